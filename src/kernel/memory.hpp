@@ -1,0 +1,121 @@
+// Owned plain arrays. std::vector writes every element when it is sized; these arrays are either left raw or asked from the
+// system as zero pages, so that a result for ten million queries costs no more memory than what is really written into it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace idealrank {
+
+using Bytes = std::string_view;  // ids are bytes; nothing here knows an encoding
+
+template <class T>
+class Array {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Array() = default;
+  Array(Array&& other) noexcept { swap(other); }
+  Array& operator=(Array&& other) noexcept {
+    Array moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() { std::free(data_); }
+
+  static Array raw(size_t size) { return Array(size, std::malloc(bytes(size))); }
+  static Array zeros(size_t size) { return Array(size, std::calloc(bytes(size), 1)); }
+
+  size_t size() const { return size_; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+
+  // Grows or shrinks; the kept part stays, the new part is raw.
+  void resize(size_t size) {
+    void* moved = std::realloc(data_, bytes(size));
+    if (!moved) throw std::bad_alloc();
+    data_ = static_cast<T*>(moved);
+    size_ = size;
+  }
+
+  void swap(Array& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+ private:
+  Array(size_t size, void* memory) : data_(static_cast<T*>(memory)), size_(size) {
+    if (!memory) throw std::bad_alloc();
+  }
+  static size_t bytes(size_t size) {
+    if (size > SIZE_MAX / sizeof(T) - 1) throw std::bad_alloc();
+    return size ? size * sizeof(T) : 1;
+  }
+
+  T* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// An array that grows at its end. Unlike std::vector it never constructs, and it can hand its memory over as an Array.
+template <class T>
+class Pool {
+ public:
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return array_.data(); }
+  const T* data() const { return array_.data(); }
+  T& operator[](size_t i) { return array_[i]; }
+  const T& operator[](size_t i) const { return array_[i]; }
+  T& back() { return array_[size_ - 1]; }
+  const T& back() const { return array_[size_ - 1]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  void clear() { size_ = 0; }
+  void shrink(size_t size) { size_ = size; }
+
+  void reserve(size_t capacity) {
+    if (capacity > array_.size()) array_.resize(capacity);
+  }
+  T* extend(size_t count) {
+    if (array_.size() - size_ < count) grow(count);
+    T* first = array_.data() + size_;
+    size_ += count;
+    return first;
+  }
+  void push(const T& value) {
+    if (size_ == array_.size()) grow(1);
+    array_[size_++] = value;
+  }
+  Array<T> take() {
+    array_.resize(size_);
+    size_ = 0;
+    return std::move(array_);
+  }
+
+ private:
+  void grow(size_t count) {
+    // By half, not by two: the slack of the last doubling would be the largest waste in a big table.
+    size_t wanted = array_.size() + array_.size() / 2 + 16;
+    array_.resize(wanted < size_ + count ? size_ + count : wanted);
+  }
+  Array<T> array_;
+  size_t size_ = 0;
+};
+
+}  // namespace idealrank

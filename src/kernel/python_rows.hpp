@@ -1,0 +1,200 @@
+// Python's own containers, walked under the GIL, into rows. Part of the binding: the only header besides binding.cpp that knows Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "build.hpp"
+#include "line.hpp"
+#include "memory.hpp"
+
+namespace idealrank {
+
+namespace nb = nanobind;
+
+inline ParseError row_error(Problem problem, uint64_t line, Bytes query, Bytes document) {
+  return {problem_name(problem), 0, line, std::string(query) + " " + std::string(document), ""};
+}
+
+// The bytes of an id. They live in `object` or, for integers, in `spare`.
+class IdReader {
+ public:
+  Bytes operator()(PyObject* object) {
+    if (PyUnicode_Check(object)) return utf8(object);
+    if (PyBytes_Check(object)) return Bytes(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object)));
+    if (PyIndex_Check(object)) {
+      nb::object integer = nb::steal(PyNumber_Index(object));
+      if (!integer.is_valid()) nb::raise_python_error();
+      spare_ = nb::steal(PyObject_Str(integer.ptr()));
+      if (!spare_.is_valid()) nb::raise_python_error();
+      return utf8(spare_.ptr());
+    }
+    nb::str shown = nb::repr(nb::handle(object).type());
+    throw nb::type_error((std::string("an id must be str, bytes or int, not ") + shown.c_str()).c_str());
+  }
+
+ private:
+  static Bytes utf8(PyObject* text) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(text, &size);
+    if (!data) nb::raise_python_error();
+    return Bytes(data, static_cast<size_t>(size));
+  }
+  nb::object spare_;
+};
+
+inline double read_number(PyObject* object) {
+  if (PyFloat_CheckExact(object)) return PyFloat_AsDouble(object);
+  double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred()) nb::raise_python_error();
+  return value;
+}
+
+class MappingReader {
+ public:
+  void query(PyObject* key, PyObject* documents) {
+    Bytes id = query_ids_(key);
+    if (id.empty()) throw row_error(Problem::empty_id, 0, id, "");
+    query_ = builder_.query(id);
+    query_id_ = id;
+    if (PyDict_Check(documents)) {
+      scored(documents);
+    } else if (nb::hasattr(nb::handle(documents), "items")) {
+      for (nb::handle pair : nb::iter(nb::handle(documents).attr("items")())) row(nb::object(pair[0]).ptr(), read_number(nb::object(pair[1]).ptr()));
+    } else if (PyUnicode_Check(documents) || PyBytes_Check(documents)) {
+      throw nb::type_error("the documents of a query must be a mapping or a list of ids, not one id");
+    } else {
+      int64_t index = 0;
+      for (nb::handle document : nb::iter(nb::handle(documents))) row(document.ptr(), 0.0 - static_cast<double>(index++));
+    }
+  }
+  TableBuilder& builder() { return builder_; }
+
+ private:
+  void scored(PyObject* documents) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(documents, &at, &key, &value)) {
+      if (PyFloat_CheckExact(value)) {
+        row(key, PyFloat_AsDouble(value));
+      } else {
+        // Turning a foreign number into a double runs foreign code, which may drop both objects from the dict.
+        nb::object kept_key = nb::borrow(key), kept_value = nb::borrow(value);
+        row(key, read_number(value));
+      }
+    }
+  }
+  void row(PyObject* key, double value) {
+    Bytes id = document_ids_(key);
+    if (id.empty()) throw row_error(Problem::empty_id, 0, query_id_, id);
+    if (std::isnan(value)) throw row_error(Problem::nan, 0, query_id_, id);
+    builder_.row(query_, id, value);
+  }
+
+  TableBuilder builder_;
+  IdReader query_ids_, document_ids_;
+  uint32_t query_ = 0;
+  Bytes query_id_;
+};
+
+inline Table table_from_mapping(nb::handle mapping, Duplicates duplicates) {
+  MappingReader reader;
+  if (PyDict_Check(mapping.ptr())) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(mapping.ptr(), &at, &key, &value)) {
+      nb::object kept_key = nb::borrow(key), kept_value = nb::borrow(value);
+      reader.query(key, value);
+    }
+  } else {
+    for (nb::handle pair : nb::iter(mapping.attr("items")())) {
+      nb::object key = pair[0], value = pair[1];
+      reader.query(key.ptr(), value.ptr());
+    }
+  }
+  return reader.builder().finish(duplicates, [&](size_t, size_t second) { return reader.builder().error_at(Problem::duplicate, 0, second); });
+}
+
+// A column of ids: a Python sequence, or offsets and bytes as Arrow keeps them.
+class IdColumn {
+ public:
+  explicit IdColumn(nb::handle column) {
+    if (PyTuple_Check(column.ptr()) && PyTuple_Size(column.ptr()) == 2 && is_array(nb::object(column[0]))) {
+      open_pair(column);
+    } else {
+      sequence_ = nb::steal(PySequence_Fast(column.ptr(), "ids must be a sequence, or a pair (offsets, data)"));
+      if (!sequence_.is_valid()) nb::raise_python_error();
+      size_ = static_cast<size_t>(PySequence_Size(sequence_.ptr()));
+      list_ = PyList_Check(sequence_.ptr());
+    }
+  }
+  IdColumn(const IdColumn&) = delete;
+  IdColumn& operator=(const IdColumn&) = delete;
+  ~IdColumn() {
+    if (opened_) PyBuffer_Release(&data_);
+  }
+
+  size_t size() const { return size_; }
+  Bytes operator[](size_t i) {
+    if (opened_) {
+      auto first = offsets_[i], end = offsets_[i + 1];
+      if (first < 0 || end < first || end > data_.len) throw nb::value_error("id offsets must rise from 0 to the size of the data");
+      return Bytes(static_cast<const char*>(data_.buf) + first, static_cast<size_t>(end - first));
+    }
+    auto at = static_cast<Py_ssize_t>(i);
+    PyObject* item = list_ ? PyList_GetItem(sequence_.ptr(), at) : PyTuple_GetItem(sequence_.ptr(), at);
+    if (!item) nb::raise_python_error();
+    return ids_(item);
+  }
+
+ private:
+  using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+  // Two ids in a tuple are no pair; NumPy's integers are buffers too, but no sequences.
+  static bool is_array(nb::handle object) {
+    return PyObject_CheckBuffer(object.ptr()) && PySequence_Check(object.ptr()) && !PyBytes_Check(object.ptr());
+  }
+  void open_pair(nb::handle column) {
+    array_ = nb::cast<Offsets>(column[0]);
+    if (PyObject_GetBuffer(nb::object(column[1]).ptr(), &data_, PyBUF_SIMPLE)) nb::raise_python_error();
+    opened_ = true;
+    offsets_ = array_.data();
+    if (array_.shape(0) == 0) throw nb::value_error("id offsets must have one entry more than there are rows");
+    size_ = array_.shape(0) - 1;
+  }
+
+  nb::object sequence_;
+  Offsets array_;
+  Py_buffer data_{};
+  const int64_t* offsets_ = nullptr;
+  IdReader ids_;
+  size_t size_ = 0;
+  bool opened_ = false;
+  bool list_ = false;
+};
+
+inline Table table_from_columns(IdColumn& queries, IdColumn& documents, const double* values, size_t n, Duplicates duplicates) {
+  if (queries.size() != n || documents.size() != n) {
+    throw nb::value_error(("columns differ in length: " + std::to_string(queries.size()) + " queries, " + std::to_string(documents.size()) +
+                           " documents, " + std::to_string(n) + " values")
+                              .c_str());
+  }
+  TableBuilder builder;
+  for (size_t row = 0; row < n; ++row) {
+    Bytes query = queries[row], document = documents[row];
+    if (query.empty() || document.empty()) throw row_error(Problem::empty_id, row + 1, query, document);
+    if (std::isnan(values[row])) throw row_error(Problem::nan, row + 1, query, document);
+    builder.row(builder.query(query), document, values[row]);
+  }
+  return builder.finish(duplicates, [&](size_t first, size_t second) {
+    ParseError error = builder.error_at(Problem::duplicate, second + 1, second);
+    error.detail = "0:" + std::to_string(first + 1);
+    return error;
+  });
+}
+
+}  // namespace idealrank

@@ -1,0 +1,121 @@
+// Rows (query, document, value) in columns: judgments, or a run held in memory. Grouped by query in order of first appearance,
+// in input order inside a query, and immutable once built. The ids are copied, so the text it came from may go away.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "hash.hpp"
+#include "memory.hpp"
+#include "source.hpp"
+
+namespace idealrank {
+
+// Many short strings, end to end. Offsets take four bytes until the bytes pass four gigabytes.
+class IdPool {
+ public:
+  size_t size() const { return wide_ ? far_.size() : near_.size(); }
+  Bytes operator[](size_t i) const {
+    uint64_t first = i ? end_of(i - 1) : 0;
+    return Bytes(bytes_.data() + first, end_of(i) - first);
+  }
+  void push(Bytes id) {
+    if (!id.empty()) std::memcpy(bytes_.extend(id.size()), id.data(), id.size());
+    if (!wide_ && bytes_.size() > std::numeric_limits<uint32_t>::max()) widen();
+    if (wide_) {
+      far_.push(bytes_.size());
+    } else {
+      near_.push(static_cast<uint32_t>(bytes_.size()));
+    }
+  }
+  void reserve(size_t count, size_t bytes) {
+    bytes_.reserve(bytes);
+    near_.reserve(count);
+  }
+
+ private:
+  uint64_t end_of(size_t i) const { return wide_ ? far_[i] : near_[i]; }
+  void widen() {
+    far_.reserve(near_.size() + near_.size() / 2);
+    for (uint32_t end : near_) far_.push(end);
+    near_ = Pool<uint32_t>();
+    wide_ = true;
+  }
+
+  Pool<char> bytes_;
+  Pool<uint32_t> near_;
+  Pool<uint64_t> far_;
+  bool wide_ = false;
+};
+
+// Finds the number of an id in a pool: open addressing over indices; the bytes themselves are the keys.
+class IdIndex {
+ public:
+  static constexpr uint32_t absent = UINT32_MAX;
+
+  uint32_t find(const IdPool& pool, Bytes id) const {
+    if (!slots_.size()) return absent;
+    for (size_t at = place(id);; at = (at + 1) & mask_) {
+      uint32_t slot = slots_[at];
+      if (slot == 0) return absent;
+      if (pool[slot - 1] == id) return slot - 1;
+    }
+  }
+  // The id's number, and a new one (the pool grows by it) if it was not there.
+  uint32_t add(IdPool& pool, Bytes id) {
+    if (count_ + count_ / 2 + 1 >= slots_.size()) rebuild(pool);
+    size_t at = place(id);
+    for (; slots_[at]; at = (at + 1) & mask_) {
+      if (pool[slots_[at] - 1] == id) return slots_[at] - 1;
+    }
+    if (pool.size() >= UINT32_MAX - 1) throw std::length_error("more than 4,294,967,294 queries");
+    pool.push(id);
+    slots_[at] = static_cast<uint32_t>(pool.size());
+    ++count_;
+    return static_cast<uint32_t>(pool.size()) - 1;
+  }
+
+ private:
+  size_t place(Bytes id) const { return hash_bytes(id, hash_seed()) & mask_; }
+  void rebuild(const IdPool& pool) {
+    size_t places = slots_.size() ? slots_.size() * 2 : 16;
+    slots_ = Array<uint32_t>();  // freed before the larger one is asked for
+    slots_ = Array<uint32_t>::zeros(places);
+    mask_ = places - 1;
+    for (size_t i = 0; i < pool.size(); ++i) {
+      size_t at = place(pool[i]);
+      while (slots_[at]) at = (at + 1) & mask_;
+      slots_[at] = static_cast<uint32_t>(i) + 1;
+    }
+  }
+
+  Array<uint32_t> slots_;
+  size_t mask_ = 0;
+  size_t count_ = 0;
+};
+
+class Table {
+ public:
+  size_t n_queries() const { return queries.size(); }
+  size_t n_rows() const { return values.size(); }
+  size_t first(size_t query) const { return static_cast<size_t>(offsets[query]); }
+  size_t rows(size_t query) const { return static_cast<size_t>(offsets[query + 1] - offsets[query]); }
+  uint32_t find_query(Bytes id) const { return index.find(queries, id); }
+
+  // A plain scan: this is asked for single documents; align has its own tables.
+  int64_t find_document(size_t query, Bytes id) const {
+    for (int64_t row = offsets[query]; row < offsets[query + 1]; ++row) {
+      if (documents[static_cast<size_t>(row)] == id) return row;
+    }
+    return -1;
+  }
+
+  IdPool queries, documents;
+  IdIndex index;
+  Array<int64_t> offsets;
+  Array<double> values;
+  Counters counters;
+};
+
+}  // namespace idealrank
