@@ -1,0 +1,255 @@
+"""Reading and ranking, compiled: no gains, no measures, no policy names.
+
+Ids are bytes. Every array that comes out is one-dimensional, C-contiguous, read-only unless said otherwise, and keeps its owner alive.
+Long work releases the GIL; results do not depend on the number of threads.
+
+Lines. A run line is ``QUERY Q0 DOCUMENT RANK SCORE TAG``, a qrels line ``QUERY ITERATION DOCUMENT GRADE``. Runs of spaces and tabs separate; a line
+with exactly five (run) or three (qrels) tabs and no empty field is separated by those tabs alone, so that ids may hold spaces (blanks at the ends of a
+field are not part of it). The tag is the rest of the line. The rank, ``Q0`` and the iteration may be any text. A carriage return before the line feed,
+a byte order mark before the first line and a missing last line feed are all fine. ``#`` in column 0 makes a comment. Numbers are decimal with optional
+sign, point and exponent, or ``inf`` / ``infinity`` in any case; they are rounded correctly to double, beyond its range to infinity or zero.
+
+Problems (``ParseError.args[0]``, and the kinds of `lint_text`):
+
+========== ===================================================================== ==========================================
+kind       what                                                                  detail
+========== ===================================================================== ==========================================
+fields     too few fields; for qrels also too many                               number of fields found, ``b"5"``
+number     the score or grade is not a number                                    the field
+nan        the score or grade is NaN                                             the field
+control    a byte below 0x20 that separates nothing                              ``b"0x00"``
+too-long   an id of four gigabytes                                               length of the line
+duplicate  a document twice under a query                                        ``b"SOURCE:LINE"`` of the first; empty without lines
+empty-id   an empty query or document id (mappings and columns only)             empty
+stopped    `Progress.stop` was called                                            empty
+========== ===================================================================== ==========================================
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, SupportsFloat, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Buffer
+
+_Id: TypeAlias = str | bytes | int
+_Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer]
+_Ties: TypeAlias = Literal["descending", "ascending", "input"]
+_Example: TypeAlias = tuple[int, int, bytes, bytes]
+
+class ParseError(Exception):
+    """What is wrong with the input; ``args`` is ``(kind, source, line, text, detail)``.
+
+    ``kind`` : str, see the table above; ``source`` : int, index of the buffer; ``line`` : int, from 1, or the row for columns, or 0 where there are
+    neither; ``text`` : bytes, the line (at most 120 bytes) or ``QUERY DOCUMENT``; ``detail`` : bytes.
+    Of several problems the one with the smallest (source, line) is told, whatever the number of threads.
+    """
+
+    args: tuple[str, int, int, bytes, bytes]
+
+@final
+class Progress:
+    """How far a long job is, shared with a thread that draws the bar. Counts bytes (texts) or queries (tables)."""
+
+    def __init__(self) -> None: ...
+    @property
+    def done(self) -> int:
+        """Units finished."""
+    @property
+    def total(self) -> int:
+        """Units to do; 0 before the job starts."""
+    def stop(self) -> None:
+        """Ask the job to end soon, with a `ParseError` of kind ``stopped``."""
+
+@final
+class Text:
+    """A qrels or run text held as one or several buffers, read in order as one; nothing is parsed yet.
+
+    Parameters
+    ----------
+    buffers : sequence of objects with the buffer protocol (bytes, mmap, ...)
+        Kept open until this object goes away.
+    kind : "qrels" or "run"
+        Decides the columns.
+
+    Examples
+    --------
+    >>> text = Text([b"q1 0 d1 2\\nq1 0 d2 0\\n"], "qrels")
+    >>> read_text(text, duplicates="error").values
+    array([2., 0.])
+    """
+
+    def __init__(self, buffers: Sequence[Buffer], kind: Literal["qrels", "run"]) -> None: ...
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all buffers."""
+
+@final
+class Table:
+    """Rows (query, document, value), grouped by query in order of first appearance, in input order inside a query; immutable."""
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Shape (n_queries + 1,): rows of query i are ``offsets[i]`` to ``offsets[i + 1]``."""
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Shape (n_rows,): the grade or score; never NaN."""
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was met while reading.
+
+        Always: ``duplicates`` (rows dropped because their document came twice). From texts also: ``lines``, ``rows`` (data lines read), ``comments``,
+        ``comments_like_data`` (comments that would have parsed as data), ``blank``, ``tab_lines`` (read as tab-separated).
+        """
+    def query_id(self, query: int) -> bytes:
+        """Id of one query."""
+    def query_ids(self) -> list[bytes]:
+        """Ids of all queries."""
+    def document_id(self, row: int) -> bytes:
+        """Document id of one row."""
+    def document_ids(self, rows: NDArray[np.int64]) -> list[bytes]:
+        """Document ids of these rows."""
+    def find_query(self, query_id: bytes) -> int:
+        """Number of a query, or -1."""
+    def find_document(self, query: int, document_id: bytes) -> int:
+        """First row of a document under a query, or -1."""
+
+def read_text(
+    text: Text,
+    *,
+    duplicates: Literal["error", "first", "last", "best", "keep"],
+    only_query: bytes | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Read a whole text into a `Table`.
+
+    Parameters
+    ----------
+    duplicates : what to do with the same document twice under one query
+        ``first``, ``last`` and ``best`` (highest value; of equal ones the first) keep that row at its own place; ``keep`` keeps all rows.
+    only_query : keep only this query's rows; all lines are checked all the same.
+    threads : 0 for all processors.
+    """
+
+def from_mapping(
+    mapping: Mapping[Any, Mapping[Any, SupportsFloat] | Sequence[_Id]],
+    *,
+    duplicates: Literal["error", "first", "last", "best", "keep"] = "error",
+) -> Table:
+    """A `Table` from ``{query: {document: number}}`` or ``{query: [document, ...]}`` (best first; values 0, -1, -2, ...).
+
+    Ids are str (as UTF-8), bytes or int (in decimal). A query without documents stays a query.
+    """
+
+def from_columns(
+    queries: _Ids,
+    documents: _Ids,
+    values: NDArray[np.float64],
+    *,
+    duplicates: Literal["error", "first", "last", "best", "keep"] = "error",
+) -> Table:
+    """A `Table` from three columns of equal length; rows of a query may be scattered.
+
+    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's large_utf8 has it: int64 of n + 1, and a buffer.
+    """
+
+@final
+class Aligned:
+    """A run joined to its qrels. Queries: all of the qrels, in their order, then those only the run has, by first appearance.
+
+    A *hit* is a judged document in a list. Ranks count from 1 after duplicates were decided and skipped or removed documents are gone.
+    """
+
+    @property
+    def n_qrels_queries(self) -> int:
+        """Queries of the qrels; they come first."""
+    @property
+    def n_queries(self) -> int:
+        """All queries, n below."""
+    @property
+    def hit_offsets(self) -> NDArray[np.int64]:
+        """Shape (n + 1,)."""
+    @property
+    def hit_row(self) -> NDArray[np.int64]:
+        """Row of the qrels `Table`, shape (n_hits,), by rank inside a query."""
+    @property
+    def hit_rank(self) -> NDArray[np.int32]:
+        """Rank, shape (n_hits,)."""
+    @property
+    def tie_first(self) -> NDArray[np.int32]:
+        """First rank of the hit's tie group, shape (n_hits,), or (0,) if no hit is tied with anything."""
+    @property
+    def tie_last(self) -> NDArray[np.int32]:
+        """Last rank of the hit's tie group, as `tie_first`."""
+    @property
+    def length(self) -> NDArray[np.int64]:
+        """List length that ranks refer to, shape (n,)."""
+    @property
+    def returned(self) -> NDArray[np.int64]:
+        """List length as given, shape (n,)."""
+    @property
+    def judged(self) -> NDArray[np.int64]:
+        """Hits before the depth cut, shape (n,)."""
+    @property
+    def in_run(self) -> NDArray[np.bool_]:
+        """Whether the run has the query, shape (n,)."""
+    @property
+    def first_unjudged(self) -> NDArray[np.int32]:
+        """Rank of the first document without a judgment, 0 if all are judged, shape (n,)."""
+    @property
+    def tied(self) -> NDArray[np.int32]:
+        """Documents that share their score with another, shape (n,)."""
+    @property
+    def straddling(self) -> NDArray[np.int32]:
+        """Tie groups that start at rank <= depth and end beyond it, shape (n,); 0 without a depth."""
+    @property
+    def duplicates(self) -> NDArray[np.int32]:
+        """Surplus occurrences of documents, shape (n,)."""
+    @property
+    def counters(self) -> dict[str, int]:
+        """The counters of the run's lines (see `Table.counters`); ``duplicates`` sums the array of that name."""
+    def run_only_ids(self) -> list[bytes]:
+        """Ids of the queries after the first `n_qrels_queries`."""
+
+def align(
+    qrels: Table,
+    run: Text | Table,
+    *,
+    ties: _Ties,
+    float32: bool = False,
+    duplicates: Literal["error", "first", "last", "best", "twice"] = "error",
+    skip_unjudged: bool = False,
+    removed: NDArray[np.uint8] | None = None,
+    depth: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Aligned:
+    """Rank every list of a run and find its judged documents.
+
+    Order: score descending (-0.0 equals 0.0), then document id bytes ``descending`` or ``ascending`` as strcmp has them, or ``input`` order.
+
+    Parameters
+    ----------
+    float32 : round scores to float32 before comparing.
+    duplicates : as for `read_text`; under ``twice`` all occurrences stay and all are hits.
+    skip_unjudged : documents without a judgment vanish from the list.
+    removed : per row of the qrels, 1 = the document vanishes from the list.
+    depth : drop hits below this rank, except tie groups that start at or above it; 0 keeps all.
+    """
+
+def rank_query(
+    run: Table,
+    query: int,
+    *,
+    ties: _Ties,
+    float32: bool = False,
+    duplicates: Literal["error", "first", "last", "best", "twice"] = "error",
+) -> tuple[list[bytes], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
+    """The full ranking of one query: document ids, scores, and first and last rank of each document's tie group."""
