@@ -9,6 +9,7 @@
 
 #include "align.hpp"
 #include "progress.hpp"
+#include "python_groups.hpp"
 #include "python_rows.hpp"
 #include "read.hpp"
 
@@ -270,6 +271,7 @@ NB_MODULE(_kernel, m) {
       .def_ro("nbytes", &Text::nbytes);
   bind_table(m);
   bind_aligned(m);
+  bind_groups(m);
   m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none());
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },
         "mapping"_a, nb::kw_only(), "duplicates"_a = "error");
