@@ -1,0 +1,62 @@
+"""Ranking evaluation that explains itself.
+
+The public names are loaded when first used, so that ``import idealrank`` costs little more than NumPy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from idealrank.version import __version__
+
+if TYPE_CHECKING:
+    from idealrank.api import dcg, evaluate, ndcg, read_qrels, read_run
+    from idealrank.conventions import PRESETS, Convention
+    from idealrank.coverage import Coverage
+    from idealrank.data.lists import Lists
+    from idealrank.data.qrels import Qrels
+    from idealrank.data.run import Run
+    from idealrank.errors import (
+        FileFormatError,
+        IdealrankError,
+        IdealrankWarning,
+        IncompatibleError,
+        InputError,
+        MissingExtraError,
+        OptionError,
+    )
+    from idealrank.evaluation import Evaluation
+    from idealrank.measures import MEASURES
+    from idealrank.measures.binary import AP, RR, P, R
+    from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
+    from idealrank.measures.dcg import DCG, NDCG, IdealDCG
+    from idealrank.measures.measure import Measure
+    from idealrank.measures.parse import parse_measure
+
+_HOMES = {
+    "AP": "measures.binary", "Convention": "conventions", "Coverage": "coverage", "DCG": "measures.dcg", "Evaluation": "evaluation",
+    "FileFormatError": "errors", "IdealDCG": "measures.dcg", "IdealrankError": "errors", "IdealrankWarning": "errors",
+    "IncompatibleError": "errors", "InputError": "errors", "Lists": "data.lists", "MEASURES": "measures", "Measure": "measures.measure",
+    "MissingExtraError": "errors", "NDCG": "measures.dcg", "NumQ": "measures.counts", "NumRel": "measures.counts",
+    "NumRelRet": "measures.counts", "NumRet": "measures.counts", "OptionError": "errors", "P": "measures.binary",
+    "PRESETS": "conventions", "Qrels": "data.qrels", "R": "measures.binary", "RR": "measures.binary", "Run": "data.run",
+    "dcg": "api", "evaluate": "api", "ndcg": "api", "parse_measure": "measures.parse", "read_qrels": "api", "read_run": "api",
+}  # fmt: skip
+
+__all__ = [
+    "AP", "DCG", "MEASURES", "NDCG", "PRESETS", "RR", "Convention", "Coverage", "Evaluation", "FileFormatError", "IdealDCG",
+    "IdealrankError", "IdealrankWarning", "IncompatibleError", "InputError", "Lists", "Measure", "MissingExtraError", "NumQ", "NumRel",
+    "NumRelRet", "NumRet", "OptionError", "P", "Qrels", "R", "Run", "__version__", "dcg", "evaluate", "ndcg", "parse_measure",
+    "read_qrels", "read_run",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'idealrank' has no attribute {name!r}")
+    value = getattr(import_module(f"idealrank.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,250 @@
+"""The front door: evaluate anything a user may hold. The core takes only Qrels, Run and Measure; this file converts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from idealrank import evaluation as core
+from idealrank._kernel import Progress
+from idealrank.conventions import Convention
+from idealrank.data.lists import Lists, array_alignment, judge_lists
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.evaluation import Evaluation
+from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
+from idealrank.io.reading import read_qrels, read_run
+from idealrank.io.records import records_of
+from idealrank.measures.cutoffs import Cutoff
+from idealrank.measures.dcg import DCG, NDCG
+from idealrank.measures.discounts import DiscountLike
+from idealrank.measures.gains import GainLike
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike
+
+AnyTable: TypeAlias = Any
+"""A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
+
+DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
+
+__all__ = ["DEFAULT_MEASURES", "dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
+
+
+def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels:
+    """Judgments from a path, a mapping ``{query: {document: grade}}``, a dataframe, or `Qrels`.
+
+    Examples
+    --------
+    >>> to_qrels({"q": {"a": 1}}).n_judgments
+    1
+    """
+    if isinstance(qrels, Qrels):
+        return qrels
+    if isinstance(qrels, Mapping):
+        return Qrels(qrels)
+    if isinstance(qrels, (str, PathLike)) or _is_paths(qrels):
+        return read_qrels(qrels, duplicates=duplicates)
+    if is_frame(qrels):
+        return qrels_from_frame(qrels, duplicates=duplicates)
+    raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
+
+
+def to_run(run: AnyTable, *, name: str | None = None) -> Run:
+    """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``, a dataframe, or `Run`.
+
+    Examples
+    --------
+    >>> to_run({"q": ["a", "b"]}, name="mine").name
+    'mine'
+    """
+    if isinstance(run, Run):
+        return run
+    if isinstance(run, Mapping):
+        return Run(run, name=name or "run")
+    if isinstance(run, (str, PathLike)) or _is_paths(run):
+        return read_run(run, name=name)
+    if is_frame(run):
+        return run_from_frame(run, name=name or "run")
+    raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
+
+
+def _is_paths(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(part, (str, PathLike)) for part in value)
+
+
+def _is_array(value: Any) -> bool:
+    """NumPy arrays, tensors and nested lists of numbers: labels or scores, not tables of ids."""
+    if isinstance(value, (Qrels, Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
+        return False
+    return isinstance(value, (np.ndarray, Sequence)) or hasattr(value, "__array__")
+
+
+def evaluate(
+    qrels: AnyTable,
+    run: AnyTable,
+    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_MEASURES,
+    convention: "Convention | str" = "standard",
+    *,
+    group: Any = None,
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Evaluate one run, whatever holds it.
+
+    Parameters
+    ----------
+    qrels : path, mapping, dataframe, Qrels, or array of labels
+        Judgments.
+    run : path, mapping, dataframe, Run, or array of scores
+        What the system returned; an array when `qrels` is one.
+    measures : measure or iterable of them
+        `Measure` values or texts such as ``"nDCG@10"``.
+    convention : str or Convention
+        A preset, with switches if need be: ``"lightgbm,ties=expected"``.
+    group, offsets, qid, mask, padding
+        For arrays: how items form lists, see `Lists.from_arrays`.
+    threads : int
+        0 uses all cores; the values are the same for any number.
+    progress : Progress, optional
+        Counts the bytes done.
+
+    Returns
+    -------
+    Evaluation
+        Values per query, means, coverage, provenance.
+
+    Raises
+    ------
+    InputError
+        The data cannot be evaluated.
+    OptionError
+        A measure or convention is unknown.
+
+    Examples
+    --------
+    >>> evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": {"d2": 0.9, "d1": 0.4}}, "nDCG@10").mean()["nDCG@10"]
+    0.8597186998521972
+    >>> import numpy as np
+    >>> evaluate(np.array([[1, 0], [0, 2]]), np.array([[0.2, 0.9], [0.1, 0.8]]), ["nDCG@10", "RR"], "lightgbm").mean()["RR"]
+    0.75
+    """
+    if _is_array(qrels) and _is_array(run):
+        lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+        return core.evaluate_lists(lists, measures, convention, threads=threads)
+    if any(option is not None for option in (group, offsets, qid, mask, padding)):
+        raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
+    convention = Convention.of(convention)
+    duplicates = convention.alignment.duplicates
+    read_qrels_, read_run_ = to_qrels(qrels, duplicates="error" if duplicates == "twice" else duplicates), to_run(run)
+    inputs = records_of((*read_qrels_.paths, *read_run_.paths))
+    return core.evaluate(read_qrels_, read_run_, measures, convention, threads=threads, progress=progress, inputs=inputs)
+
+
+def ndcg(
+    labels: Any,
+    scores: Any,
+    cutoff: "int | str | Cutoff | None" = None,
+    group: Any = None,
+    *,
+    k: int | None = None,
+    gain: "GainLike | None" = None,
+    discount: "DiscountLike | None" = None,
+    ties: str | None = None,
+    no_relevant: str | None = None,
+    convention: "Convention | str" = "standard",
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+    threads: int = 0,
+) -> FloatArray:
+    """NDCG of each query, from arrays of labels and scores.
+
+    Parameters
+    ----------
+    labels, scores : array-like, shape (n,) or (n_queries, width)
+        1-D: one query, or several with `group`, `offsets` or `qid`; 2-D: a query a row.
+    cutoff : int or str, optional
+        Ranks that count: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default all. `k` is an alias.
+    group, offsets, qid, mask, padding
+        How items form lists, see `Lists.from_arrays`.
+    gain, discount, ties, no_relevant
+        Change one switch of the convention, see `Convention`.
+    convention : str or Convention
+        Default ``"standard"``: linear gain, 1/log2(rank + 1), a query without relevant documents counts 0. Arrays have no
+        document ids, so tied scores give the expected value over all orders (``ties="expected"``) unless told otherwise.
+    threads : int
+        0 uses all cores.
+
+    Returns
+    -------
+    float64 array, shape (n_queries,)
+        One value per query, in [0, 1] for labels of 0 or more; NaN where the policy leaves the query out.
+
+    References
+    ----------
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4); see `NDCG`.
+
+    Examples
+    --------
+    >>> ndcg([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], cutoff=3)
+    array([0.97778136])
+    >>> ndcg([[1, 0], [0, 1]], [[0.9, 0.1], [0.9, 0.1]], gain="exp2")
+    array([1.        , 0.63092975])
+    """
+    measure = NDCG(cutoff=_cutoff(cutoff, k), gain=gain, discount=discount, no_relevant=no_relevant)  # type: ignore[arg-type]
+    return _one_liner(measure, labels, scores, convention, ties, threads, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+
+
+def dcg(
+    labels: Any,
+    scores: Any,
+    cutoff: "int | str | Cutoff | None" = None,
+    group: Any = None,
+    *,
+    k: int | None = None,
+    gain: "GainLike | None" = None,
+    discount: "DiscountLike | None" = None,
+    ties: str | None = None,
+    convention: "Convention | str" = "standard",
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+    threads: int = 0,
+) -> FloatArray:
+    """DCG of each query, from arrays of labels and scores; parameters as for `ndcg`.
+
+    Returns
+    -------
+    float64 array, shape (n_queries,)
+        One value per query, 0 or more for labels of 0 or more.
+
+    Examples
+    --------
+    >>> dcg([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], gain="exp2")
+    array([12.77964207])
+    """
+    measure = DCG(cutoff=_cutoff(cutoff, k), gain=gain, discount=discount)  # type: ignore[arg-type]
+    return _one_liner(measure, labels, scores, convention, ties, threads, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+
+
+def _cutoff(cutoff: Any, k: int | None) -> Any:
+    if cutoff is not None and k is not None:
+        raise InputError(f"found cutoff={cutoff} and k={k}; expected one of them, they mean the same")
+    return k if cutoff is None else cutoff
+
+
+def _one_liner(measure: Measure, labels: Any, scores: Any, convention: "Convention | str", ties: str | None, threads: int, **layout: Any) -> FloatArray:
+    convention = Convention.of(convention) if ties is None else Convention.of(convention, ties=ties)
+    lists = Lists.from_arrays(labels, scores, **layout)
+    resolved = measure.under(convention)
+    judged = judge_lists(lists, array_alignment(convention.alignment), depth=resolved.depth(lists=True), threads=threads)
+    return resolved.per_query(judged)

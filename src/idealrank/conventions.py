@@ -1,0 +1,234 @@
+"""Conventions: every choice that can change a number, named. One table of presets, each as its tool computes NDCG.
+
+A convention is an alignment (how a run is joined to its judgments) and rules (how a measure computes). Options set on a measure
+win over it. Presets reproduce what a tool means to compute; what it does by accident (random or unstable ties, the order of
+NaN) is described in the documentation and is no target.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+from idealrank.data.alignment import Alignment
+from idealrank.errors import OptionError
+from idealrank.measures.rules import Rules
+
+Proof: TypeAlias = Literal["live peer", "recorded", "source-derived", "definition"]
+
+_ALIGNMENT = tuple(field.name for field in fields(Alignment))
+SWITCHES: tuple[str, ...] = _ALIGNMENT + Rules.names()
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How to align and how to measure.
+
+    Parameters
+    ----------
+    name : str
+        A preset, with the switches that were changed: ``"lightgbm,ties=expected"``.
+    alignment : Alignment
+        Ties, duplicates, score type, unjudged documents, grades, negative grades, missing queries, queries without judgments.
+    rules : Rules
+        Gain, discount, ideal, queries without relevant documents, rounding, default cutoff.
+    tool : str
+        What the preset reproduces.
+    proof : {"live peer", "recorded", "source-derived", "definition"}
+        How that was shown.
+
+    Examples
+    --------
+    >>> convention = Convention.of("lightgbm", ties="expected")
+    >>> convention.name, convention.rules.gain.text
+    ('lightgbm,ties=expected', 'exp2')
+    """
+
+    name: str
+    alignment: Alignment
+    rules: Rules
+    tool: str = ""
+    proof: Proof = "definition"
+
+    @classmethod
+    def of(cls, name: "str | Convention" = "standard", **switches: Any) -> "Convention":
+        """A preset, with some switches changed.
+
+        Parameters
+        ----------
+        name : str or Convention
+            A preset's name, or a text such as ``"lightgbm,ties=expected"``.
+        **switches
+            Any of `SWITCHES`.
+
+        Raises
+        ------
+        OptionError
+            The preset, a switch or a value is unknown.
+
+        Examples
+        --------
+        >>> Convention.of("standard,missing=left-out").alignment.missing
+        'left-out'
+        """
+        if isinstance(name, str):
+            name, *changes = _split_switches(name)
+            for change in changes:
+                switch, equals, value = change.partition("=")
+                if not equals:
+                    raise OptionError(f"convention {change!r}: expected SWITCH=VALUE after the name, as in lightgbm,ties=expected")
+                switches.setdefault(switch.strip().replace("-", "_"), value.strip())
+            preset = PRESETS.get(name.strip().lower())
+            if preset is None:
+                raise OptionError(f"unknown convention {name!r}, expected one of {', '.join(PRESETS)}")
+        else:
+            preset = name
+        return preset._with(switches) if switches else preset
+
+    def _with(self, switches: Mapping[str, Any]) -> "Convention":
+        for switch in switches:
+            if switch not in SWITCHES:
+                raise OptionError(f"unknown switch {switch!r}, expected one of {', '.join(SWITCHES)}")
+        values = {name: None if str(value).lower() == "none" and name == "cutoff" else value for name, value in switches.items()}
+        alignment = Alignment(**{name: values.get(name, getattr(self.alignment, name)) for name in _ALIGNMENT})
+        rules = Rules(**{name: values.get(name, getattr(self.rules, name)) for name in Rules.names()})
+        changed = Convention("", alignment, rules).switches()
+        before = self.switches()
+        differing = {name: changed[name] for name in SWITCHES if changed[name] != before[name]}
+        if not differing:
+            return self
+        base, *old = _split_switches(self.name)
+        kept = dict(part.split("=", 1) for part in old) | differing
+        original = PRESETS[base].switches() if base in PRESETS else {}
+        text = ",".join([base, *(f"{name}={kept[name]}" for name in SWITCHES if name in kept and original.get(name) != kept[name])])
+        return Convention(text, alignment, rules, self.tool, self.proof)
+
+    def switches(self) -> dict[str, str]:
+        """Every switch as text, in a fixed order.
+
+        Examples
+        --------
+        >>> Convention.of("standard").switches()["ties"]
+        'docid'
+        """
+        values: dict[str, str] = {name: getattr(self.alignment, name) for name in _ALIGNMENT}
+        for name in Rules.names():
+            value = getattr(self.rules, name)
+            values[name] = "none" if value is None else str(getattr(value, "text", value))
+        return values
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits of a hash of all switches: equal if and only if the numbers are made the same way.
+
+        Examples
+        --------
+        >>> Convention.of("trec_eval").fingerprint == Convention.of("trec_eval-10").fingerprint
+        True
+        """
+        return hashlib.sha256(json.dumps(self.switches(), sort_keys=True).encode()).hexdigest()[:8]
+
+    def __str__(self) -> str:
+        return f"{self.name} [{self.fingerprint}]"
+
+
+def _split_switches(text: str) -> list[str]:
+    """Split at commas outside brackets: ``lightgbm,gain={0:0,1:2}`` has two parts."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _preset(tool: str, proof: Proof, **switches: Any) -> tuple[str, Proof, dict[str, Any]]:
+    return tool, proof, switches
+
+
+# What trec_eval does, and what tools that take arrays of returned documents do: there, a judged document that was not returned is
+# unknown, every query that has items is evaluated, and duplicates cannot be seen.
+_TREC = {"ties": "docid", "duplicates": "error", "negative": "zero", "grades": "truncated"}
+_ARRAYS = {
+    "ties": "input", "duplicates": "twice", "negative": "kept", "missing": "left-out", "without_judgments": "evaluated",
+    "ideal": "returned",
+}  # fmt: skip
+_FLOAT32 = {**_ARRAYS, "score": "float32"}
+_ENGINE = {"ties": "input", "duplicates": "twice", "negative": "kept", "missing": "zero", "without_judgments": "evaluated", "gain": "exp2"}
+
+_TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
+    "standard": _preset("trec_eval 10 with -c, float grades kept", "definition"),
+    "trec_eval-9": _preset("trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut", "live peer", **_TREC, score="float32", missing="left-out"),
+    "trec_eval-10": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
+    "trec_eval": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
+    "ir_measures": _preset("ir_measures 0.4.3: nDCG, nDCG@k", "live peer", **_TREC | {"duplicates": "last"}, score="float32"),
+    "gdeval": _preset(
+        "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k", "recorded",
+        **_TREC | {"duplicates": "last", "grades": "given"}, gain="exp2", rounding="round-5",
+    ),
+    "ranx": _preset("ranx 0.3.21: ndcg of Qrels and Run", "recorded", ties="input", duplicates="last", grades="truncated", missing="error"),
+    "ranx-burges": _preset(
+        "ranx 0.3.21: ndcg_burges of Qrels and Run", "recorded",
+        ties="input", duplicates="last", grades="truncated", missing="error", gain="exp2",
+    ),
+    "sklearn": _preset("scikit-learn 1.9.1: ndcg_score", "live peer", **_ARRAYS | {"ties": "expected", "negative": "error"}),
+    "lightgbm": _preset("LightGBM 4.7.0: metric ndcg", "live peer", **_ARRAYS | {"negative": "error"}, gain="exp2", no_relevant="one"),
+    "xgboost": _preset(
+        "XGBoost 3.2.0: ndcg@k", "live peer", **_FLOAT32 | {"negative": "error"}, gain="exp2", no_relevant="one", cutoff=32
+    ),
+    "xgboost-minus": _preset(
+        "XGBoost 3.2.0: ndcg@k-", "live peer", **_FLOAT32 | {"negative": "error"}, gain="exp2", no_relevant="zero", cutoff=32
+    ),
+    "xgboost-linear": _preset("XGBoost 3.2.0: ndcg@k with ndcg_exp_gain=False", "live peer", **_FLOAT32, no_relevant="one", cutoff=32),
+    "catboost": _preset("CatBoost 1.2.10: NDCG (type=Base)", "recorded", **_ARRAYS | {"ties": "worst"}, no_relevant="one"),
+    "catboost-exp": _preset("CatBoost 1.2.10: NDCG:type=Exp", "recorded", **_ARRAYS | {"ties": "worst"}, gain="exp2", no_relevant="one"),
+    "torchmetrics": _preset(
+        "torchmetrics 1.9.0: retrieval_normalized_dcg", "recorded", **_FLOAT32 | {"ties": "expected"}, no_relevant="quotient"
+    ),
+    "rax": _preset("Rax 0.4.0: ndcg_metric", "recorded", **_FLOAT32, gain="exp2", no_relevant="quotient"),
+    "keras-rs": _preset(
+        "Keras-RS 0.4.0: NDCG(shuffle_ties=False)", "recorded", **_FLOAT32 | {"negative": "removed"}, gain="exp2"
+    ),
+    "allrank": _preset(
+        "allRank 1.4.3: models.metrics.ndcg", "recorded", **_FLOAT32 | {"negative": "padding"}, gain="exp2", no_relevant="one"
+    ),
+    "ignite": _preset(
+        "pytorch-ignite 0.5.5: NDCG(ignore_zero_hits=False)", "recorded", **_FLOAT32 | {"negative": "zero"}, grades="minimum", gain="exp2"
+    ),
+    "pyltr": _preset("pyltr 0.2.6: NDCG(gain_type='exp2')", "recorded", **_ARRAYS, gain="exp2"),
+    "lenskit": _preset(
+        "LensKit 2025.8.1: NDCG(gain='rating')", "source-derived", ties="input", duplicates="error", missing="zero", discount="jarvelin(2)"
+    ),
+    "trectools": _preset(
+        "trectools 0.0.50: get_ndcg(trec_eval=True)", "recorded",
+        ties="docid-ascending", duplicates="error", missing="left-out", without_judgments="evaluated", cutoff=1000,
+    ),
+    "elasticsearch": _preset("Elasticsearch 8: rank_eval dcg with normalize=true", "source-derived", **_ENGINE, ideal="hits", no_relevant="quotient"),
+    "opensearch": _preset("OpenSearch Search Relevance 3.1: NDCG@k", "source-derived", **_ENGINE, rounding="round-2"),
+    "rre": _preset("Rated Ranking Evaluator (e478aa7): NDCGAtK", "source-derived", **_ENGINE, rounding="floor-2"),
+    "quepid": _preset("Quepid 8.6.0: ndcg@10, whose ideal is not cut", "source-derived", **_ENGINE, ideal="uncut", no_relevant="quotient"),
+    "quepid-cut": _preset("Quepid 8.6.0: ndcg_cut@10", "source-derived", **_ENGINE, no_relevant="quotient"),
+    "jarvelin-2002": _preset(
+        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG", "recorded", ties="input", duplicates="first", discount="jarvelin(2)"
+    ),
+    "linear-2010": _preset(
+        "ECML/PKDD 2010 challenge; Jin and Geng 2011", "definition",
+        **_ARRAYS | {"ties": "expected"}, discount="linear",
+    ),
+    "rankkit": _preset(
+        "rankkit 0.1.0: ndcg(gain='exp')", "recorded",
+        ties="input", duplicates="error", negative="error", missing="left-out", gain="exp2", no_relevant="left-out",
+    ),
+}  # fmt: skip
+
+
+def _make(name: str, tool: str, proof: Proof, switches: dict[str, Any]) -> Convention:
+    alignment = Alignment(**{switch: value for switch, value in switches.items() if switch in _ALIGNMENT})
+    rules = Rules(**{switch: value for switch, value in switches.items() if switch not in _ALIGNMENT})
+    return Convention(name, alignment, rules, tool, proof)
+
+
+PRESETS: dict[str, Convention] = {name: _make(name, *entry) for name, entry in _TABLE.items()}

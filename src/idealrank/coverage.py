@@ -1,0 +1,136 @@
+"""What stands beside every mean: how much was judged, missing, tied, duplicated, out of range."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.types import IntArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Counts of one evaluation.
+
+    Attributes
+    ----------
+    queries_in_qrels, queries_in_run : int
+        Queries with judgments, and queries the run answers.
+    missing : int
+        Judged queries that the run does not answer; `missing_queries` names them.
+    without_judgments : int
+        Queries of the run without judgments.
+    scored : int
+        Queries that the values are of.
+    no_relevant : int
+        Scored queries without a judged grade above 0.
+    unjudged, considered : int
+        Documents without a judgment, among the `considered` ones: those returned down to `unjudged_cutoff` (0: all).
+    tied_queries, tied_documents : int
+        Queries with documents of equal score, and those documents.
+    duplicates : int
+        Documents listed more than once for a query.
+    truncated_grades : int
+        Grades cut to whole numbers by the convention.
+    out_of_range : int
+        Values outside the bounds of their measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a", "b"]}, ["nDCG@10"]).coverage.unjudged_share
+    0.5
+    """
+
+    queries_in_qrels: int
+    queries_in_run: int
+    missing: int
+    without_judgments: int
+    scored: int
+    no_relevant: int
+    unjudged: int
+    considered: int
+    unjudged_cutoff: int
+    tied_queries: int
+    tied_documents: int
+    duplicates: int
+    truncated_grades: int
+    out_of_range: int
+    missing_queries: Sequence[str] = ()
+
+    @property
+    def unjudged_share(self) -> float:
+        """Share of the considered documents that nobody judged, in [0, 1]."""
+        return self.unjudged / self.considered if self.considered else 0.0
+
+    def as_dict(self) -> dict[str, float]:
+        """The counts by name, as JSON has them.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage.as_dict()["scored"]
+        1
+        """
+        names = (
+            "queries_in_qrels", "queries_in_run", "missing", "without_judgments", "scored", "no_relevant", "unjudged_share", "unjudged_cutoff",
+            "tied_queries", "tied_documents", "duplicates", "truncated_grades", "out_of_range",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+    def plus(self, other: "Coverage") -> "Coverage":
+        """Counts of two parts of one collection."""
+        sums = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self) if field.name not in ("missing_queries", "unjudged_cutoff")}
+        return Coverage(**sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=(*self.missing_queries, *other.missing_queries))
+
+
+def coverage_of(judged: Judged, *, cutoff: int, out_of_range: int) -> Coverage:
+    """Count what an alignment found.
+
+    Parameters
+    ----------
+    judged : Judged
+        The alignment.
+    cutoff : int
+        Depth for the share of unjudged documents; 0 for whole lists.
+    out_of_range : int
+        Values outside the bounds of their measure.
+    """
+    scope, counters = judged.scope, judged.alignments
+    considered = np.minimum(judged.lengths, cutoff) if cutoff else judged.lengths
+    seen = _judged_within(judged, cutoff)
+    return Coverage(
+        queries_in_qrels=scope.queries_in_qrels,
+        queries_in_run=scope.queries_in_run,
+        missing=len(scope.missing),
+        without_judgments=scope.without_judgments,
+        scored=judged.n_queries,
+        no_relevant=judged.n_queries - _with_relevant(judged),
+        unjudged=int((considered - seen).sum()),
+        considered=int(considered.sum()),
+        unjudged_cutoff=cutoff,
+        tied_queries=int(np.count_nonzero(counters.tied)),
+        tied_documents=int(counters.tied.sum()),
+        duplicates=int(counters.duplicates.sum()),
+        truncated_grades=scope.truncated_grades,
+        out_of_range=out_of_range,
+        missing_queries=scope.missing,
+    )
+
+
+def _judged_within(judged: Judged, cutoff: int) -> IntArray:
+    if judged.complete:
+        return np.minimum(judged.lengths, cutoff) if cutoff else judged.lengths
+    if not cutoff:
+        return judged.alignments.judged
+    within = judged.hits.query[judged.hits.rank <= cutoff]
+    return np.bincount(within, minlength=judged.n_queries)
+
+
+def _with_relevant(judged: Judged) -> int:
+    """Queries with a judged grade above 0; the ideal shows the best grade first."""
+    if judged.rectangle is not None:
+        return int(np.count_nonzero(judged.rectangle.ideal[:, :1] > 0))
+    best = judged.ideal.grade[judged.ideal.rank == 1]
+    return int(np.count_nonzero(best > 0))

@@ -1,0 +1,1 @@
+"""Judgments, runs and the one join between them."""

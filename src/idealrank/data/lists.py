@@ -1,0 +1,296 @@
+"""Ranked lists held as arrays, as learning-to-rank code has them: a label and a score per item, and where each query begins."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.alignment import Alignment
+from idealrank.data.grading import apply_grade_policies, ideal_grades
+from idealrank.data.judged import Alignments, Hits, Judged, Rectangle, Scope, TieMembers
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
+from idealrank.errors import InputError
+
+
+class Lists:
+    """Labels and scores of many queries, every item judged; checked when built, nothing copied that need not be.
+
+    Parameters
+    ----------
+    labels, scores : array, shape (n,)
+        float32, float64 or whole numbers; one entry an item.
+    offsets : int64 array, shape (n_queries + 1,)
+        Query q has the items ``offsets[q]:offsets[q + 1]`` (of `order`, if given).
+    order : int64 array, shape (n,), optional
+        Groups items by query when queries come in any order.
+    queries : sequence of str, optional
+        Query ids; default ``"0", "1", ...``.
+
+    Examples
+    --------
+    >>> lists = Lists(np.array([1.0, 0.0]), np.array([0.2, 0.9]), np.array([0, 2]))
+    >>> lists.n_queries
+    1
+    """
+
+    def __init__(
+        self, labels: AnyArray, scores: AnyArray, offsets: IntArray, *, order: IntArray | None = None, queries: QueryIds | None = None
+    ) -> None:
+        self.labels = labels
+        self.scores = scores
+        self.offsets = offsets
+        self.order = order
+        self.queries = queries or QueryIds(offsets.size - 1, lambda: [str(i) for i in range(offsets.size - 1)])
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return int(self.offsets.size) - 1
+
+    @classmethod
+    def from_arrays(
+        cls,
+        labels: Any,
+        scores: Any,
+        *,
+        group: Any = None,
+        offsets: Any = None,
+        qid: Any = None,
+        mask: Any = None,
+        padding: float | None = None,
+    ) -> "Lists":
+        """Lists from the layouts in use: one query, rows of a matrix, group sizes, offsets, or a query id per item.
+
+        Parameters
+        ----------
+        labels, scores : array-like, shape (n,) or (n_queries, width)
+            2-D: a query a row.
+        group : array-like of int, optional
+            Group sizes, as LightGBM and XGBoost take them; they add up to n.
+        offsets : array-like of int, optional
+            Group offsets, from 0 to n.
+        qid : array-like, shape (n,), optional
+            A query id per item, in any order.
+        mask : array-like of bool, optional
+            Same shape as labels; False marks padding.
+        padding : float, optional
+            The label that marks padding.
+
+        Raises
+        ------
+        InputError
+            Shapes do not fit, or more than one of group, offsets and qid is given.
+
+        Examples
+        --------
+        >>> Lists.from_arrays([[1, 0], [2, 1]], [[0.1, 0.2], [0.5, 0.4]]).n_queries
+        2
+        >>> Lists.from_arrays([1, 0, 2], [0.1, 0.2, 0.3], qid=["b", "a", "b"]).queries[0]
+        'b'
+        """
+        label_array, score_array = _as_numbers("labels", labels), _as_numbers("scores", scores)
+        if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
+            raise InputError(
+                f"labels have shape {label_array.shape} and scores {score_array.shape}; expected the same 1-D or 2-D shape for both"
+            )
+        layouts = [name for name, value in (("group", group), ("offsets", offsets), ("qid", qid)) if value is not None]
+        if len(layouts) > 1 or (layouts and label_array.ndim == 2):
+            raise InputError(
+                f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; expected one of group, offsets, qid, and 1-D labels with it"
+            )
+        keep = _kept(label_array, mask, padding)
+        n, order, queries = label_array.size, None, None
+        if label_array.ndim == 2:
+            bounds = np.arange(label_array.shape[0] + 1, dtype=np.int64) * label_array.shape[1]
+        elif qid is not None:
+            bounds, order, queries = _group_by_id(np.asarray(qid), n)
+        else:
+            bounds = _bounds(group, offsets, n)
+        lists = cls(np.ascontiguousarray(label_array).reshape(-1), np.ascontiguousarray(score_array).reshape(-1), bounds, order=order, queries=queries)
+        return lists if keep is None else lists.only(keep.reshape(-1))
+
+    def only(self, keep: BoolArray) -> "Lists":
+        """The lists without the items where `keep` is False; the other items close up.
+
+        Examples
+        --------
+        >>> Lists(np.array([1, 0]), np.array([0.1, 0.9]), np.array([0, 2])).only(np.array([True, False])).offsets
+        array([0, 1])
+        """
+        if self.order is not None:
+            picked = self.order[keep[self.order]]
+            kept_in_order = keep[self.order]
+        else:
+            picked, kept_in_order = np.flatnonzero(keep), keep
+        counts = np.concatenate(([0], np.cumsum(kept_in_order))).astype(np.int64)
+        return Lists(self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries)
+
+    def __repr__(self) -> str:
+        return f"Lists({self.n_queries} queries, {self.labels.size} items)"
+
+
+def _as_numbers(name: str, values: Any) -> AnyArray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name}: found rows of different lengths, expected an array; pass 1-D arrays with group=, or pad with mask=") from error
+    if array.dtype == np.bool_:
+        return array.astype(np.int8)
+    if array.dtype.kind == "u" or array.dtype == np.float16:
+        return array.astype(np.float64)
+    if array.dtype.kind not in "if":
+        raise InputError(f"{name}: found values of type {array.dtype}, expected numbers")
+    return array if array.dtype.itemsize <= 8 else array.astype(np.float64)
+
+
+def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | None:
+    keep: BoolArray | None = None
+    if mask is not None:
+        keep = np.asarray(mask).astype(bool)
+        if keep.shape != labels.shape:
+            raise InputError(f"mask has shape {keep.shape}, expected that of the labels, {labels.shape}")
+    if padding is not None:
+        real = ~np.isnan(labels) if padding != padding else labels != padding
+        keep = real if keep is None else keep & real
+    return None if keep is None or keep.all() else keep
+
+
+def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
+    if offsets is not None:
+        bounds = np.asarray(offsets).astype(np.int64)
+        if bounds.ndim != 1 or bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
+            raise InputError(f"offsets: expected rising whole numbers from 0 to the number of items, {n}")
+        return bounds
+    if group is None:
+        return np.array([0, n], np.int64)
+    sizes = np.asarray(group)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or int(sizes.sum()) != n:
+        hint = "; for one query id per item pass qid=" if sizes.size == n else ""
+        raise InputError(f"group: found sizes that add up to {sizes.sum() if sizes.dtype.kind in 'iuf' else '?'}, expected {n}, one per item{hint}")
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+
+
+def _group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, QueryIds]:
+    """Offsets, order and names of queries in order of first appearance."""
+    if qid.shape != (n,):
+        raise InputError(f"qid has shape {qid.shape}, expected one id per item, ({n},)")
+    if n == 0:
+        return np.zeros(1, np.int64), None, QueryIds(0, list)
+    starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
+    names = qid[starts]
+    if np.unique(names).size == names.size:
+        return np.append(starts, n).astype(np.int64), None, QueryIds(names.size, lambda: [str(name) for name in names])
+    unique, first, code = np.unique(qid, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first, kind="stable")
+    place = np.empty_like(by_appearance)
+    place[by_appearance] = np.arange(by_appearance.size)
+    code = place[code.reshape(-1)]
+    sizes = np.bincount(code, minlength=unique.size)
+    ordered = unique[by_appearance]
+    return (
+        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        np.argsort(code, kind="stable").astype(np.int64),
+        QueryIds(unique.size, lambda: [str(name) for name in ordered]),
+    )
+
+
+def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: int = 0) -> Judged:
+    """Rank every list by its scores; the array twin of `align`.
+
+    Arrays have no document ids, so ties by document id become the expected value (`expected`).
+
+    Parameters
+    ----------
+    lists : Lists
+        Labels and scores.
+    alignment : Alignment
+        Its grade, tie and score policies apply; the others cannot occur here.
+    depth : int
+        Keep this many ranks only; 0 keeps all. With a depth, `Judged.hits` lacks the members of tie groups beyond it,
+        which `Rectangle.ties` has.
+
+    Examples
+    --------
+    >>> judge_lists(Lists.from_arrays([0, 1], [0.1, 0.9]), Alignment()).hits.grade
+    array([1., 0.])
+    """
+    alignment = array_alignment(alignment)
+    lists, truncated = _apply_policies(lists, alignment)
+    try:
+        groups = _kernel.rank_groups(
+            lists.labels, lists.scores, lists.offsets, float32=alignment.score == "float32", depth=depth, order=lists.order, threads=threads
+        )
+    except _kernel.ParseError as error:
+        raise InputError(f"item {error.args[2] - 1}: found NaN as score or label, expected a number, for NaN has no order") from None
+    lengths, tied = groups.length, groups.tied.astype(np.int64)
+    members = TieMembers(groups.tie_query, *(c.astype(np.int64) for c in (groups.tie_rank, groups.tie_first, groups.tie_last)), groups.tie_grade)
+    zeros = np.zeros(lists.n_queries, np.int64)
+    rectangle = None
+    if groups.width > 0 or lists.n_queries == 0:
+        shape = (lists.n_queries, groups.width)
+        rectangle = Rectangle(groups.grades.reshape(shape), groups.ideal_grades.reshape(shape), members if members.query.size else None)
+    return Judged(
+        queries=lists.queries,
+        ties=alignment.ties,
+        lengths=lengths,
+        returned=lengths,
+        hits=lambda: _array_hits(groups, members),
+        ideal=lambda: ideal_grades(_query_of(groups), groups.ideal_grades, lists.n_queries),
+        alignments=Alignments(tied, zeros, zeros, lengths, zeros),
+        scope=Scope(lists.n_queries, lists.n_queries, (), 0, truncated),
+        depth=depth,
+        rectangle=rectangle,
+        complete=True,
+    )
+
+
+def array_alignment(alignment: Alignment) -> Alignment:
+    """The alignment with ties by document id, which arrays do not have, replaced by the expected value.
+
+    Examples
+    --------
+    >>> array_alignment(Alignment(ties="docid")).ties
+    'expected'
+    """
+    return replace(alignment, ties="expected") if alignment.ties in ("docid", "docid-ascending") else alignment
+
+
+def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, int]:
+    """Labels after the grade policies; untouched (and uncopied) when no policy acts."""
+    labels = lists.labels
+    fractional = alignment.grades != "given" and labels.dtype.kind == "f"
+    if not fractional and alignment.grades != "minimum" and (labels.size == 0 or not labels.min() < 0):
+        return lists, 0
+    graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: item {row}")
+    changed = Lists(graded.grades, lists.scores, lists.offsets, order=lists.order, queries=lists.queries)
+    return changed if graded.removed is None else changed.only(~graded.removed), graded.truncated
+
+
+def _query_of(groups: "_kernel.Groups") -> IntArray:
+    return np.repeat(np.arange(groups.n_queries), np.diff(groups.hit_offsets))
+
+
+def _array_hits(groups: "_kernel.Groups", members: TieMembers) -> Hits:
+    """Hits in full columns, tie groups that reach beyond the depth included."""
+    query = _query_of(groups)
+    rank = np.arange(1, query.size + 1) - groups.hit_offsets[query]
+    grade: FloatArray = groups.grades
+    if members.query.size == 0:
+        return Hits(query, rank, grade)
+    kept = np.diff(groups.hit_offsets)[members.query]
+    beyond = members.rank > kept
+    first, last = rank.copy(), rank.copy()
+    within = groups.hit_offsets[members.query[~beyond]] + members.rank[~beyond] - 1
+    first[within], last[within] = members.first[~beyond], members.last[~beyond]
+    if not beyond.any():
+        return Hits(query, rank, grade, None, first, last)
+    columns: Sequence[tuple[AnyArray, AnyArray]] = (
+        (query, members.query[beyond]), (rank, members.rank[beyond]), (grade, members.grade[beyond]),
+        (first, members.first[beyond]), (last, members.last[beyond]),
+    )  # fmt: skip
+    joined = [np.concatenate(pair) for pair in columns]
+    by_rank = np.lexsort((joined[1], joined[0]))
+    query, rank, grade, first, last = (column[by_rank] for column in joined)
+    return Hits(query, rank, grade, None, first, last)

@@ -1,0 +1,70 @@
+"""What the kernel found wrong, in words: one table from kind to what was found, expected and to be done."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from idealrank.data.types import decode_id
+from idealrank.errors import FileFormatError, IdealrankError, InputError, StoppedError
+
+FIELDS = {
+    "qrels": "4 fields: QUERY ITERATION DOCUMENT GRADE",
+    "run": "6 fields: QUERY Q0 DOCUMENT RANK SCORE TAG",
+}
+_NUMBER = {"qrels": "a number as grade (field 4)", "run": "a number as score (field 5)"}
+
+
+def quoted(text: bytes) -> str:
+    """Bytes of a file as printable text in quotes, at most 120 bytes of them.
+
+    Examples
+    --------
+    >>> quoted(b"q1\\t0")
+    '"q1\\\\t0"'
+    """
+    shown = decode_id(text[:120]).encode("unicode_escape", "backslashreplace").decode("ascii")
+    return f'"{shown}"' + (" ..." if len(text) > 120 else "")
+
+
+def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run"]) -> tuple[str, str, str]:
+    """What was found, what was expected, and what to do, for one kind of problem of the kernel.
+
+    Examples
+    --------
+    >>> describe("fields", b"q1 0 d1", b"3", "qrels")[1]
+    '4 fields: QUERY ITERATION DOCUMENT GRADE'
+    """
+    line = quoted(text)
+    shown = quoted(detail)
+    value = "grade" if table == "qrels" else "score"
+    duplicate_hint = "allow it with duplicates=first, last or best" + ("" if table == "qrels" else " (or twice)")
+    words = {
+        "fields": (f"{decode_id(detail)} fields in {line}", FIELDS[table], ""),
+        "number": (f"{shown} in {line}", _NUMBER[table], ""),
+        "nan": (f"{value} {shown} in {line}", "a number, for NaN has no order", "remove the line or give the document a score"),
+        "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
+        "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
+        "empty-id": (f"an empty id in {line}", FIELDS[table], ""),
+        "duplicate": (f"{shown} a second time in {line}", "each document once per query", duplicate_hint),
+    }
+    return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))
+
+
+def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run"]) -> IdealrankError:
+    """The library's error for a ``ParseError`` of the kernel.
+
+    Parameters
+    ----------
+    error : ParseError
+        Its args are kind, source, line, text and detail.
+    names : sequence of str
+        The sources' names as the user typed them.
+    table : {"qrels", "run"}
+        What was read.
+    """
+    kind, source, line, text, detail = error.args
+    if kind == "stopped":
+        return StoppedError("stopped before the end")
+    found, expected, hint = describe(kind, text, detail, table)
+    if names:
+        return FileFormatError(names[min(source, len(names) - 1)], line, found, expected, hint)
+    return InputError(f"{table}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))

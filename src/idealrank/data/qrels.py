@@ -1,0 +1,152 @@
+"""Judgments: the grade that somebody gave to a document for a query."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.problems import translate
+from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, encode_id
+from idealrank.errors import InputError
+
+QrelsDuplicates = Literal["error", "first", "last", "best"]
+
+
+class Qrels:
+    """Grades by query and document; immutable. What is not in here is unjudged.
+
+    Parameters
+    ----------
+    grades : mapping of str to mapping of str to number
+        ``{query: {document: grade}}``; grades become float64 and must be finite.
+    name : str
+        Stands in messages.
+
+    Raises
+    ------
+    InputError
+        A grade is not a finite number.
+
+    Examples
+    --------
+    >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}})
+    >>> qrels.n_queries, qrels.n_judgments, qrels["q1"]
+    (1, 2, {'d1': 2.0, 'd2': 0.0})
+    """
+
+    def __init__(self, grades: Mapping[str, Mapping[str, float]], *, name: str = "qrels") -> None:
+        try:
+            table = _kernel.from_mapping(grades)
+        except _kernel.ParseError as error:
+            raise translate(error, (), "qrels") from None
+        self._take(table, name, ())
+
+    @classmethod
+    def from_table(cls, table: _kernel.Table, *, name: str = "qrels", paths: Sequence[str] = ()) -> "Qrels":
+        """Judgments that the kernel has read.
+
+        Examples
+        --------
+        >>> from idealrank import _kernel
+        >>> Qrels.from_table(_kernel.from_mapping({"q1": {"d1": 1}})).n_judgments
+        1
+        """
+        self = cls.__new__(cls)
+        self._take(table, name, tuple(paths))
+        return self
+
+    @classmethod
+    def from_columns(
+        cls, queries: Any, documents: Any, grades: FloatArray, *, duplicates: QrelsDuplicates = "error", name: str = "qrels"
+    ) -> "Qrels":
+        """Judgments from three columns of equal length, rows in any order.
+
+        Parameters
+        ----------
+        queries, documents : sequence of str, bytes or int, or (offsets, bytes)
+            Ids; a pair is an Arrow-like text column.
+        grades : float64 array, shape (n,)
+            The grades.
+        duplicates : {"error", "first", "last", "best"}
+            What to do with a document judged twice for a query.
+
+        Examples
+        --------
+        >>> Qrels.from_columns(["q1", "q1"], ["d1", "d2"], np.array([1.0, 0.0]))["q1"]
+        {'d1': 1.0, 'd2': 0.0}
+        """
+        try:
+            table = _kernel.from_columns(queries, documents, np.ascontiguousarray(grades, np.float64), duplicates=duplicates)
+        except _kernel.ParseError as error:
+            raise translate(error, (name,) if name != "qrels" else (), "qrels") from None
+        return cls.from_table(table, name=name)
+
+    def _take(self, table: _kernel.Table, name: str, paths: tuple[str, ...]) -> None:
+        finite = np.isfinite(table.values)
+        if not finite.all():
+            row = int(np.flatnonzero(~finite)[0])
+            query = int(np.searchsorted(table.offsets, row, side="right")) - 1
+            raise InputError(
+                f"{paths[0] if paths else name}: query {decode_id(table.query_id(query))!r}, document "
+                f"{decode_id(table.document_id(row))!r}: found grade {table.values[row]}, expected a finite number"
+            )
+        self._table = table
+        self.name = name
+        self.paths = paths
+        self._queries = QueryIds(table.n_queries, lambda: [decode_id(query) for query in table.query_ids()])
+
+    @property
+    def table(self) -> _kernel.Table:
+        """The kernel's columns."""
+        return self._table
+
+    @property
+    def n_queries(self) -> int:
+        """Number of judged queries."""
+        return self._table.n_queries
+
+    @property
+    def n_judgments(self) -> int:
+        """Number of judged documents over all queries."""
+        return self._table.n_rows
+
+    @property
+    def queries(self) -> QueryIds:
+        """Query ids in order of first appearance."""
+        return self._queries
+
+    @property
+    def offsets(self) -> IntArray:
+        """Row offsets of the queries, shape (n_queries + 1,)."""
+        return self._table.offsets
+
+    @property
+    def grades(self) -> FloatArray:
+        """Grades, shape (n_judgments,), query after query."""
+        return self._table.values
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What reading counted: lines, comments, duplicates, ..."""
+        return self._table.counters
+
+    def __contains__(self, query_id: object) -> bool:
+        return isinstance(query_id, str) and self._table.find_query(encode_id(query_id)) >= 0
+
+    def __getitem__(self, query_id: str) -> dict[str, float]:
+        query = self._table.find_query(encode_id(query_id))
+        if query < 0:
+            raise KeyError(query_id)
+        rows = np.arange(self.offsets[query], self.offsets[query + 1])
+        names = self._table.document_ids(rows)
+        return {decode_id(name): float(self.grades[row]) for name, row in zip(names, rows, strict=True)}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queries)
+
+    def __len__(self) -> int:
+        return self.n_queries
+
+    def __repr__(self) -> str:
+        return f"Qrels({self.name!r}: {self.n_queries} queries, {self.n_judgments} judgments)"

@@ -1,0 +1,179 @@
+"""A run: what one system answered to each query."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.alignment import Alignment
+from idealrank.data.problems import translate
+from idealrank.data.types import FloatArray, IntArray, decode_id, encode_id
+from idealrank.errors import InputError
+
+# How the kernel orders equal scores under each tie policy; the policies that average need the groups, not the order.
+KERNEL_TIES = {"docid": "descending", "docid-ascending": "ascending"}
+
+
+class Ranking:
+    """One query's documents in the order a convention gives them.
+
+    Attributes
+    ----------
+    documents : list of str
+        From the top.
+    scores : float64 array, shape (n,)
+        The system's scores.
+    first, last : int64 array, shape (n,)
+        First and last rank of the tie group of each document; equal where it is not tied.
+
+    Examples
+    --------
+    >>> Run({"q1": {"a": 1.0, "b": 2.0}}).ranking("q1").documents
+    ['b', 'a']
+    """
+
+    def __init__(self, documents: list[str], scores: FloatArray, first: IntArray, last: IntArray) -> None:
+        self.documents = documents
+        self.scores = scores
+        self.first = first
+        self.last = last
+
+
+class Run:
+    """Scored documents per query, with the system's name; immutable. In memory, or a file that is streamed when evaluated.
+
+    Parameters
+    ----------
+    scores : mapping of str to mapping of str to number, or of str to sequence of str
+        ``{query: {document: score}}``, or ``{query: [document, ...]}`` for a ranking without scores. NaN is refused;
+        infinite scores have an order and are fine.
+    name : str
+        The system's name.
+
+    Examples
+    --------
+    >>> Run({"q1": ["d2", "d1"]}, name="mine").ranking("q1").documents
+    ['d2', 'd1']
+    """
+
+    def __init__(self, scores: Mapping[str, Mapping[str, float] | Sequence[str]], *, name: str = "run") -> None:
+        try:
+            table = _kernel.from_mapping(scores, duplicates="keep")
+        except _kernel.ParseError as error:
+            raise translate(error, (), "run") from None
+        self._take(table, name, ())
+
+    @classmethod
+    def from_table(cls, table: _kernel.Table, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
+        """A run that the kernel has read.
+
+        Examples
+        --------
+        >>> from idealrank import _kernel
+        >>> Run.from_table(_kernel.from_mapping({"q1": {"d1": 1}}), name="a").name
+        'a'
+        """
+        self = cls.__new__(cls)
+        self._take(table, name, tuple(paths))
+        return self
+
+    @classmethod
+    def from_text(cls, text: _kernel.Text, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
+        """A run that stays in its file (or buffer) and is read, checked and ranked in one pass when it is evaluated.
+
+        Examples
+        --------
+        >>> from idealrank import _kernel
+        >>> run = Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag\\n"], "run"))
+        >>> run.ranking("q1").documents
+        ['d1']
+        """
+        self = cls.__new__(cls)
+        self._take(text, name, tuple(paths))
+        return self
+
+    @classmethod
+    def from_columns(cls, queries: Any, documents: Any, scores: FloatArray, *, name: str = "run") -> "Run":
+        """A run from three columns of equal length, rows in any order.
+
+        Examples
+        --------
+        >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], np.array([1.0, 3.0])).ranking("q1").documents
+        ['d2', 'd1']
+        """
+        try:
+            table = _kernel.from_columns(queries, documents, np.ascontiguousarray(scores, np.float64), duplicates="keep")
+        except _kernel.ParseError as error:
+            raise translate(error, (name,) if name != "run" else (), "run") from None
+        return cls.from_table(table, name=name)
+
+    def _take(self, source: _kernel.Table | _kernel.Text, name: str, paths: tuple[str, ...]) -> None:
+        if isinstance(source, _kernel.Table) and np.isnan(source.values).any():
+            row = int(np.flatnonzero(np.isnan(source.values))[0])
+            query = int(np.searchsorted(source.offsets, row, side="right")) - 1
+            raise InputError(
+                f"run {name!r}, query {decode_id(source.query_id(query))!r}, document {decode_id(source.document_id(row))!r}: "
+                "found score NaN, expected a number, for a ranking needs an order and NaN has none"
+            )
+        self._source = source
+        self.name = name
+        self.paths = paths
+
+    @property
+    def source(self) -> "_kernel.Table | _kernel.Text":
+        """What the kernel ranks: columns in memory, or text."""
+        return self._source
+
+    def ranking(self, query_id: str, alignment: Alignment | None = None) -> Ranking:
+        """One query ranked by the rules of an alignment (default: scores descending, ties by document id descending).
+
+        Raises
+        ------
+        KeyError
+            The run does not answer this query.
+
+        Examples
+        --------
+        >>> Run({"q1": {"a": 1.0, "b": 1.0}}).ranking("q1").documents
+        ['b', 'a']
+        """
+        alignment = alignment or Alignment()
+        query_bytes = encode_id(query_id)
+        try:
+            table = self._source
+            if isinstance(table, _kernel.Text):
+                table = _kernel.read_text(table, duplicates="keep", only_query=query_bytes)
+            query = table.find_query(query_bytes)
+            if query < 0:
+                raise KeyError(query_id)
+            ids, scores, first, last = _kernel.rank_query(
+                table,
+                query,
+                ties=KERNEL_TIES.get(alignment.ties, "input"),  # type: ignore[arg-type]
+                float32=alignment.score == "float32",
+                duplicates=alignment.duplicates,
+            )
+        except _kernel.ParseError as error:
+            raise translate(error, self.paths, "run") from None
+        return Ranking([decode_id(i) for i in ids], scores, first.astype(np.int64), last.astype(np.int64))
+
+    def __repr__(self) -> str:
+        if isinstance(self._source, _kernel.Table):
+            return f"Run({self.name!r}: {self._source.n_queries} queries, {self._source.n_rows} documents)"
+        return f"Run({self.name!r}: {', '.join(self.paths) or 'text'}, {self._source.nbytes:,} bytes)"
+
+
+def name_of(path: str) -> str:
+    """A run's name from its path: the file's stem without compression endings.
+
+    Examples
+    --------
+    >>> name_of("runs/bm25.run.gz")
+    'bm25'
+    """
+    name = PurePath(path).name
+    for ending in (".gz", ".bz2", ".xz", ".zst"):
+        name = name.removesuffix(ending)
+    return PurePath(name).stem or name

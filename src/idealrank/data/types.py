@@ -1,0 +1,85 @@
+"""Array types and the lazily decoded sequence of query ids."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+
+class QueryIds(Sequence[str]):
+    """Query ids as a sequence of text, decoded only when somebody looks.
+
+    Ten million ids as Python strings weigh more than the file they came from; most evaluations never need them.
+
+    Parameters
+    ----------
+    size : int
+        How many there are.
+    decode : callable
+        Gives all of them, called at most once.
+
+    Examples
+    --------
+    >>> ids = QueryIds(2, lambda: ["q1", "q2"])
+    >>> len(ids), ids[1], list(ids)
+    (2, 'q2', ['q1', 'q2'])
+    """
+
+    def __init__(self, size: int, decode: Callable[[], list[str]]) -> None:
+        self._size = size
+        self._decode = decode
+        self._ids: list[str] | None = None
+
+    def _all(self) -> list[str]:
+        if self._ids is None:
+            self._ids = self._decode()
+        return self._ids
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"QueryIds({self._size} queries)"
+
+
+def decode_id(identifier: bytes) -> str:
+    """Id bytes as text; bytes that are not UTF-8 come back as surrogates, so that nothing is lost.
+
+    Examples
+    --------
+    >>> decode_id(b"q1")
+    'q1'
+    """
+    return identifier.decode("utf-8", "surrogateescape")
+
+
+def encode_id(identifier: str) -> bytes:
+    """The bytes of an id, the inverse of `decode_id`.
+
+    Examples
+    --------
+    >>> encode_id("q1")
+    b'q1'
+    """
+    return identifier.encode("utf-8", "surrogateescape")

@@ -1,0 +1,112 @@
+"""Every error the library raises on purpose.
+
+    IdealrankError
+    ├── InputError            data that cannot be evaluated (also a ValueError)
+    │   └── FileFormatError   ... found on a line of a file
+    ├── OptionError           a measure, convention or option that does not exist (also a ValueError)
+    ├── IncompatibleError     results that must not be put together (also a ValueError)
+    ├── StoppedError          a long job was asked to stop
+    └── MissingExtraError     an optional dependency is not installed (also an ImportError)
+
+Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the category of every warning.
+"""
+
+
+class IdealrankError(Exception):
+    """Base of every error of this library.
+
+    Examples
+    --------
+    >>> issubclass(InputError, IdealrankError)
+    True
+    """
+
+
+class InputError(IdealrankError, ValueError):
+    """The data cannot be evaluated as they are.
+
+    Examples
+    --------
+    >>> issubclass(InputError, ValueError)
+    True
+    """
+
+
+class FileFormatError(InputError):
+    """A line of a file is not what its format asks for.
+
+    Parameters
+    ----------
+    path : str
+        The file, as the user typed it.
+    line : int
+        From 1; 0 when the file as a whole is meant.
+    found, expected : str
+        What stands there, and what should.
+    hint : str
+        What to do next, if there is something.
+
+    Examples
+    --------
+    >>> str(FileFormatError("bad.qrels", 2, "3 fields", "4: QUERY ITERATION DOCUMENT GRADE"))
+    'bad.qrels:2: found 3 fields, expected 4: QUERY ITERATION DOCUMENT GRADE'
+    """
+
+    def __init__(self, path: str, line: int, found: str, expected: str, hint: str = "") -> None:
+        place = f"{path}:{line}" if line else path
+        super().__init__(f"{place}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))
+        self.path = path
+        self.line = line
+
+
+class OptionError(IdealrankError, ValueError):
+    """A measure, convention or option is unknown or has an impossible value.
+
+    Examples
+    --------
+    >>> issubclass(OptionError, ValueError)
+    True
+    """
+
+
+class IncompatibleError(IdealrankError, ValueError):
+    """Two results were made under different conventions, measures or queries and must not be joined.
+
+    Examples
+    --------
+    >>> issubclass(IncompatibleError, ValueError)
+    True
+    """
+
+
+class StoppedError(IdealrankError):
+    """A long job was stopped from another thread.
+
+    Examples
+    --------
+    >>> issubclass(StoppedError, IdealrankError)
+    True
+    """
+
+
+class MissingExtraError(IdealrankError, ImportError):
+    """An optional dependency is not installed.
+
+    Examples
+    --------
+    >>> str(MissingExtraError("reading Parquet", "pyarrow", "arrow"))
+    "reading Parquet needs pyarrow; pip install 'idealrank[arrow]'"
+    """
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs {package}; pip install 'idealrank[{extra}]'")
+
+
+class IdealrankWarning(UserWarning):
+    """Category of every warning of this library.
+
+    Examples
+    --------
+    >>> issubclass(IdealrankWarning, UserWarning)
+    True
+    """

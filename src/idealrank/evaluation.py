@@ -1,0 +1,347 @@
+"""Evaluate one run: values per query, what they cover, and how they were made. The mean is a view of them."""
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.conventions import Convention
+from idealrank.coverage import Coverage, coverage_of
+from idealrank.data.judged import Judged, align
+from idealrank.data.lists import Lists, array_alignment, judge_lists
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
+from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.version import __version__
+
+
+class InputRecord(Protocol):
+    """A file that was evaluated, as far as the provenance asks."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def modified(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How the numbers were made.
+
+    Attributes
+    ----------
+    version : str
+        Of this library.
+    convention : Convention
+        The one asked for; for arrays with ties by document id replaced by the expected value.
+    measures : tuple of str
+        Texts with every option resolved.
+    inputs : tuple
+        The files, with path, size, modification time, and SHA-256 computed when asked.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@5"]).provenance.convention.name
+    'standard'
+    """
+
+    version: str
+    convention: Convention
+    measures: tuple[str, ...]
+    inputs: tuple[InputRecord, ...] = ()
+
+
+class Means(dict[str, float]):
+    """Aggregate of each measure by its text; also found by the measure itself or any of its spellings.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> means = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["nDCG@10"]).mean()
+    >>> means["nDCG@10"], means["ndcg_cut_10"], means[ir.NDCG(cutoff=10)]
+    (1.0, 1.0, 1.0)
+    """
+
+    def __missing__(self, key: object) -> float:
+        if isinstance(key, (str, Measure)):
+            text = str(parse_measure(key))
+            if text in self:
+                return dict.__getitem__(self, text)
+        raise KeyError(f"{key}: not evaluated, only {', '.join(self)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Values of one run, per query and measure.
+
+    Attributes
+    ----------
+    name : str
+        The run's name.
+    queries : sequence of str
+        Query ids.
+    measures : tuple of Measure
+        As asked.
+    values : float64 array, shape (n_queries, n_measures)
+        NaN where a query is left out of a measure, or where the convention says NaN.
+    scored : bool array, shape (n_queries, n_measures)
+        Which values count in the aggregate.
+    coverage : Coverage
+        What the numbers cover.
+    provenance : Provenance
+        How they were made.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> evaluation = ir.evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": ["x", "b"]}, ["RR"])
+    >>> evaluation["RR"], evaluation.mean()["RR"]
+    (array([1. , 0.5]), 0.75)
+    """
+
+    name: str
+    queries: Sequence[str]
+    measures: tuple[Measure, ...]
+    values: FloatArray
+    scored: BoolArray
+    coverage: Coverage
+    provenance: Provenance
+    path: str = field(default="")
+
+    @property
+    def convention(self) -> Convention:
+        """The convention behind every value."""
+        return self.provenance.convention
+
+    def __getitem__(self, measure: MeasureLike) -> FloatArray:
+        """Values of one measure, shape (n_queries,), in the order of `queries`."""
+        return self.values[:, self._column(measure)]
+
+    def _column(self, measure: MeasureLike) -> int:
+        wanted = parse_measure(measure)
+        if wanted not in self.measures:
+            raise KeyError(f"{wanted}: not evaluated, only {', '.join(map(str, self.measures))}")
+        return self.measures.index(wanted)
+
+    def mean(self) -> Means:
+        """Aggregate of each measure over the queries that count: the mean, or the sum for counts; exact, in any order.
+
+        A measure without a query that counts has NaN.
+        """
+        return Means({str(measure): _aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
+
+    def per_query(self) -> dict[str, dict[str, float | None]]:
+        """``{query: {measure: value}}``; None where the query does not count."""
+        texts = [str(measure) for measure in self.measures]
+        rows = zip(self.queries, self.values.tolist(), self.scored.tolist(), strict=True)
+        return {query: {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)} for query, values, scored in rows}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A dataframe with a column ``query`` and one per measure.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).to_frame("polars").columns
+        ['query', 'AP']
+        """
+        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
+
+        columns: dict[str, Any] = {"query": list(self.queries)}
+        columns |= {str(measure): self.values[:, i] for i, measure in enumerate(self.measures)}
+        return narwhals.from_dict(columns, backend=backend).to_native()
+
+    def merge(self, other: "Evaluation") -> "Evaluation":
+        """The evaluation of both parts of a collection that was split by query.
+
+        Raises
+        ------
+        IncompatibleError
+            The parts were made under different conventions or measures, or share a query.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> parts = [ir.evaluate({q: {"a": 1}}, {q: ["a"]}, ["AP"]) for q in ("q1", "q2")]
+        >>> list(parts[0].merge(parts[1]).queries)
+        ['q1', 'q2']
+        """
+        ours, theirs = self.convention, other.convention
+        if ours.fingerprint != theirs.fingerprint:
+            raise IncompatibleError(f"found conventions {ours} and {theirs}; expected one convention for both parts")
+        if self.measures != other.measures:
+            raise IncompatibleError(f"found measures {', '.join(map(str, self.measures))} and {', '.join(map(str, other.measures))}; expected the same")
+        shared = set(self.queries) & set(other.queries)
+        if shared:
+            raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
+        return Evaluation(
+            self.name,
+            [*self.queries, *other.queries],
+            self.measures,
+            np.concatenate((self.values, other.values)),
+            np.concatenate((self.scored, other.scored)),
+            self.coverage.plus(other.coverage),
+            replace(self.provenance, inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs))),
+            self.path,
+        )
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
+        return f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention {self.convention})"
+
+
+def _aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
+    counted = values if scored.all() else values[scored]
+    if measure.aggregate == "sum":
+        return math.fsum(counted.tolist())
+    return math.fsum(counted.tolist()) / counted.size if counted.size else math.nan
+
+
+def evaluate(
+    qrels: Qrels,
+    run: Run,
+    measures: "MeasureLike | Iterable[MeasureLike]",
+    convention: "Convention | str" = "standard",
+    *,
+    threads: int = 0,
+    progress: _kernel.Progress | None = None,
+    inputs: Sequence[InputRecord] = (),
+) -> Evaluation:
+    """Evaluate a run against judgments.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        What was judged and what was returned.
+    measures : measure or iterable of them
+        Measures or texts.
+    convention : Convention or str
+        How to align and how to measure.
+    threads : int
+        0 uses all cores; the values are the same for any number.
+    progress : Progress, optional
+        Counts bytes of the run.
+    inputs : sequence
+        Records of the files for the provenance.
+
+    Examples
+    --------
+    >>> evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG@10").mean()["nDCG@10"]
+    1.0
+    """
+    asked, convention = parse_measures(measures), Convention.of(convention)
+    resolved = tuple(measure.under(convention) for measure in asked)
+    depths = [measure.depth() for measure in resolved]
+    judged = align(qrels, run, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads, progress=progress)
+    if not judged.n_queries:
+        raise InputError(
+            f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
+            f"none of them counts under convention {convention.name}; do the query ids of both files match?"
+        )
+    return _measured(run.name, judged, asked, resolved, convention, inputs, run.paths[0] if run.paths else "")
+
+
+def evaluate_lists(
+    lists: Lists,
+    measures: "MeasureLike | Iterable[MeasureLike]",
+    convention: "Convention | str" = "standard",
+    *,
+    threads: int = 0,
+    name: str = "run",
+) -> Evaluation:
+    """Evaluate labels and scores held as arrays; ties by document id become the expected value, for arrays have no ids.
+
+    Examples
+    --------
+    >>> evaluate_lists(Lists.from_arrays([0, 1], [0.2, 0.1]), "RR").mean()["RR"]
+    0.5
+    """
+    asked, convention = parse_measures(measures), Convention.of(convention)
+    convention = Convention.of(convention, ties=array_alignment(convention.alignment).ties)
+    resolved = tuple(measure.under(convention) for measure in asked)
+    depths = [measure.depth(lists=True) for measure in resolved]
+    judged = judge_lists(lists, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads)
+    return _measured(name, judged, asked, resolved, convention, (), "")
+
+
+def _measured(
+    name: str, judged: Judged, asked: tuple[Measure, ...], resolved: tuple[Measure, ...], convention: Convention, inputs: Sequence[InputRecord], path: str
+) -> Evaluation:
+    results = [measure.compute(judged) for measure in resolved]
+    everyone = np.ones(judged.n_queries, bool)
+    scored = [everyone if result.scored is None else result.scored for result in results]
+    outside = sum(_out_of_range(measure, result) for measure, result in zip(resolved, results, strict=True))
+    cutoffs = [measure.cutoff for measure in resolved if isinstance(measure.cutoff, int)]
+    coverage = coverage_of(judged, cutoff=min(cutoffs, default=0), out_of_range=outside)
+    _warn(convention, coverage, name)
+    return Evaluation(
+        name,
+        judged.queries,
+        asked,
+        np.column_stack([result.values for result in results]),
+        np.column_stack(scored),
+        coverage,
+        Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs)),
+        path,
+    )
+
+
+def _out_of_range(measure: Measure, result: PerQuery) -> int:
+    low, high = measure.bounds
+    values = result.values if result.scored is None else result.values[result.scored]
+    return int(np.count_nonzero((values < low - 1e-12) | (values > high + 1e-12)))
+
+
+def _warn(convention: Convention, coverage: Coverage, name: str) -> None:
+    if coverage.truncated_grades:
+        warnings.warn(
+            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; grades=given keeps them",
+            IdealrankWarning,
+            stacklevel=4,
+        )
+    expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
+    if coverage.out_of_range and not expected:
+        warnings.warn(
+            f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; a gain or discount that does not "
+            "fall with the rank can do that",
+            IdealrankWarning,
+            stacklevel=4,
+        )
+
+
+def compatible(evaluations: Sequence[Evaluation]) -> Mapping[str, Evaluation]:
+    """Evaluations by run name, refused when they do not share one convention.
+
+    Raises
+    ------
+    IncompatibleError
+        Their conventions differ.
+
+    Examples
+    --------
+    >>> one = evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}, name="one"), "AP")
+    >>> list(compatible([one]))
+    ['one']
+    """
+    fingerprints = {evaluation.convention.fingerprint for evaluation in evaluations}
+    if len(fingerprints) > 1:
+        names = ", ".join(str(evaluation.convention) for evaluation in evaluations)
+        raise IncompatibleError(f"found conventions {names}; expected one for all runs")
+    return {evaluation.name: evaluation for evaluation in evaluations}

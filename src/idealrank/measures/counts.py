@@ -1,0 +1,173 @@
+"""Counts: how many queries, returned, relevant, and relevant returned documents. Summed over queries, as trec_eval prints them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.errors import OptionError
+from idealrank.measures.binary import _Binary
+from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.measure import Measure, PerQuery
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumQ(Measure):
+    """Number of queries that count.
+
+    References
+    ----------
+    trec_eval, measure ``num_q``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"]}, [ir.NumQ()]).mean()["NumQ"]
+    2.0
+    """
+
+    name: ClassVar[str] = "NumQ"
+    aggregate: ClassVar = "sum"
+    direction: ClassVar[int] = 0
+    bounds: ClassVar[tuple[float, float]] = (1.0, 1.0)
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "number of queries"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cutoff is not None:
+            raise OptionError("NumQ has no cutoff")
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """1 for every query."""
+        return PerQuery(np.ones(judged.n_queries))
+
+    def depth(self, *, lists: bool = False) -> int:
+        """1: no hit is looked at."""
+        return 1
+
+    @property
+    def trec_name(self) -> str:
+        """``num_q``."""
+        return "num_q"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumRet(Measure):
+    """Number of documents returned (within the cutoff), after the policies for duplicates and removed documents.
+
+    References
+    ----------
+    trec_eval, measure ``num_ret``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a", "b"]}, [ir.NumRet()]).mean()["NumRet"]
+    2.0
+    """
+
+    name: ClassVar[str] = "NumRet"
+    aggregate: ClassVar = "sum"
+    direction: ClassVar[int] = 0
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "number of documents returned"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """List length of every query."""
+        return PerQuery(np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)).astype(np.float64))
+
+    def depth(self, *, lists: bool = False) -> int:
+        """1: no hit is looked at."""
+        return 1
+
+    @property
+    def trec_name(self) -> str:
+        """``num_ret``."""
+        return "num_ret" if self.cutoff is None else str(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumRel(_Binary):
+    """Number of relevant documents among the judged.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+
+    References
+    ----------
+    trec_eval, measure ``num_rel``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 2, "c": 0}}, {"q": ["a"]}, [ir.NumRel()]).mean()["NumRel"]
+    2.0
+    """
+
+    name: ClassVar[str] = "NumRel"
+    aggregate: ClassVar = "sum"
+    direction: ClassVar[int] = 0
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "number of relevant documents"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cutoff is not None:
+            raise OptionError("NumRel has no cutoff")
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Relevant documents of every query."""
+        return PerQuery(self._n_relevant(judged).astype(np.float64))
+
+    def depth(self, *, lists: bool = False) -> int:
+        """1: no hit is looked at."""
+        return 1
+
+    @property
+    def trec_name(self) -> str:
+        """``num_rel``."""
+        return self._trec_binary("num_rel", "num_rel")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumRelRet(_Binary):
+    """Number of relevant documents returned (within the cutoff).
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks that count, default all.
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+
+    References
+    ----------
+    trec_eval, measure ``num_rel_ret``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "c"]}, [ir.NumRelRet()]).mean()["NumRelRet"]
+    1.0
+    """
+
+    name: ClassVar[str] = "NumRelRet"
+    aggregate: ClassVar = "sum"
+    direction: ClassVar[int] = 1
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    summary: ClassVar[str] = "number of relevant documents returned"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Relevant documents returned for every query."""
+        return PerQuery(self._found(judged))
+
+    @property
+    def trec_name(self) -> str:
+        """``num_rel_ret``."""
+        return "num_rel_ret" if self.cutoff is None and self.rel in (None, 1) else str(self)

@@ -1,0 +1,108 @@
+"""Cutoffs: how deep a measure looks. A constant, a share of the list, or a power of its length."""
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import IntArray
+from idealrank.errors import OptionError
+
+_SHARE = re.compile(r"(\d+\.?\d*|\.\d+)n")
+_POWER = re.compile(r"n\^(\d+\.?\d*|\.\d+)")
+
+
+@dataclass(frozen=True)
+class RelativeCutoff:
+    """A cutoff that grows with the list: ``0.2n``, ``sqrt(n)`` or ``n^0.25``; at least 1.
+
+    Parameters
+    ----------
+    text : str
+        As written.
+
+    Examples
+    --------
+    >>> RelativeCutoff("sqrt(n)").resolve(np.array([10, 100]))
+    array([ 3, 10])
+    """
+
+    text: str
+
+    def resolve(self, lengths: IntArray) -> IntArray:
+        """max(1, floor(x)) for each list length, exact for any length."""
+        distinct, inverse = np.unique(lengths, return_inverse=True)
+        return np.array([max(1, self._floor(int(n))) for n in distinct], np.int64)[inverse.reshape(-1)]
+
+    def _floor(self, n: int) -> int:
+        if self.text == "sqrt(n)":
+            return math.isqrt(n)
+        if share := _SHARE.fullmatch(self.text):
+            return math.floor(Fraction(share[1]) * n)
+        power = Fraction(self.text[2:])
+        guess = math.floor(n ** float(power))
+        whole = n**power.numerator  # guess^q <= n^p decides without rounding
+        while (guess + 1) ** power.denominator <= whole:
+            guess += 1
+        while guess**power.denominator > whole:
+            guess -= 1
+        return guess
+
+
+Cutoff: TypeAlias = int | RelativeCutoff
+
+
+def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
+    """A cutoff from a whole number, its text, or None for the whole list.
+
+    Raises
+    ------
+    OptionError
+        It is not a whole number from 1 on, nor a known text.
+
+    Examples
+    --------
+    >>> make_cutoff("10"), make_cutoff("0.2n")
+    (10, RelativeCutoff(text='0.2n'))
+    """
+    if cutoff is None or isinstance(cutoff, RelativeCutoff):
+        return cutoff
+    if isinstance(cutoff, (int, np.integer)) and not isinstance(cutoff, bool) and cutoff >= 1:
+        return int(cutoff)
+    text = str(cutoff).strip().lower().replace(" ", "")
+    if isinstance(cutoff, str):
+        if text.isdecimal() and int(text) >= 1:
+            return int(text)
+        share, power = _SHARE.fullmatch(text), _POWER.fullmatch(text)
+        if text == "sqrt(n)" or (share and Fraction(share[1]) > 0) or (power and 0 < Fraction(power[1]) <= 1):
+            return RelativeCutoff(text)
+    raise OptionError(f"cutoff {cutoff!r}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like")
+
+
+def cutoff_text(cutoff: Cutoff | None) -> str:
+    """``@10``, ``@0.2n`` or nothing.
+
+    Examples
+    --------
+    >>> cutoff_text(10), cutoff_text(None)
+    ('@10', '')
+    """
+    if cutoff is None:
+        return ""
+    return f"@{cutoff}" if isinstance(cutoff, int) else f"@{cutoff.text}"
+
+
+def resolve_cutoff(cutoff: Cutoff | None, lengths: IntArray) -> IntArray:
+    """The cutoff of each query, shape (n_queries,); a huge number where there is none.
+
+    Examples
+    --------
+    >>> resolve_cutoff(10, np.array([3, 20]))
+    array([10, 10])
+    """
+    if isinstance(cutoff, RelativeCutoff):
+        return cutoff.resolve(lengths)
+    return np.full(lengths.shape, np.iinfo(np.int64).max if cutoff is None else cutoff, np.int64)

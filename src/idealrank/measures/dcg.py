@@ -1,0 +1,298 @@
+"""Discounted cumulative gain and its normalised form, with every switch of every tool.
+
+DCG = sum over ranks r of gain(grade at r) x discount(r); NDCG = DCG / DCG of the ideal list. One alignment serves any number of
+gains, discounts and cutoffs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
+from idealrank.data.judged import Judged, TieMembers
+from idealrank.data.judged import Hits as _Hits
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.discounts import Discount, DiscountLike, make_discount
+from idealrank.measures.gains import Gain, GainLike, make_gain
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.ranks import hit_weights
+from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
+
+# Rows of a rectangle that are worked on at once: a block of this many lists of ten stays in the second-level cache.
+_BLOCK = 8192
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Discounted(Measure):
+    """Options that DCG, its ideal and NDCG share."""
+
+    gain: "GainLike | None" = None
+    discount: "DiscountLike | None" = None
+    ideal: Ideal | None = None
+    no_relevant: NoRelevant | None = None
+    rounding: Rounding | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gain is not None:
+            object.__setattr__(self, "gain", make_gain(self.gain))
+        if self.discount is not None:
+            object.__setattr__(self, "discount", make_discount(self.discount))
+        checked("ideal", self.ideal, Ideal)
+        checked("no_relevant", self.no_relevant, NoRelevant)
+        checked("rounding", self.rounding, Rounding)
+
+    @property
+    def _gain(self) -> Gain:
+        return make_gain(self.gain if self.gain is not None else "linear")
+
+    @property
+    def _discount(self) -> Discount:
+        return make_discount(self.discount if self.discount is not None else "log2")
+
+    def depth(self, *, lists: bool = False) -> int:
+        """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it is cut, that of a run is not."""
+        whole = self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
+        return 0 if whole else super().depth(lists=lists)
+
+    def _dcg(self, judged: Judged) -> FloatArray:
+        if _is_rectangular(self, judged):
+            return _rectangle_dcg(self, judged)
+        hits = judged.hits
+        gains = self._gain(hits.grade)
+        if self.rounding == "floor-2" and judged.ties == "expected":
+            raise OptionError("rounding=floor-2 with ties=expected is not offered: the mean over tie orders of floored terms has no closed form")
+        terms = gains * hit_weights(judged, hits, gains, self._discount, self.cutoff)
+        return _floored(judged.sum_by_query(hits.query, self._term(terms)), self.rounding)
+
+    def _ideal_dcg(self, judged: Judged) -> FloatArray:
+        if self.ideal != "uncut" and _is_rectangular(self, judged):
+            assert judged.rectangle is not None  # noqa: S101  (for the type checker; _is_rectangular has looked)
+            return _sum_rows(judged.rectangle.ideal, self._ideal_gains, self._weights(judged))
+        returned = self.ideal == "returned" and not judged.complete
+        grades = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries) if returned else judged.ideal
+        gains = self._gain(grades.grade)
+        if not self._gain.rising:
+            gains = sort_by_query(grades.query, gains, judged.n_queries)
+        rank = _ideal_ranks(grades, gains, judged) if returned else grades.rank
+        limit = self._ideal_limit(judged)[grades.query]
+        weights = np.where(rank <= limit, self._discount.at(np.minimum(rank, limit), judged.lengths[grades.query]), 0.0)
+        return _floored(judged.sum_by_query(grades.query, self._term(gains * weights)), self.rounding)
+
+    def _ideal_limit(self, judged: Judged) -> IntArray:
+        if self.ideal == "uncut":
+            return resolve_cutoff(None, judged.lengths)
+        limit = resolve_cutoff(self.cutoff, judged.lengths)
+        return np.minimum(limit, np.maximum(judged.lengths, 1)) if self.ideal == "hits" else limit
+
+    def _term(self, terms: FloatArray) -> FloatArray:
+        return _floored(terms, self.rounding)
+
+    def _ideal_gains(self, grades: FloatArray) -> FloatArray:
+        gains = self._gain(grades)
+        return gains if self._gain.rising else -np.sort(-gains, axis=1)
+
+    def _weights(self, judged: Judged) -> FloatArray:
+        """Weights of ranks 1 to the cutoff, one vector for all lists of a rectangle."""
+        assert judged.rectangle is not None  # noqa: S101
+        width = judged.rectangle.grades.shape[1]
+        count = min(width, self.cutoff) if isinstance(self.cutoff, int) else width
+        rank = np.arange(1, count + 1)
+        length = np.full(count, judged.lengths[0] if judged.n_queries else 0)
+        return self._discount.at(rank, length)
+
+    def _trec_name(self, plain: str, cut: str) -> str:
+        """trec_eval's own name for its own gain and discount only."""
+        usual = {None, "linear"}, {None, "log2"}
+        own = getattr(self.gain, "text", self.gain) in usual[0] and getattr(self.discount, "text", self.discount) in usual[1]
+        return self._trec(plain, cut, options=not own or self.ideal not in (None, "judged"))
+
+
+def _floored(values: FloatArray, rounding: Rounding | None) -> FloatArray:
+    return np.floor(values * 100) / 100 if rounding == "floor-2" else values
+
+
+def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
+    """Whether all lists share one vector of weights, so that whole matrices can be summed."""
+    if judged.rectangle is None or measure.rounding not in (None, "none", "round-2", "round-5"):
+        return False
+    one_length = not measure._discount.by_length or bool((judged.lengths == judged.lengths[:1]).all())
+    width = judged.rectangle.grades.shape[1]
+    deep_enough = judged.depth == 0 or (isinstance(measure.cutoff, int) and measure.cutoff <= max(width, judged.depth))
+    rising_or_whole = measure._gain.rising or judged.depth == 0
+    return one_length and deep_enough and rising_or_whole and (measure.cutoff is None or isinstance(measure.cutoff, int))
+
+
+def _sum_rows(grades: FloatArray, gain: Callable[[FloatArray], FloatArray], weights: FloatArray, ties: TieMembers | None = None) -> FloatArray:
+    """Sum gain x weight along each row, rank after rank, so that the bits equal those of a plain loop."""
+    out = np.zeros(grades.shape[0])
+    starts = None if ties is None else np.searchsorted(ties.query, np.arange(0, grades.shape[0] + _BLOCK, _BLOCK))
+    for block, top in enumerate(range(0, grades.shape[0], _BLOCK)):
+        gains = gain(grades[top : top + _BLOCK, : weights.size])
+        if ties is not None and starts is not None:
+            gains = _without_tied(gains, ties, slice(starts[block], starts[block + 1]), top)
+        total = out[top : top + _BLOCK]
+        for rank in range(weights.size):
+            total += gains[:, rank] * weights[rank]
+    return out
+
+
+def _without_tied(gains: FloatArray, ties: TieMembers, part: slice, top: int) -> FloatArray:
+    """The block with zero gain at tied places, which are counted by their groups instead."""
+    row, column = ties.query[part] - top, ties.rank[part] - 1
+    inside = column < gains.shape[1]
+    gains = np.array(gains)
+    gains[row[inside], column[inside]] = 0.0
+    return gains
+
+
+def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
+    rectangle = judged.rectangle
+    assert rectangle is not None  # noqa: S101
+    ties = rectangle.ties if judged.ties in ("expected", "best", "worst") else None
+    dcg = _sum_rows(rectangle.grades, measure._gain, measure._weights(judged), ties)
+    if ties is not None:
+        hits = _Hits(ties.query, ties.rank, ties.grade, None, ties.first, ties.last)
+        gains = measure._gain(ties.grade)
+        dcg += judged.sum_by_query(ties.query, gains * hit_weights(judged, hits, gains, measure._discount, measure.cutoff))
+    return dcg
+
+
+def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:
+    """Ranks in the sorted returned list, where unjudged documents (gain 0) stand above negative gains."""
+    unjudged = judged.lengths - grades.sizes
+    return np.where(gains < 0, grades.rank + unjudged[grades.query], grades.rank)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCG(_Discounted):
+    """Discounted cumulative gain.
+
+    DCG@k = sum_{r=1..k} gain(grade at rank r) discount(r). In [0, inf) for grades of 0 or more.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks that count: a constant, ``"0.2n"``, ``"sqrt(n)"`` or ``"n^0.25"`` of the list length n; default all.
+    gain : str, mapping or callable, optional
+        See `make_gain`; default the convention's.
+    discount : str, sequence or callable, optional
+        See `make_discount`; default the convention's.
+
+    References
+    ----------
+    Jarvelin and Kekalainen (2002), Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), section 2.2.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["a", "x", "b"]}, [ir.DCG()]).mean()["DCG"]
+    3.5
+    """
+
+    name: ClassVar[str] = "DCG"
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
+    summary: ClassVar[str] = "sum of gain x discount over the ranks"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """DCG of every query."""
+        return PerQuery(self._dcg(judged))
+
+    @property
+    def trec_name(self) -> str:
+        """``dcg``, as trec_eval 10 prints it."""
+        return self._trec_name("dcg", "dcg_cut")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdealDCG(_Discounted):
+    """DCG of the ideal list: what the run could have reached.
+
+    Parameters
+    ----------
+    cutoff, gain, discount
+        As for `DCG`.
+    ideal : {"judged", "returned", "hits", "uncut"}, optional
+        Which list is the ideal, see `Rules`; default the convention's.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 3, "b": 0}}, {"q": ["b"]}, [ir.IdealDCG()]).mean()["iDCG"]
+    3.0
+    """
+
+    name: ClassVar[str] = "iDCG"
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    direction: ClassVar[int] = 0
+    ties: ClassVar = "not affected"
+    from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "rounding")
+    summary: ClassVar[str] = "DCG of the ideal list"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Ideal DCG of every query."""
+        return PerQuery(self._ideal_dcg(judged))
+
+    @property
+    def trec_name(self) -> str:
+        """``ideal_dcg``, as trec_eval 10 prints it."""
+        return self._trec_name("ideal_dcg", "ideal_dcg_cut")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCG(_Discounted):
+    """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal list.
+
+    NDCG@k = DCG@k / ideal DCG@k, in [0, 1] for grades of 0 or more. Undefined where the ideal is 0 or less; then the
+    policy `no_relevant` decides.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks that count, as for `DCG`.
+    gain : str, mapping or callable, optional
+        ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...; see `make_gain`.
+    discount : str, sequence or callable, optional
+        ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"``, ...; see `make_discount`.
+    ideal : {"judged", "returned", "hits", "uncut"}, optional
+        Which list is the ideal; see `Rules`.
+    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
+        The value of a query without relevant documents; see `Rules`.
+    rounding : {"none", "round-2", "round-5", "floor-2"}, optional
+        Rounding that some tools do per query.
+
+    References
+    ----------
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.3; Burges et al. (2005), Learning to rank using gradient descent,
+    ICML; Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, equation 1; Jin and Geng (2011).
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> evaluation = ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NDCG(gain="exp2", cutoff=10)])
+    >>> evaluation.mean()["nDCG(gain=exp2)@10"]
+    0.7098097413147177
+    """
+
+    name: ClassVar[str] = "nDCG"
+    from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "no_relevant", "rounding")
+    summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """NDCG of every query."""
+        dcg, ideal = self._dcg(judged), self._ideal_dcg(judged)
+        defined = ideal != 0 if self.no_relevant == "quotient" else ideal > 0
+        values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
+        if self.rounding in ("round-2", "round-5"):
+            values = np.round(values, int(self.rounding[-1]))
+        return fill_undefined(_floored(values, self.rounding), defined, self.no_relevant or "zero")
+
+    @property
+    def trec_name(self) -> str:
+        """``ndcg`` or ``ndcg_cut_10``."""
+        return self._trec_name("ndcg", "ndcg_cut")

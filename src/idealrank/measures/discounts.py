@@ -1,0 +1,243 @@
+"""Discounts: the weight of a rank. Functions of whole arrays of ranks (1 is the top) and list lengths."""
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.texts import number_text
+
+
+class Discount(Protocol):
+    """What every discount has: a text, whether it depends on the list length, weights, and sums of weights over ranges of ranks."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def by_length(self) -> bool: ...
+    def at(self, rank: IntArray, length: IntArray) -> FloatArray: ...
+    def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray: ...
+
+
+DiscountLike: TypeAlias = "Discount | str | Sequence[float] | Callable[..., FloatArray]"
+
+
+@dataclass
+class _Table:
+    """Weights of ranks 1, 2, ... and their running sums, grown by doubling."""
+
+    weight: Callable[[int], float]
+    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    sums: FloatArray = field(default_factory=lambda: np.zeros(1))
+
+    def upto(self, rank: int) -> FloatArray:
+        if rank > self.weights.size:
+            size = max(rank, 2 * self.weights.size, 64)
+            new = np.array([self.weight(r) for r in range(self.weights.size + 1, size + 1)])
+            self.weights = np.concatenate((self.weights, new))
+            self.sums = np.concatenate(([0.0], np.cumsum(self.weights)))
+        return self.weights
+
+
+# One table per discount and process. Its entries come from the C library's scalar functions (math.log2, pow), not from NumPy's
+# vector ones, which differ in the last bit between processors.
+_TABLES: dict[str, _Table] = {}
+
+
+@dataclass(frozen=True)
+class RankDiscount:
+    """A discount of the rank alone.
+
+    Parameters
+    ----------
+    text : str
+        Its name, which says everything about it.
+    weight : callable
+        Weight of one rank, from 1.
+
+    Examples
+    --------
+    >>> make_discount("log2").at(np.array([1, 3]), np.array([9, 9]))
+    array([1. , 0.5])
+    """
+
+    text: str
+    weight: Callable[[int], float] = field(compare=False, repr=False)
+    by_length = False
+
+    @property
+    def _table(self) -> _Table:
+        return _TABLES.setdefault(self.text, _Table(self.weight))
+
+    def at(self, rank: IntArray, length: IntArray) -> FloatArray:
+        """Weight of each rank, shape of `rank`."""
+        return self._table.upto(int(rank.max(initial=0)))[rank - 1]
+
+    def first(self, count: int) -> FloatArray:
+        """Weights of ranks 1 to `count`."""
+        return self._table.upto(count)[:count]
+
+    def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
+        """Sum of the weights of the ranks from `first` to `last`, both included."""
+        self._table.upto(int(last.max(initial=0)))
+        sums = self._table.sums
+        return sums[last] - sums[first - 1]
+
+
+@dataclass(frozen=True)
+class LinearDiscount:
+    """Weight max(n - rank, 0) in a list of n (the ECML/PKDD 2010 challenge; Jin and Geng 2011).
+
+    Examples
+    --------
+    >>> LinearDiscount().at(np.array([1, 2]), np.array([3, 3]))
+    array([2., 1.])
+    """
+
+    text = "linear"
+    by_length = True
+
+    def at(self, rank: IntArray, length: IntArray) -> FloatArray:
+        """Weight of each rank."""
+        return np.maximum(length - rank, 0).astype(np.float64)
+
+    def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
+        """Sum of the weights from `first` to `last`, in closed form."""
+        high, low = np.minimum(last, length), np.minimum(first - 1, length)
+        upto_high = high * length - high * (high + 1) // 2
+        upto_low = low * length - low * (low + 1) // 2
+        return (upto_high - upto_low).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class CustomDiscount:
+    """Any vectorised function of the ranks, or of ranks and list lengths; its text cannot be parsed back.
+
+    Examples
+    --------
+    >>> CustomDiscount(lambda rank: 1 / rank).at(np.array([4]), np.array([9]))
+    array([0.25])
+    """
+
+    function: Callable[..., FloatArray]
+    by_length = True
+
+    @property
+    def text(self) -> str:
+        return f"custom:{getattr(self.function, '__name__', type(self.function).__name__).strip('<>')}"
+
+    def at(self, rank: IntArray, length: IntArray) -> FloatArray:
+        """Weight of each rank."""
+        weights: AnyArray = np.asarray(self.function(rank, length) if _takes_length(self.function) else self.function(rank), np.float64)
+        if weights.shape != rank.shape:
+            raise InputError(f"discount {self.text} gave shape {weights.shape} for ranks of shape {rank.shape}; expected the same")
+        return weights
+
+    def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
+        """Sum of the weights from `first` to `last`, rank by rank."""
+        sizes = np.maximum(last - first + 1, 0)
+        owner = np.repeat(np.arange(first.size), sizes)
+        starts = np.cumsum(sizes) - sizes
+        rank = np.arange(owner.size) - starts[owner] + first[owner]
+        return np.bincount(owner, weights=self.at(rank, length[owner]), minlength=first.size)
+
+
+def _takes_length(function: Callable[..., FloatArray]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # NumPy's ufuncs have no signature and take one array
+        return False
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) >= 2
+
+
+def _log(base: float) -> RankDiscount:
+    if not base > 1:
+        raise OptionError(f"discount=log({base:g}): expected a base above 1")
+    if base == 2:
+        return RankDiscount("log2", lambda rank: 1.0 / math.log2(rank + 1))
+    return RankDiscount(f"log({number_text(base)})", lambda rank: math.log(base) / math.log(rank + 1))
+
+
+def _jarvelin(base: float) -> RankDiscount:
+    if not base > 1:
+        raise OptionError(f"discount=jarvelin({base:g}): expected a base above 1")
+    log: Callable[[int], float] = math.log2 if base == 2 else lambda rank: math.log(rank) / math.log(base)
+    return RankDiscount(f"jarvelin({number_text(base)})", lambda rank: 1.0 if rank < base else 1.0 / log(rank))
+
+
+def _power(beta: float) -> RankDiscount:
+    if not beta > 0:
+        raise OptionError(f"discount=power({beta:g}): expected an exponent above 0")
+    return RankDiscount(f"power({number_text(beta)})", (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)))
+
+
+def _exponential(base: float) -> RankDiscount:
+    if not base > 1:
+        raise OptionError(f"discount=exponential({base:g}): expected a base above 1")
+    return RankDiscount(f"exponential({number_text(base)})", lambda rank: math.pow(base, -rank))
+
+
+def _table(weights: Sequence[float]) -> RankDiscount:
+    listed = [float(weight) for weight in weights]
+    text = "[" + ",".join(number_text(weight) for weight in listed) + "]"
+    return RankDiscount(text, lambda rank: listed[rank - 1] if rank <= len(listed) else 0.0)
+
+
+_FAMILIES: dict[str, Callable[[float], RankDiscount]] = {"log": _log, "jarvelin": _jarvelin, "power": _power, "exponential": _exponential}
+_NAMES = {"log2": ("log", 2.0), "reciprocal": ("power", 1.0), "zipf": ("power", 1.0), "jarvelin": ("jarvelin", 2.0), "ln": ("log", math.e)}
+
+
+def make_discount(discount: DiscountLike) -> Discount:
+    """A discount from its name, a table of weights, a function, or itself.
+
+    Parameters
+    ----------
+    discount : Discount, str, sequence or callable
+        ``"log2"`` = 1/log2(rank + 1), ``"log(b)"``, ``"jarvelin(b)"`` = 1 before rank b and 1/log_b(rank) from it on,
+        ``"power(beta)"`` = rank^-beta, ``"reciprocal"`` = 1/rank, ``"exponential(b)"`` = b^-rank, ``"linear"`` = n - rank,
+        weights of ranks 1, 2, ... (0 beyond), or a vectorised function of ranks, or of ranks and list lengths.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown or its parameter impossible.
+
+    References
+    ----------
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2; Burges et al. (2005), ICML; Wang et al. (2013), COLT, section 2.
+
+    Examples
+    --------
+    >>> make_discount("jarvelin(2)").at(np.array([1, 2, 4]), np.array([4, 4, 4]))
+    array([1. , 1. , 0.5])
+    """
+    if isinstance(discount, (RankDiscount, LinearDiscount, CustomDiscount)):
+        return discount
+    if callable(discount):
+        return CustomDiscount(discount)
+    if not isinstance(discount, str):
+        return _table(discount)
+    name = discount.strip().lower()
+    if name == "linear":
+        return LinearDiscount()
+    try:
+        if name.startswith("[") and name.endswith("]"):
+            return _table([float(weight) for weight in name[1:-1].split(",")])
+        family, _, parameter = name.partition("(")
+        if name in _NAMES:
+            family, value = _NAMES[name]
+            return _FAMILIES[family](value)
+        if family in _FAMILIES and parameter.endswith(")"):
+            return _FAMILIES[family](float(parameter[:-1]))
+    except ValueError as error:
+        if isinstance(error, OptionError):
+            raise
+    raise OptionError(
+        f"discount={discount}: expected log2 | log(BASE) | jarvelin(BASE) | power(BETA) | reciprocal | exponential(BASE) | linear | "
+        "[WEIGHT,...], or a function in Python"
+    )

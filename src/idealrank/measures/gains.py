@@ -1,0 +1,206 @@
+"""Gains: what a grade is worth. Functions of whole arrays of grades, each with a text that parses back."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import AnyArray, FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.texts import number_text
+
+# Whole grades in a range this small are looked up in a table, which costs less than computing and gives the same bits everywhere.
+_TABLE_RANGE = 4096
+
+
+class Gain(Protocol):
+    """What every gain has: a text, whether it never falls with the grade, and the gains of an array of grades."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def rising(self) -> bool: ...
+    def __call__(self, grades: FloatArray) -> FloatArray: ...
+
+
+GainLike: TypeAlias = "Gain | str | Mapping[float, float] | Callable[[FloatArray], FloatArray]"
+
+
+def _by_value(grades: FloatArray, gain: Callable[[float], float], text: str) -> FloatArray:
+    """Apply a scalar gain once per distinct grade."""
+    if grades.size == 0:
+        return grades.astype(np.float64)
+    low, high = float(grades.min()), float(grades.max())
+    try:
+        if high - low < _TABLE_RANGE and bool((np.floor(grades) == grades).all()):
+            table = np.array([gain(low + step) for step in range(int(high - low) + 1)])
+            index = (grades - low).astype(np.intp)
+            return table[index]
+        distinct, inverse = np.unique(grades, return_inverse=True)
+        return np.array([gain(grade) for grade in distinct.tolist()])[inverse.reshape(grades.shape)]
+    except OverflowError:
+        raise InputError(
+            f"gain {text} of grade {high:g} is larger than a number can be (1.8e308); use gain=linear, or a table of gains"
+        ) from None
+
+
+@dataclass(frozen=True)
+class LinearGain:
+    """The grade itself (Jarvelin and Kekalainen 2002).
+
+    Examples
+    --------
+    >>> LinearGain()(np.array([0.0, 2.0]))
+    array([0., 2.])
+    """
+
+    text = "linear"
+    rising = True
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        return grades
+
+
+@dataclass(frozen=True)
+class Exp2Gain:
+    """2^grade - 1 (Burges et al. 2005).
+
+    Examples
+    --------
+    >>> Exp2Gain()(np.array([0.0, 2.0]))
+    array([0., 3.])
+    """
+
+    text = "exp2"
+    rising = True
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        return _by_value(grades, lambda grade: 2.0**grade - 1.0, self.text)
+
+
+@dataclass(frozen=True)
+class PowerGain:
+    """grade^exponent; negative grades keep their sign.
+
+    Examples
+    --------
+    >>> PowerGain(2.0)(np.array([3.0]))
+    array([9.])
+    """
+
+    exponent: float
+    rising = True
+
+    def __post_init__(self) -> None:
+        if not self.exponent > 0:
+            raise OptionError(f"gain=power({self.exponent:g}): expected an exponent above 0")
+
+    @property
+    def text(self) -> str:
+        return f"power({number_text(self.exponent)})"
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        return _by_value(grades, lambda grade: math.copysign(abs(grade) ** self.exponent, grade), self.text)
+
+
+@dataclass(frozen=True)
+class TableGain:
+    """A gain per grade; a grade that is not in the table is an error.
+
+    Examples
+    --------
+    >>> TableGain(((0.0, 0.0), (1.0, 5.0)))(np.array([1.0]))
+    array([5.])
+    """
+
+    entries: tuple[tuple[float, float], ...]
+
+    @property
+    def text(self) -> str:
+        return "{" + ",".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in self.entries) + "}"
+
+    @property
+    def rising(self) -> bool:
+        gains = [gain for _, gain in sorted(self.entries)]
+        return gains == sorted(gains)
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        table = dict(self.entries)
+        known = np.array(sorted(table))
+        place = np.minimum(np.searchsorted(known, grades), known.size - 1)
+        wrong = known[place] != grades
+        if wrong.any():
+            raise InputError(f"gain={self.text}: found grade {grades[wrong][0]:g}, expected one of {', '.join(f'{g:g}' for g in known)}")
+        return np.array([table[float(grade)] for grade in known])[place]
+
+
+@dataclass(frozen=True)
+class CustomGain:
+    """Any vectorised function of the grades; its text names it but cannot be parsed back.
+
+    Examples
+    --------
+    >>> CustomGain(np.sqrt)(np.array([4.0]))
+    array([2.])
+    """
+
+    function: Callable[[FloatArray], FloatArray]
+    rising = False
+
+    @property
+    def text(self) -> str:
+        return f"custom:{getattr(self.function, '__name__', type(self.function).__name__).strip('<>')}"
+
+    def __call__(self, grades: FloatArray) -> FloatArray:
+        gains: AnyArray = np.asarray(self.function(grades), dtype=np.float64)
+        if gains.shape != grades.shape:
+            raise InputError(f"gain {self.text} gave shape {gains.shape} for grades of shape {grades.shape}; expected the same")
+        return gains
+
+
+def make_gain(gain: GainLike) -> Gain:
+    """A gain from its name, a table of grades, a function, or itself.
+
+    Parameters
+    ----------
+    gain : Gain, str, mapping or callable
+        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function.
+
+    Raises
+    ------
+    OptionError
+        The name is unknown.
+
+    Examples
+    --------
+    >>> make_gain("exp2").text, make_gain({0: 0, 1: 10}).text
+    ('exp2', '{0:0,1:10}')
+    """
+    if isinstance(gain, (LinearGain, Exp2Gain, PowerGain, TableGain, CustomGain)):
+        return gain
+    if isinstance(gain, Mapping):
+        if not gain:
+            raise OptionError("gain={}: expected at least one grade")
+        return TableGain(tuple(sorted((float(grade), float(value)) for grade, value in gain.items())))
+    if callable(gain):
+        return CustomGain(gain)
+    return _gain_from_text(str(gain))
+
+
+def _gain_from_text(text: str) -> Gain:
+    name = text.strip().lower()
+    if name in ("linear", "log2", "base"):
+        return LinearGain()
+    if name in ("exp2", "exp", "exp-log2", "burges"):
+        return Exp2Gain()
+    try:
+        if name.startswith("power(") and name.endswith(")"):
+            return PowerGain(float(name[6:-1]))
+        if name.startswith("{") and name.endswith("}"):
+            pairs = (entry.split(":") for entry in name[1:-1].split(","))
+            return TableGain(tuple(sorted((float(grade), float(value)) for grade, value in pairs)))
+    except ValueError:
+        pass
+    raise OptionError(f"gain={text}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a function in Python")

@@ -1,0 +1,157 @@
+"""Measure texts: our own (`nDCG(gain=exp2)@10`) and the usual spellings of other tools, which live here alone."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from idealrank.errors import OptionError
+from idealrank.measures import MEASURES
+from idealrank.measures.measure import Measure
+
+MeasureLike: TypeAlias = "Measure | str"
+
+# Lower-case spellings of trec_eval, ir_measures, ranx, BEIR and common speech.
+_SPELLINGS = {
+    "ndcg": "nDCG", "ndcg_cut": "nDCG", "dcg": "DCG", "idcg": "iDCG", "ideal_dcg": "iDCG", "idealdcg": "iDCG",
+    "ap": "AP", "map": "AP", "map_cut": "AP", "rr": "RR", "mrr": "RR", "recip_rank": "RR",
+    "p": "P", "precision": "P", "prec": "P", "r": "R", "recall": "R", "set_recall": "R",
+    "numq": "NumQ", "num_q": "NumQ", "numret": "NumRet", "num_ret": "NumRet", "numrel": "NumRel", "num_rel": "NumRel",
+    "numrelret": "NumRelRet", "num_rel_ret": "NumRelRet",
+}  # fmt: skip
+_PRESET_OPTIONS = {"ndcg_burges": ("nDCG", {"gain": "exp2"}), "dcg_burges": ("DCG", {"gain": "exp2"})}
+_OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}
+
+
+def parse_measure(text: MeasureLike) -> Measure:
+    """The measure of a text.
+
+    Parameters
+    ----------
+    text : str or Measure
+        ``nDCG@10``, ``nDCG(gain=exp2)@10``, ``AP(rel=2)@100``, or another tool's spelling: ``ndcg_cut_10``, ``ndcg_cut.10``,
+        ``NDCG@10``, ``MAP``, ``recip_rank``, ``recall_100``, ``P.10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-``.
+
+    Returns
+    -------
+    Measure
+        ``parse_measure(str(measure)) == measure`` for every measure without functions of the user's.
+
+    Raises
+    ------
+    OptionError
+        The measure or an option is unknown; the message names what is near.
+
+    Examples
+    --------
+    >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("nDCG(gain=exp2)@10"))
+    ('nDCG@10', 'nDCG(gain=exp2)@10')
+    """
+    if isinstance(text, Measure):
+        return text
+    match = _match(text.strip())
+    if match is None:
+        raise _unknown(text)
+    name, options = match
+    preset = _PRESET_OPTIONS.get(name.lower())
+    if preset is not None:
+        name, options = preset[0], {**preset[1], **options}
+    known = name if name in MEASURES else _SPELLINGS.get(name.lower())
+    if known is None:
+        raise _unknown(text)
+    return _build(text, MEASURES[known], options)
+
+
+def _match(text: str) -> tuple[str, dict[str, Any]] | None:
+    """Name and options of a text, the cutoff among the options."""
+    parts = re.fullmatch(r"([A-Za-z_]\w*)(.*)", text, re.DOTALL)
+    if parts is None:
+        return None
+    name, rest = parts[1], parts[2]
+    options: dict[str, Any] = {}
+    # trec_eval's underscore before the cutoff is part of what looks like a name.
+    if (cut := re.fullmatch(r"(.*?)_(\d+)", name)) and name.lower() not in _SPELLINGS:
+        name, options["cutoff"] = cut[1], cut[2]
+    if rest.startswith("("):
+        end = _closing(rest)
+        if end < 0:
+            return None
+        options |= _options(rest[1:end])
+        rest = rest[end + 1 :]
+    if rest.endswith("-") and name.lower().startswith("ndcg"):
+        rest, options["no_relevant"] = rest[:-1], "zero"  # XGBoost's ndcg@10-
+    if rest.startswith(("@", ".")) and len(rest) > 1:
+        options["cutoff"], rest = rest[1:], ""
+    return None if rest else (name, options)
+
+
+def _closing(text: str) -> int:
+    """Index of the parenthesis that closes the first one; -1 if none does."""
+    depth = 0
+    for index, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth == 0:
+            return index
+    return -1
+
+
+def _options(text: str) -> dict[str, Any]:
+    """``gain=power(2),rel=2`` as a dict; commas inside brackets and braces belong to the value."""
+    options: dict[str, Any] = {}
+    for part in _split(text):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise OptionError(f"measure option {part!r}: expected NAME=VALUE")
+        key = key.strip()
+        options[_OPTION_SPELLINGS.get(key, key)] = value.strip().strip("'\"")
+    return options
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for index, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    parts.append(text[start:])
+    return [part for part in parts if part.strip()]
+
+
+def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
+    known = [field.name for field in fields(cls)]
+    for key in options:
+        if key not in known:
+            raise OptionError(f"{text}: {cls.name} has no option {key!r}, expected {' | '.join(sorted(known))}")
+    if "rel" in options:
+        try:
+            options["rel"] = float(options["rel"])
+        except ValueError:
+            raise OptionError(f"{text}: found rel={options['rel']!r}, expected a number") from None
+    try:
+        return cls(**options)
+    except OptionError as error:
+        raise OptionError(f"{text}: {error}") from None
+
+
+def _unknown(text: str) -> OptionError:
+    name = re.split(r"[(@.]", text)[0]
+    near = difflib.get_close_matches(name.lower(), [*map(str.lower, MEASURES), *_SPELLINGS], n=1, cutoff=0.6)
+    hint = f"; did you mean {_SPELLINGS.get(near[0], near[0])}?" if near else ""
+    return OptionError(f"unknown measure {text!r}, expected one of {', '.join(MEASURES)}, as in nDCG@10{hint}")
+
+
+def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
+    """Several measures, each once, in the order given.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in parse_measures(["nDCG@10", "ndcg_cut_10", "AP"])]
+    ['nDCG@10', 'AP']
+    """
+    given = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    parsed = tuple(dict.fromkeys(parse_measure(measure) for measure in given))
+    if not parsed:
+        raise OptionError("no measures given, expected at least one, as in nDCG@10")
+    return parsed

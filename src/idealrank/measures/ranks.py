@@ -1,0 +1,104 @@
+"""What ties do to ranks: the weight of each hit under the tie policy of the convention."""
+
+import numpy as np
+
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
+from idealrank.measures.discounts import Discount
+
+
+def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
+    """Ranks of the hits under the tie policies ``best`` and ``worst``; the given ranks under any other.
+
+    Inside a tie group the hits go by gain, and the unjudged members, whose gain is 0, stand between gains above and below 0.
+
+    Parameters
+    ----------
+    judged : Judged
+        Its `ties` is the policy.
+    hits : Hits
+        The hits.
+    gains : float64 array, shape (n_hits,)
+        What each hit is worth to the measure.
+
+    Returns
+    -------
+    int64 array, shape (n_hits,)
+        Ranks; no longer rising inside tie groups.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="worst"))
+    >>> tied_ranks(judged, judged.hits, judged.hits.grade)
+    array([2])
+    """
+    if judged.ties not in ("best", "worst") or hits.tie_first is None or hits.tie_last is None:
+        return hits.rank
+    tied = np.flatnonzero(hits.tie_first < hits.tie_last)
+    query, first, last, gain = hits.query[tied], hits.tie_first[tied], hits.tie_last[tied], gains[tied]
+    order = np.lexsort((-gain if judged.ties == "best" else gain, first, query))
+    tied, query, first, last, gain = tied[order], query[order], first[order], last[order], gain[order]
+    starts = np.concatenate(([True], (query[1:] != query[:-1]) | (first[1:] != first[:-1]))) if tied.size else np.zeros(0, bool)
+    group = np.cumsum(starts) - 1
+    size = np.bincount(group, minlength=1)
+    place = np.arange(tied.size) - np.flatnonzero(starts)[group]
+    from_top = gain >= 0 if judged.ties == "best" else gain < 0
+    rank = hits.rank.copy()
+    rank[tied] = np.where(from_top, first + place, last - (size[group] - 1 - place))
+    return rank
+
+
+def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discount, cutoff: Cutoff | None) -> FloatArray:
+    """Weight of each hit: the discount of its rank, 0 beyond the cutoff, its mean over tie orders where ties are expected.
+
+    A document in a tie group is equally likely at each rank of the group, so its expected weight is the mean of the group's
+    weights, those beyond the cutoff counting 0 (McSherry and Najork 2008, ECIR, section 3.1).
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> from idealrank.measures.discounts import make_discount
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
+    >>> hit_weights(judged, judged.hits, judged.hits.grade, make_discount("reciprocal"), None)
+    array([0.75])
+    """
+    rank = tied_ranks(judged, hits, gains)
+    length = judged.lengths[hits.query]
+    limit = resolve_cutoff(cutoff, judged.lengths)[hits.query]
+    weights = np.where(rank <= limit, discount.at(np.minimum(rank, limit), length), 0.0)
+    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+        tied = np.flatnonzero(hits.tie_first < hits.tie_last)
+        first, last = hits.tie_first[tied], hits.tie_last[tied]
+        reached = np.maximum(np.minimum(last, limit[tied]), first - 1)
+        weights[tied] = discount.between(first, reached, length[tied]) / (last - first + 1)
+    return weights
+
+
+def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff | None) -> FloatArray:
+    """Chance that each hit stands within the cutoff: 0 or 1, or between them where a tie group straddles it.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
+    >>> chance_within(judged, judged.hits, judged.hits.grade, 1)
+    array([0.5])
+    """
+    rank = tied_ranks(judged, hits, gains)
+    limit = resolve_cutoff(cutoff, judged.lengths)[hits.query]
+    chance = (rank <= limit).astype(np.float64)
+    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+        first, last = hits.tie_first, hits.tie_last
+        chance = np.clip((np.minimum(last, limit) - first + 1) / (last - first + 1), 0.0, 1.0)
+    return chance

@@ -1,0 +1,88 @@
+"""The measuring half of a convention: what is left unset on a measure comes from here."""
+
+from dataclasses import dataclass, fields
+from typing import Literal, Protocol, TypeAlias, get_args, get_type_hints
+
+from idealrank.data.alignment import check_choice
+from idealrank.measures.cutoffs import Cutoff, make_cutoff
+from idealrank.measures.discounts import Discount, DiscountLike, make_discount
+from idealrank.measures.gains import Gain, GainLike, make_gain
+
+Ideal: TypeAlias = Literal["judged", "returned", "hits", "uncut"]
+NoRelevant: TypeAlias = Literal["zero", "one", "nan", "left-out", "quotient"]
+Rounding: TypeAlias = Literal["none", "round-2", "round-5", "floor-2"]
+
+
+def checked(switch: str, value: object, kind: object) -> None:
+    """Refuse a value that its Literal type does not list; None (unset) passes.
+
+    Examples
+    --------
+    >>> checked("ideal", "returned", Ideal)
+    """
+    if value is not None:
+        check_choice(switch, value, get_args(kind))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How a convention measures.
+
+    Parameters
+    ----------
+    gain : Gain or what `make_gain` takes
+        What a grade is worth.
+    discount : Discount or what `make_discount` takes
+        The weight of a rank.
+    ideal : {"judged", "returned", "hits", "uncut"}
+        The ideal list: all judged documents cut at the cutoff; the returned list sorted, then cut; all judged cut at the
+        number of documents returned; all judged, never cut.
+    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}
+        A query whose ideal is 0 or less (or, for binary measures, that has no relevant document). ``quotient`` divides
+        whenever the ideal is not exactly 0, and gives 0 where it is.
+    rounding : {"none", "round-2", "round-5", "floor-2"}
+        Rounds each query's value to so many decimals, or floors every term, both sums and the ratio.
+    cutoff : int, str or None
+        For NDCG and DCG where none is asked (XGBoost's bare ``ndcg`` is ``ndcg@32``).
+
+    Examples
+    --------
+    >>> Rules(gain="exp2").gain.text
+    'exp2'
+    """
+
+    gain: Gain = make_gain("linear")
+    discount: Discount = make_discount("log2")
+    ideal: Ideal = "judged"
+    no_relevant: NoRelevant = "zero"
+    rounding: Rounding = "none"
+    cutoff: Cutoff | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", make_gain(self.gain))
+        object.__setattr__(self, "discount", make_discount(self.discount))
+        object.__setattr__(self, "cutoff", make_cutoff(self.cutoff))
+        hints = get_type_hints(type(self))
+        for name in ("ideal", "no_relevant", "rounding"):
+            checked(name, getattr(self, name), hints[name])
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The switches of this half.
+
+        Examples
+        --------
+        >>> Rules.names()[0]
+        'gain'
+        """
+        return tuple(field.name for field in fields(cls))
+
+
+class HasRules(Protocol):
+    """A convention, as far as a measure looks at it."""
+
+    @property
+    def rules(self) -> Rules: ...
+
+
+__all__ = ["DiscountLike", "GainLike", "HasRules", "Ideal", "NoRelevant", "Rounding", "Rules", "checked"]
