@@ -253,3 +253,79 @@ def rank_query(
     duplicates: Literal["error", "first", "last", "best", "twice"] = "error",
 ) -> tuple[list[bytes], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
     """The full ranking of one query: document ids, scores, and first and last rank of each document's tie group."""
+
+@final
+class Groups:
+    """Lists of (label, score) arrays, ranked. An *item* is a row of the arrays; every item is judged.
+
+    Where a depth is given, an item is *kept* when its rank is at most the depth.
+    """
+
+    @property
+    def n_queries(self) -> int:
+        """Number of lists, n below."""
+    @property
+    def width(self) -> int:
+        """Kept items of each list when that is the same number for all: ``grades.reshape(n, width)`` is a rectangle. Else 0."""
+    @property
+    def hit_offsets(self) -> NDArray[np.int64]:
+        """Shape (n + 1,): kept items of list i are ``hit_offsets[i]`` to ``hit_offsets[i + 1]``."""
+    @property
+    def grades(self) -> NDArray[np.float64]:
+        """Labels in the order of the scores, shape (n_kept,); an item's rank is its position in its list + 1."""
+    @property
+    def ideal_grades(self) -> NDArray[np.float64]:
+        """The highest labels of the whole list from high to low, as many as are kept, shape (n_kept,)."""
+    @property
+    def length(self) -> NDArray[np.int64]:
+        """Items of each list before the cut, shape (n,)."""
+    @property
+    def tied(self) -> NDArray[np.int32]:
+        """Items that share their score with another of their list, also beyond the depth, shape (n,)."""
+    @property
+    def tie_query(self) -> NDArray[np.int64]:
+        """List of each tie member, shape (m,): all members, also beyond the depth, of every tie that starts within it; by list, then by rank."""
+    @property
+    def tie_rank(self) -> NDArray[np.int32]:
+        """Rank of each tie member, shape (m,)."""
+    @property
+    def tie_first(self) -> NDArray[np.int32]:
+        """First rank of its tie, shape (m,)."""
+    @property
+    def tie_last(self) -> NDArray[np.int32]:
+        """Last rank of its tie, shape (m,)."""
+    @property
+    def tie_grade(self) -> NDArray[np.float64]:
+        """Label of each tie member, shape (m,)."""
+
+def rank_groups(
+    labels: NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    *,
+    ties: Literal["input", "reversed"] = "input",
+    float32: bool = False,
+    depth: int = 0,
+    order: NDArray[np.int64] | None = None,
+    threads: int = 0,
+) -> Groups:
+    """Rank every list of labels and scores: score descending (-0.0 equals 0.0), equal scores in input order or in reversed input order.
+
+    The arrays are contiguous and are not copied. A NaN is a `ParseError` of kind ``nan`` that names the smallest row, counted from 1.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n + 1,)
+        Rows of list i are ``offsets[i]`` to ``offsets[i + 1]``; from 0 to the number of rows.
+    float32 : round scores to float32 before comparing.
+    depth : keep this many ranks of each list; 0 keeps all.
+    order : int64 array, shape (n_rows,), optional
+        A permutation that brings the rows of each list together: `offsets` then counts in it.
+    threads : 0 for all processors.
+
+    Examples
+    --------
+    >>> groups = rank_groups(np.array([0, 3, 1]), np.array([0.5, 0.9, 0.1]), np.array([0, 3]), depth=2)
+    >>> groups.grades, groups.ideal_grades
+    (array([3., 0.]), array([3., 1.]))
+    """
