@@ -90,7 +90,7 @@ class Convention:
         for switch in switches:
             if switch not in SWITCHES:
                 raise OptionError(f"unknown switch {switch!r}, expected one of {', '.join(SWITCHES)}")
-        values = {name: None if str(value).lower() == "none" and name == "cutoff" else value for name, value in switches.items()}
+        values: dict[str, Any] = {name: None if str(value).lower() == "none" and name == "cutoff" else value for name, value in switches.items()}
         alignment = Alignment(**{name: values.get(name, getattr(self.alignment, name)) for name in _ALIGNMENT})
         rules = Rules(**{name: values.get(name, getattr(self.rules, name)) for name in Rules.names()})
         changed = Convention("", alignment, rules).switches()

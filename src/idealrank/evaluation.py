@@ -148,7 +148,7 @@ class Evaluation:
         rows = zip(self.queries, self.values.tolist(), self.scored.tolist(), strict=True)
         return {query: {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)} for query, values, scored in rows}
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Any = "pandas") -> Any:
         """A dataframe with a column ``query`` and one per measure.
 
         Parameters

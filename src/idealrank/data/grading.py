@@ -118,7 +118,7 @@ def sort_by_query(query: IntArray, values: FloatArray, n_queries: int) -> FloatA
     if top - bottom < 2**20 and n_queries < 2**40 and abs(top) < 2**52 and bool((np.floor(values) == values).all()):
         key = (query << 20) | (top - values).astype(np.int64)
         key.sort()
-        falling: FloatArray = top - (key & (2**20 - 1))
+        falling: FloatArray = top - (key & (2**20 - 1)).astype(np.float64)
         return falling
     sorted_values: FloatArray = values[np.lexsort((-values, query))]
     return sorted_values

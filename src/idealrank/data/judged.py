@@ -16,7 +16,7 @@ from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, id
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
-from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, decode_id
 from idealrank.errors import InputError
 
 
@@ -172,7 +172,8 @@ class Judged:
         >>> judged.sum_by_query(np.array([0, 0]), np.array([1.0, 2.0]))
         array([3.])
         """
-        return np.bincount(query, weights=values, minlength=self.n_queries)[: self.n_queries]
+        # Without any value bincount counts instead of summing, and gives whole numbers.
+        return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
 
 
 def align(
@@ -234,8 +235,8 @@ def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Align
     everything = kept.size == aligned.n_queries
     code_of = None if everything else _renumber(kept, aligned.n_queries)
 
-    def pick(column: IntArray) -> IntArray:
-        wide = column.astype(np.int64, copy=False)
+    def pick(column: AnyArray) -> IntArray:
+        wide: IntArray = column.astype(np.int64, copy=False)
         return wide if everything else wide[kept]
 
     def queries() -> list[str]:

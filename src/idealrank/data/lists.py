@@ -225,7 +225,8 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     except _kernel.ParseError as error:
         raise InputError(f"item {error.args[2] - 1}: found NaN as score or label, expected a number, for NaN has no order") from None
     lengths, tied = groups.length, groups.tied.astype(np.int64)
-    members = TieMembers(groups.tie_query, *(c.astype(np.int64) for c in (groups.tie_rank, groups.tie_first, groups.tie_last)), groups.tie_grade)
+    rank, first, last = (column.astype(np.int64) for column in (groups.tie_rank, groups.tie_first, groups.tie_last))
+    members = TieMembers(groups.tie_query, rank, first, last, groups.tie_grade)
     zeros = np.zeros(lists.n_queries, np.int64)
     rectangle = None
     if groups.width > 0 or lists.n_queries == 0:

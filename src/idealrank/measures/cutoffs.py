@@ -41,10 +41,10 @@ class RelativeCutoff:
         if self.text == "sqrt(n)":
             return math.isqrt(n)
         if share := _SHARE.fullmatch(self.text):
-            return math.floor(Fraction(share[1]) * n)
+            return int(Fraction(share[1]) * n)
         power = Fraction(self.text[2:])
-        guess = math.floor(n ** float(power))
-        whole = n**power.numerator  # guess^q <= n^p decides without rounding
+        guess: int = math.floor(n ** float(power))
+        whole: int = n**power.numerator  # guess^q <= n^p decides without rounding
         while (guess + 1) ** power.denominator <= whole:
             guess += 1
         while guess**power.denominator > whole:

@@ -4,7 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -76,7 +76,8 @@ class RankDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank, shape of `rank`."""
-        return self._table.upto(int(rank.max(initial=0)))[rank - 1]
+        weights: FloatArray = self._table.upto(int(rank.max(initial=0)))[rank - 1]
+        return weights
 
     def first(self, count: int) -> FloatArray:
         """Weights of ranks 1 to `count`."""
@@ -86,7 +87,8 @@ class RankDiscount:
         """Sum of the weights of the ranks from `first` to `last`, both included."""
         self._table.upto(int(last.max(initial=0)))
         sums = self._table.sums
-        return sums[last] - sums[first - 1]
+        total: FloatArray = sums[last] - sums[first - 1]
+        return total
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,16 @@ class LinearDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank."""
-        return np.maximum(length - rank, 0).astype(np.float64)
+        weights: FloatArray = np.maximum(length - rank, 0).astype(np.float64)
+        return weights
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
         """Sum of the weights from `first` to `last`, in closed form."""
         high, low = np.minimum(last, length), np.minimum(first - 1, length)
         upto_high = high * length - high * (high + 1) // 2
         upto_low = low * length - low * (low + 1) // 2
-        return (upto_high - upto_low).astype(np.float64)
+        total: FloatArray = (upto_high - upto_low).astype(np.float64)
+        return total
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,8 @@ class CustomDiscount:
         owner = np.repeat(np.arange(first.size), sizes)
         starts = np.cumsum(sizes) - sizes
         rank = np.arange(owner.size) - starts[owner] + first[owner]
-        return np.bincount(owner, weights=self.at(rank, length[owner]), minlength=first.size)
+        total: FloatArray = np.bincount(owner, weights=self.at(rank, length[owner]), minlength=first.size).astype(np.float64)
+        return total
 
 
 def _takes_length(function: Callable[..., FloatArray]) -> bool:
@@ -221,7 +226,7 @@ def make_discount(discount: DiscountLike) -> Discount:
     if callable(discount):
         return CustomDiscount(discount)
     if not isinstance(discount, str):
-        return _table(discount)
+        return _table([float(weight) for weight in cast("Sequence[float]", discount)])
     name = discount.strip().lower()
     if name == "linear":
         return LinearDiscount()
