@@ -17,7 +17,7 @@ from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
 from idealrank.io.reading import read_qrels, read_run
-from idealrank.io.records import records_of
+from idealrank.io.provenance import input_files
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import DiscountLike
@@ -143,7 +143,7 @@ def evaluate(
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
     read_qrels_, read_run_ = to_qrels(qrels, duplicates="error" if duplicates == "twice" else duplicates), to_run(run)
-    inputs = records_of((*read_qrels_.paths, *read_run_.paths))
+    inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     return core.evaluate(read_qrels_, read_run_, measures, convention, threads=threads, progress=progress, inputs=inputs)
 
 

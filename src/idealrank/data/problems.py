@@ -44,7 +44,7 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
         "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
         "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
         "empty-id": (f"an empty id in {line}", FIELDS[table], ""),
-        "duplicate": (f"{shown} a second time in {line}", "each document once per query", duplicate_hint),
+        "duplicate": (f"{shown if detail else 'a document'} a second time in {line}", "each document once per query", duplicate_hint),
     }
     return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))
 
