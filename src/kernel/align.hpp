@@ -1,10 +1,15 @@
-// Joins a run to its qrels.
+// Joins a run held in memory to its qrels. stream.hpp does the same for a run that is still text.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
 #include "aligned.hpp"
 #include "list.hpp"
+#include "parallel.hpp"
 #include "table.hpp"
 
 namespace idealrank {
@@ -13,55 +18,87 @@ inline ParseError repeated_document(Bytes query, Bytes document) {
   return {problem_name(Problem::duplicate), 0, 0, std::string(query) + " " + std::string(document), ""};
 }
 
+// The list, whose duplicates are settled, goes into the results of query `target`: one of the qrels, or behind them all.
+inline void place_list(RankedList& list, const Table& qrels, size_t target, ListSummary& summary, Assembly& assembly, size_t worker) {
+  HitPool& hits = assembly.pool(worker);
+  size_t start = hits.size();
+  if (target < qrels.n_queries()) {
+    list.join(qrels, target);
+  } else {
+    list.join_nothing();
+  }
+  list.rank();
+  list.emit(summary, hits);
+  assembly.put(target, summary);
+  if (target < qrels.n_queries()) assembly.put_hits(target, worker, start);
+}
+
 inline void fill(RankedList& list, const Table& run, size_t query) {
   list.clear();
   for (size_t row = run.first(query), end = row + run.rows(query); row < end; ++row) list.push(run.documents[row], run.values[row]);
 }
 
-inline Aligned align_table(const Table& qrels, const Table& run, const ListOptions& options) {
-  Aligned aligned;
-  aligned.n_qrels_queries = qrels.n_queries();
-  Array<uint32_t> target = Array<uint32_t>::raw(run.n_queries());
-  size_t n = qrels.n_queries();
-  for (size_t query = 0; query < run.n_queries(); ++query) {
-    uint32_t found = qrels.find_query(run.queries[query]);
-    if (found == IdIndex::absent) aligned.run_only.push(run.queries[query]);
-    target[query] = found == IdIndex::absent ? static_cast<uint32_t>(n++) : found;
+class TableAligner {
+ public:
+  TableAligner(const Table& qrels, const Table& run, const ListOptions& options, int threads)
+      : qrels_(qrels),
+        run_(run),
+        tasks_((run.n_queries() + block - 1) / block),
+        workers_(worker_count(threads, tasks_)),
+        assembly_(qrels.n_queries(), workers_) {
+    for (size_t i = 0; i < workers_; ++i) lists_.push_back(std::make_unique<RankedList>(options));
   }
-  aligned.size_queries(n);
-  RankedList list(options);
-  Pool<Hit> hits;
-  Array<int64_t> starts = Array<int64_t>::zeros(n);
-  for (size_t query = 0; query < run.n_queries(); ++query) {
-    ListSummary summary;
-    fill(list, run, query);
-    size_t first_of = 0, repeated = list.settle_duplicates(summary, first_of);
-    if (repeated != RankedList::none) throw repeated_document(run.queries[query], list.row(repeated).id());
-    if (target[query] < qrels.n_queries()) {
-      list.join(qrels, target[query]);
-    } else {
-      list.join_nothing();
+
+  Aligned align(Progress* progress) {
+    find_targets();
+    if (progress) progress->total = run_.n_queries();
+    share(tasks_, workers_, progress, [&](size_t worker, size_t task) {
+      size_t first = task * block, end = std::min(first + block, run_.n_queries());
+      for (size_t query = first; query < end; ++query) one(worker, query);
+      if (progress) progress->done += end - first;
+    });
+    if (repeated_query_ < run_.n_queries()) throw repeated_document(run_.queries[repeated_query_], repeated_id_);
+    Aligned aligned = assembly_.finish(qrels_);
+    for (const auto& [name, count] : run_.counters) aligned.counters[name] += count;
+    return aligned;
+  }
+
+ private:
+  static constexpr size_t block = 16;
+
+  void find_targets() {
+    targets_ = Array<uint32_t>::raw(run_.n_queries());
+    size_t extra = 0;
+    for (size_t query = 0; query < run_.n_queries(); ++query) {
+      targets_[query] = qrels_.find_query(run_.queries[query]);
+      if (targets_[query] != IdIndex::absent) continue;
+      assembly_.run_only().push(run_.queries[query]);
+      targets_[query] = static_cast<uint32_t>(qrels_.n_queries() + extra++);
     }
-    list.rank();
-    size_t before = hits.size();
-    list.emit(summary, hits);
-    starts[target[query]] = static_cast<int64_t>(before);
-    aligned.hit_offsets[target[query] + 1] = static_cast<int64_t>(hits.size() - before);
-    aligned.put(target[query], summary);
+    assembly_.add_queries(extra);
   }
-  for (size_t query = 0; query < n; ++query) aligned.hit_offsets[query + 1] += aligned.hit_offsets[query];
-  aligned.hit_row = Array<int64_t>::raw(hits.size());
-  aligned.hit_rank = Array<int32_t>::raw(hits.size());
-  bool tied = false;
-  for (const Hit& hit : hits) tied = tied || hit.first != hit.last;
-  aligned.tie_first = Array<int32_t>::raw(tied ? hits.size() : 0);
-  aligned.tie_last = Array<int32_t>::raw(tied ? hits.size() : 0);
-  for (size_t query = 0; query < n; ++query) {
-    size_t at = static_cast<size_t>(aligned.hit_offsets[query]);
-    aligned.put_hits(at, hits.data() + starts[query], static_cast<size_t>(aligned.hit_offsets[query + 1]) - at);
+  void one(size_t worker, size_t query) {
+    RankedList& list = *lists_[worker];
+    ListSummary summary;
+    size_t first_of = 0;
+    fill(list, run_, query);
+    size_t repeated = list.settle_duplicates(summary, first_of);
+    if (repeated == RankedList::none) return place_list(list, qrels_, targets_[query], summary, assembly_, worker);
+    std::lock_guard<std::mutex> locked(guard_);
+    if (query >= repeated_query_) return;
+    repeated_query_ = query;
+    repeated_id_ = std::string(list.id(repeated));
   }
-  for (const auto& [name, count] : run.counters) aligned.counters[name] = count;
-  return aligned;
-}
+
+  const Table& qrels_;
+  const Table& run_;
+  size_t tasks_, workers_;
+  Assembly assembly_;
+  std::vector<std::unique_ptr<RankedList>> lists_;
+  Array<uint32_t> targets_;
+  std::mutex guard_;
+  size_t repeated_query_ = SIZE_MAX;  // the first query with a document that came twice
+  std::string repeated_id_;
+};
 
 }  // namespace idealrank

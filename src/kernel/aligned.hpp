@@ -1,56 +1,145 @@
 // What align hands out: the judged hits of every list, and what there is to know about each list.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <vector>
 
-#include "list.hpp"
+#include "hits.hpp"
 #include "memory.hpp"
+#include "source.hpp"
 #include "table.hpp"
 
 namespace idealrank {
 
 // Queries in this order: all of the qrels, then those only the run has, by first appearance.
 struct Aligned {
-  size_t n_qrels_queries = 0;
-  size_t n_queries = 0;
+  size_t n_qrels_queries = 0, n_queries = 0;
   Array<int64_t> hit_offsets, hit_row;
   Array<int32_t> hit_rank, tie_first, tie_last;
-  Array<int64_t> length, returned, judged;
+  Array<int64_t> returned, judged, shorter;  // shorter: empty when every list has its length as given
   Array<uint8_t> in_run;
   Array<int32_t> first_unjudged, tied, straddling, duplicates;
   IdPool run_only;
   Counters counters;
 
-  void size_queries(size_t n) {
-    n_queries = n;
-    hit_offsets = Array<int64_t>::zeros(n + 1);
-    length = Array<int64_t>::zeros(n);
-    returned = Array<int64_t>::zeros(n);
-    judged = Array<int64_t>::zeros(n);
-    in_run = Array<uint8_t>::zeros(n);
-    first_unjudged = Array<int32_t>::zeros(n);
-    tied = Array<int32_t>::zeros(n);
-    straddling = Array<int32_t>::zeros(n);
-    duplicates = Array<int32_t>::zeros(n);
+  const Array<int64_t>& length() const { return shorter.size() ? shorter : returned; }
+};
+
+// Takes the results of single lists, from several threads at once (never two for the same query), and puts them together.
+class Assembly {
+ public:
+  Assembly(size_t n_qrels_queries, size_t workers) : pools_(workers) {
+    aligned_.n_qrels_queries = n_qrels_queries;
+    places_ = Array<uint64_t>::zeros(n_qrels_queries);
+    size_queries(n_qrels_queries);
   }
+
+  HitPool& pool(size_t worker) { return pools_[worker]; }
+
+  // The arrays come as zero pages; zeros are not written, so that what is zero everywhere takes no memory.
   void put(size_t query, const ListSummary& list) {
-    in_run[query] = 1;
-    length[query] = list.length;
-    returned[query] = list.returned;
-    judged[query] = list.judged;
-    first_unjudged[query] = list.first_unjudged;
-    tied[query] = list.tied;
-    straddling[query] = list.straddling;
-    duplicates[query] = list.duplicates;
+    aligned_.in_run[query] = 1;
+    store(aligned_.returned[query], list.returned);
+    store(lost_[query], list.returned - list.length);
+    store(aligned_.judged[query], list.judged);
+    store(aligned_.first_unjudged[query], list.first_unjudged);
+    store(aligned_.tied[query], list.tied);
+    store(aligned_.straddling[query], list.straddling);
+    store(aligned_.duplicates[query], list.duplicates);
+    if (list.returned != list.length) any_lost_.store(true, std::memory_order_relaxed);
   }
-  void put_hits(size_t at, const Hit* hits, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      hit_row[at + i] = hits[i].row;
-      hit_rank[at + i] = hits[i].rank;
-      if (tie_first.size()) tie_first[at + i] = hits[i].first;
-      if (tie_last.size()) tie_last[at + i] = hits[i].last;
+  // The hits of a query of the qrels: those from `start` to the end of this worker's pool.
+  void put_hits(size_t query, size_t worker, size_t start) {
+    places_[query] = (static_cast<uint64_t>(worker) << 48) | start;
+    aligned_.hit_offsets[query + 1] = static_cast<int64_t>(pools_[worker].size() - start);
+  }
+
+  // Makes room for `count` queries that only the run has.
+  void add_queries(size_t count) { size_queries(aligned_.n_qrels_queries + count); }
+  IdPool& run_only() { return aligned_.run_only; }
+
+  Aligned finish(const Table& qrels) {
+    size_t n = aligned_.n_queries;
+    for (size_t query = 0; query < n; ++query) aligned_.hit_offsets[query + 1] += aligned_.hit_offsets[query];
+    copy_hits(qrels);
+    if (any_lost_) {
+      for (size_t query = 0; query < n; ++query) lost_[query] = aligned_.returned[query] - lost_[query];
+      aligned_.shorter = std::move(lost_);
     }
+    int64_t duplicates = 0;
+    for (int32_t count : aligned_.duplicates) duplicates += count;
+    aligned_.counters["duplicates"] = duplicates;
+    return std::move(aligned_);
   }
+
+ private:
+  template <class T>
+  static void store(T& place, T value) {
+    if (place != value) place = value;
+  }
+  template <class T>
+  static void widen(Array<T>& array, size_t size) {
+    if (size == array.size()) return;
+    Array<T> wider = Array<T>::zeros(size);
+    for (size_t i = 0; i < array.size(); ++i) store(wider[i], array[i]);
+    array = std::move(wider);
+  }
+  void size_queries(size_t n) {
+    aligned_.n_queries = n;
+    widen(aligned_.hit_offsets, n + 1);
+    widen(aligned_.returned, n);
+    widen(lost_, n);
+    widen(aligned_.judged, n);
+    widen(aligned_.in_run, n);
+    widen(aligned_.first_unjudged, n);
+    widen(aligned_.tied, n);
+    widen(aligned_.straddling, n);
+    widen(aligned_.duplicates, n);
+  }
+  // Whether any hit that counts is tied. The pools may also hold hits of lists that were done again later.
+  bool any_tied() const {
+    bool possible = false;
+    for (const HitPool& pool : pools_) possible = possible || pool.tied();
+    for (size_t query = 0; possible && query < aligned_.n_qrels_queries; ++query) {
+      size_t from = first_hit(query), count = static_cast<size_t>(aligned_.hit_offsets[query + 1] - aligned_.hit_offsets[query]);
+      for (size_t i = from; i < from + count; ++i) {
+        TieSpan span = pool_of(query).span(i);
+        if (span.first != span.last) return true;
+      }
+    }
+    return false;
+  }
+  const HitPool& pool_of(size_t query) const { return pools_[places_[query] >> 48]; }
+  size_t first_hit(size_t query) const { return places_[query] & ((1ull << 48) - 1); }
+  void copy_hits(const Table& qrels) {
+    size_t hits = static_cast<size_t>(aligned_.hit_offsets[aligned_.n_queries]);
+    bool tied = any_tied();
+    aligned_.hit_row = Array<int64_t>::raw(hits);
+    aligned_.hit_rank = Array<int32_t>::raw(hits);
+    aligned_.tie_first = Array<int32_t>::raw(tied ? hits : 0);
+    aligned_.tie_last = Array<int32_t>::raw(tied ? hits : 0);
+    for (size_t query = 0; query < aligned_.n_qrels_queries; ++query) {
+      const HitPool& pool = pool_of(query);
+      size_t from = first_hit(query);
+      auto to = static_cast<size_t>(aligned_.hit_offsets[query]), end = static_cast<size_t>(aligned_.hit_offsets[query + 1]);
+      for (; to < end; ++to, ++from) {
+        aligned_.hit_row[to] = qrels.offsets[query] + pool[from].judgment;
+        aligned_.hit_rank[to] = pool[from].rank;
+        if (!tied) continue;
+        TieSpan span = pool.span(from);
+        aligned_.tie_first[to] = span.first;
+        aligned_.tie_last[to] = span.last;
+      }
+    }
+    pools_.clear();
+  }
+
+  Aligned aligned_;
+  Array<uint64_t> places_;  // per query of the qrels: worker, and first hit in its pool
+  Array<int64_t> lost_;     // documents of the list that are not ranked
+  std::atomic<bool> any_lost_{false};
+  std::vector<HitPool> pools_;
 };
 
 }  // namespace idealrank

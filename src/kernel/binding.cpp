@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "align.hpp"
 #include "progress.hpp"
 #include "python_groups.hpp"
 #include "python_rows.hpp"
 #include "read.hpp"
+#include "stream.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -106,12 +106,14 @@ class Text {
   std::vector<std::unique_ptr<Py_buffer>> held_;
 };
 
-Table read_text(const Text& text, const std::string& duplicates, std::optional<nb::bytes> only_query, int /*threads*/, Progress* /*progress*/) {
+Table read_text(const Text& text, const std::string& duplicates, std::optional<nb::bytes> only_query, int threads, Progress* progress, size_t chunk_bytes) {
   ReadOptions options;
+  options.threads = threads;
+  options.chunk_bytes = chunk_bytes;
   options.duplicates = duplicates_of_reading(duplicates);
   if (only_query) options.only_query = std::string(only_query->c_str(), only_query->size());
   nb::gil_scoped_release unlocked;
-  return read_sources(text.sources, options);
+  return read_sources(text.sources, options, progress);
 }
 
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -124,7 +126,7 @@ Table from_columns(nb::object queries, nb::object documents, Values values, cons
 }
 
 Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool float32, const std::string& duplicates, bool skip_unjudged,
-              std::optional<Mask> removed, int64_t depth, int /*threads*/, Progress* /*progress*/) {
+              std::optional<Mask> removed, int64_t depth, int threads, Progress* progress, size_t chunk_bytes) {
   ListOptions options;
   options.ties = ties_of(ties);
   options.float32 = float32;
@@ -136,11 +138,11 @@ Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool 
   if (nb::isinstance<Table>(run)) {
     const Table& table = nb::cast<const Table&>(run);
     nb::gil_scoped_release unlocked;
-    return align_table(qrels, table, options);
+    return TableAligner(qrels, table, options, threads).align(progress);
   }
   const Text& text = nb::cast<const Text&>(run);
   nb::gil_scoped_release unlocked;
-  return align_table(qrels, read_sources(text.sources, {Duplicates::keep, {}}), options);
+  return TextAligner(qrels, text.sources, options, threads, chunk_bytes).align(progress);
 }
 
 size_t checked(int64_t index, size_t size, const char* what) {
@@ -158,7 +160,7 @@ nb::tuple rank_query(const Table& run, int64_t query, const std::string& ties, b
   size_t number = checked(query, run.n_queries(), "query"), first_of = 0;
   fill(list, run, number);
   size_t repeated = list.settle_duplicates(summary, first_of);
-  if (repeated != RankedList::none) throw repeated_document(run.queries[number], list.row(repeated).id());
+  if (repeated != RankedList::none) throw repeated_document(run.queries[number], list.id(repeated));
   list.join_nothing();
   list.rank();
   size_t n = list.size();
@@ -167,7 +169,7 @@ nb::tuple rank_query(const Table& run, int64_t query, const std::string& ties, b
   nb::list ids;
   list.each_group([&](size_t from, size_t to) {
     for (size_t rank = from; rank <= to; ++rank) {
-      ids.append(to_bytes(list.row(list.at_rank(rank)).id()));
+      ids.append(to_bytes(list.id(list.at_rank(rank))));
       scores[rank - 1] = list.score(list.at_rank(rank));
       first[rank - 1] = static_cast<int32_t>(from);
       last[rank - 1] = static_cast<int32_t>(to);
@@ -232,7 +234,7 @@ void bind_aligned(nb::module_& m) {
       .def_prop_ro("hit_rank", array_of(&Aligned::hit_rank))
       .def_prop_ro("tie_first", array_of(&Aligned::tie_first))
       .def_prop_ro("tie_last", array_of(&Aligned::tie_last))
-      .def_prop_ro("length", array_of(&Aligned::length))
+      .def_prop_ro("length", [](nb::handle_t<Aligned> self) { return view(nb::cast<const Aligned&>(self).length(), self); })
       .def_prop_ro("returned", array_of(&Aligned::returned))
       .def_prop_ro("judged", array_of(&Aligned::judged))
       .def_prop_ro("in_run",
@@ -259,6 +261,8 @@ NB_MODULE(_kernel, m) {
       std::rethrow_exception(pointer);
     } catch (const ParseError& error) {
       raise_parse_error(error);
+    } catch (const Stopped&) {
+      raise_parse_error({"stopped", 0, 0, "", ""});
     }
   });
   nb::class_<Progress>(m, "Progress")
@@ -272,11 +276,11 @@ NB_MODULE(_kernel, m) {
   bind_table(m);
   bind_aligned(m);
   bind_groups(m);
-  m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none());
+  m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },
         "mapping"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("align", &align, "qrels"_a, "run"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error", "skip_unjudged"_a = false,
-        "removed"_a = nb::none(), "depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none());
+        "removed"_a = nb::none(), "depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("rank_query", &rank_query, "run"_a, "query"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error");
 }

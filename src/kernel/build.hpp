@@ -1,6 +1,7 @@
 // From rows in any order to a Table: group by query, decide duplicates.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -13,116 +14,145 @@ namespace idealrank {
 // Collects rows as they come, then groups them. Queries may come back at any time.
 class TableBuilder {
  public:
-  uint32_t query(Bytes id) {
+  // The following rows belong to this query.
+  void query(Bytes id) {
     // Rows of one query mostly stand together: the last answer is mostly the next.
-    if (last_ != IdIndex::absent && table_.queries[last_] == id) return last_;
-    last_ = table_.index.add(table_.queries, id);
-    return last_;
+    if (current_ != IdIndex::absent && table_.queries[current_] == id) return;
+    size_t known = table_.queries.size();
+    current_ = table_.index.add(table_.queries, id);
+    if (current_ == known) {
+      if (grouped_) starts_.push(static_cast<int64_t>(rows()));
+    } else if (grouped_ && current_ + 1 != known) {
+      name_owners();
+    }
   }
-  void row(uint32_t query, Bytes document, double value) {
-    grouped_ = grouped_ && (owners_.empty() || owners_.back() <= query);
-    owners_.push(query);
+  void row(Bytes document, double value) {
     documents_.push(document);
     values_.push(value);
+    if (!grouped_) owners_.push(current_);
   }
   size_t rows() const { return values_.size(); }
 
-  // For data without lines: names the row by its ids.
+  // For data without lines: names an input row by its ids.
   ParseError error_at(Problem problem, uint64_t line, size_t row) const {
-    return {problem_name(problem), 0, line, std::string(table_.queries[owners_[row]]) + " " + std::string(documents_[row]), ""};
+    return {problem_name(problem), 0, line, std::string(table_.queries[owner(row)]) + " " + std::string(documents_[row]), ""};
   }
 
-  // `where(row)` makes the error for a duplicate: input row `second` repeats input row `first`.
+  // `where(first, second)` makes the error for a duplicate: input row `second` repeats input row `first`.
   template <class Where>
   Table finish(Duplicates policy, Where&& where) {
-    size_t n = values_.size();
-    count_offsets();
-    Array<int64_t> order = grouped_ ? Array<int64_t>() : group();
-    auto input_row = [&](size_t place) { return order.size() ? static_cast<size_t>(order[place]) : place; };
-    Pool<uint8_t> dropped;
-    int64_t duplicates = 0;
-    if (policy != Duplicates::keep) {
-      DuplicateFinder finder;
-      size_t worst = n, twin = n;
-      for (size_t query = 0; query < table_.queries.size(); ++query) {
-        size_t first = table_.first(query), size = table_.rows(query);
-        finder.start(size);
-        for (size_t i = 0; i < size; ++i) {
-          size_t mine = input_row(first + i);
-          size_t other = finder.add(documents_[mine], i, [&](size_t j) { return documents_[input_row(first + j)]; });
-          if (other == i) continue;
-          ++duplicates;
-          size_t theirs = input_row(first + other);
-          if (policy == Duplicates::error) {
-            if (mine < worst) {
-              worst = mine;
-              twin = theirs;
-            }
-            break;
-          }
-          if (dropped.empty()) std::memset(dropped.extend(n), 0, n);
-          if (replaces(policy, values_[mine], values_[theirs])) {
-            dropped[theirs] = 1;
-            finder.replace(i);
-          } else {
-            dropped[mine] = 1;
-          }
-        }
-      }
-      if (worst < n) throw where(twin, worst);
+    if (!grouped_) group();
+    close_offsets();
+    settle(policy);
+    if (repeat_ != none) throw where(repeated_, repeat_);
+    table_.counters["duplicates"] = duplicates_;
+    if (grouped_ && dropped_.empty()) {
+      table_.documents = std::move(documents_);
+      table_.values = values_.take();
+    } else {
+      gather();
     }
-    return assemble(input_row, dropped, duplicates);
+    return std::move(table_);
   }
 
  private:
-  void count_offsets() {
-    size_t n = table_.queries.size();
-    table_.offsets = Array<int64_t>::zeros(n + 1);
-    for (uint32_t owner : owners_) ++table_.offsets[owner + 1];
-    for (size_t i = 0; i < n; ++i) table_.offsets[i + 1] += table_.offsets[i];
-  }
-  // A counting sort, so input order stays inside each query.
-  Array<int64_t> group() const {
-    Array<int64_t> next = Array<int64_t>::raw(table_.offsets.size());
-    std::memcpy(next.data(), table_.offsets.data(), next.size() * sizeof(int64_t));
-    Array<int64_t> order = Array<int64_t>::raw(values_.size());
-    for (size_t row = 0; row < values_.size(); ++row) order[static_cast<size_t>(next[owners_[row]]++)] = static_cast<int64_t>(row);
-    return order;
-  }
-  template <class InputRow>
-  Table assemble(InputRow&& input_row, const Pool<uint8_t>& dropped, int64_t duplicates) {
-    table_.counters["duplicates"] = duplicates;
-    if (grouped_ && dropped.empty()) {
-      table_.documents = std::move(documents_);
-      table_.values = values_.take();
-      return std::move(table_);
+  static constexpr size_t none = SIZE_MAX;
+
+  // The first query that comes back: from now on every row carries the number of its query.
+  void name_owners() {
+    uint32_t* owners = owners_.extend(rows());
+    for (size_t query = 0; query < starts_.size(); ++query) {
+      size_t end = query + 1 < starts_.size() ? static_cast<size_t>(starts_[query + 1]) : rows();
+      for (auto row = static_cast<size_t>(starts_[query]); row < end; ++row) owners[row] = static_cast<uint32_t>(query);
     }
-    Pool<double> values;
-    values.reserve(values_.size());
-    size_t kept = 0;
+    grouped_ = false;
+  }
+  uint32_t owner(size_t row) const {
+    if (!grouped_) return owners_[row];
+    auto after = std::upper_bound(starts_.begin(), starts_.end(), static_cast<int64_t>(row));
+    return static_cast<uint32_t>(after - starts_.begin()) - 1;
+  }
+  // A counting sort, so input order stays inside each query. `starts_` becomes the offsets, `order_` the input row at each place.
+  void group() {
+    size_t n = table_.queries.size();
+    starts_.clear();
+    std::memset(starts_.extend(n), 0, n * sizeof(int64_t));
+    for (uint32_t owner : owners_) ++starts_[owner];
+    int64_t sum = 0;
+    for (int64_t& start : starts_) sum += std::exchange(start, sum);
+    order_ = Array<int64_t>::raw(rows());
+    for (size_t row = 0; row < rows(); ++row) order_[static_cast<size_t>(starts_[owners_[row]]++)] = static_cast<int64_t>(row);
+    // Each start has moved on to the next one's place.
+    for (size_t query = n; query-- > 1;) starts_[query] = starts_[query - 1];
+    if (n) starts_[0] = 0;
+  }
+  void close_offsets() {
+    starts_.push(static_cast<int64_t>(rows()));
+    table_.offsets = starts_.take();
+  }
+  size_t input_row(size_t place) const { return order_.size() ? static_cast<size_t>(order_[place]) : place; }
+
+  void settle(Duplicates policy) {
+    if (policy == Duplicates::keep) return;
     for (size_t query = 0; query < table_.queries.size(); ++query) {
-      size_t first = table_.first(query), end = first + table_.rows(query);
-      // Safe to write here: the offset of this query has just been read, that of the next is not touched.
-      table_.offsets[query] = static_cast<int64_t>(kept);
-      for (size_t place = first; place < end; ++place) {
-        size_t row = input_row(place);
-        if (!dropped.empty() && dropped[row]) continue;
-        table_.documents.push(documents_[row]);
-        values.push(values_[row]);
-        ++kept;
+      size_t first = table_.first(query), count = table_.rows(query);
+      finder_.start(count);
+      for (size_t i = 0; i < count; ++i) {
+        size_t mine = input_row(first + i);
+        size_t other = finder_.add(documents_[mine], i, [&](size_t j) { return documents_[input_row(first + j)]; });
+        if (other == i) continue;
+        if (policy == Duplicates::error) {
+          note_repeat(input_row(first + other), mine);
+          break;
+        }
+        if (drop(policy, input_row(first + other), mine)) finder_.replace(i);
       }
     }
-    table_.offsets[table_.queries.size()] = static_cast<int64_t>(kept);
+  }
+  void note_repeat(size_t earlier, size_t later) {
+    if (later >= repeat_) return;
+    repeat_ = later;
+    repeated_ = earlier;
+  }
+  // True: the later row stays.
+  bool drop(Duplicates policy, size_t earlier, size_t later) {
+    ++duplicates_;
+    if (dropped_.empty()) std::memset(dropped_.extend(rows()), 0, rows());
+    bool replace = replaces(policy, values_[later], values_[earlier]);
+    dropped_[replace ? earlier : later] = 1;
+    return replace;
+  }
+
+  void gather() {
+    Pool<double> values;
+    values.reserve(rows());
+    size_t next = 0;
+    for (size_t query = 0; query < table_.queries.size(); ++query) {
+      auto end = static_cast<size_t>(table_.offsets[query + 1]);
+      table_.offsets[query] = static_cast<int64_t>(values.size());
+      for (; next < end; ++next) {
+        size_t row = input_row(next);
+        if (!dropped_.empty() && dropped_[row]) continue;
+        table_.documents.push(documents_[row]);
+        values.push(values_[row]);
+      }
+    }
+    table_.offsets[table_.queries.size()] = static_cast<int64_t>(values.size());
     table_.values = values.take();
-    return std::move(table_);
   }
 
   Table table_;
   IdPool documents_;
-  Pool<uint32_t> owners_;
   Pool<double> values_;
-  uint32_t last_ = IdIndex::absent;
+  Pool<int64_t> starts_;   // first row of each query, while the rows of each stand together
+  Pool<uint32_t> owners_;  // query of each row, once they do not
+  Array<int64_t> order_;
+  uint32_t current_ = IdIndex::absent;
   bool grouped_ = true;
+  DuplicateFinder finder_;
+  Pool<uint8_t> dropped_;
+  int64_t duplicates_ = 0;
+  size_t repeat_ = none, repeated_ = none;  // the first input row that repeats another, and that other
 };
 
 }  // namespace idealrank

@@ -38,6 +38,7 @@ struct Line {
   Bytes query, document, rank, number;
   const char* begin = nullptr;
   double value = 0.0;
+  bool same_query = false;  // as the data line before; set by LineReader
 };
 
 struct ParsedLine {

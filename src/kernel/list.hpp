@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "duplicates.hpp"
+#include "hits.hpp"
 #include "memory.hpp"
 #include "order.hpp"
 #include "table.hpp"
@@ -21,144 +22,261 @@ struct ListOptions {
   int64_t depth = 0;
 };
 
-struct Hit {
-  int64_t row;  // of the qrels
-  int32_t rank, first, last;
-};
-
-struct ListSummary {
-  int64_t length = 0, returned = 0, judged = 0;
-  int32_t first_unjudged = 0, tied = 0, straddling = 0, duplicates = 0;
-};
-
+// Use: clear, push every line, settle_duplicates, join or join_nothing, rank, then emit or read the ranks. Its memory is kept from
+// list to list. The ids that were pushed must stay where they are until then.
 class RankedList {
  public:
   static constexpr size_t none = SIZE_MAX;
 
-  explicit RankedList(const ListOptions& options) : options_(options) {}
+  explicit RankedList(const ListOptions& options) : options_(options), seed_(hash_seed()) {}
 
   void clear() {
-    rows_.clear();
-    scores_.clear();
-    matches_.clear();
+    n_ = 0;
+    in_order_ = true;
+    tied_ = false;
+    last_ = std::numeric_limits<double>::infinity();
+    matched_.clear();
   }
   void push(Bytes document, double score) {
-    if (rows_.size() == std::numeric_limits<int32_t>::max()) throw std::length_error("more than 2,147,483,647 documents in one list");
-    rows_.push({document.data(), static_cast<uint32_t>(document.size()), 0});
-    scores_.push(options_.float32 ? static_cast<double>(static_cast<float>(score)) : score);
+    if (n_ == capacity_) [[unlikely]] grow();
+    if (options_.float32) score = static_cast<double>(static_cast<float>(score));
+    rows_[n_] = {document.data(), static_cast<uint32_t>(document.size()), static_cast<uint32_t>(hash_bytes(document, seed_))};
+    scores_[n_] = score;
+    in_order_ &= score <= last_;
+    tied_ |= score == last_;
+    last_ = score;
+    ++n_;
   }
-  size_t size() const { return rows_.size(); }
-  const ListRow& row(size_t i) const { return rows_[i]; }
-  double score(size_t i) const { return scores_[i]; }
+  size_t size() const { return n_; }
+  Bytes id(size_t row) const { return rows_[row].id(); }
+  double score(size_t row) const { return scores_[row]; }
 
-  // Decides duplicates. Under `error`: the first row that repeats one (`first_of` tells which), else none.
+  // Decides duplicates. Under `error`: the first row that repeats another (`first_of` tells which), else none.
   size_t settle_duplicates(ListSummary& summary, size_t& first_of) {
-    size_t n = rows_.size();
-    summary.returned = static_cast<int64_t>(n);
-    finder_.start(n);
-    Pool<uint8_t>& dropped = flags_;
-    dropped.clear();
-    for (size_t i = 0; i < n; ++i) {
-      size_t other = finder_.add(rows_[i].id(), i, [&](size_t j) { return rows_[j].id(); });
-      if (other == i) continue;
+    summary.returned = static_cast<int64_t>(n_);
+    dropped_.clear();
+    repeats_ = false;
+    start_index();
+    for (size_t row = 0; row < n_; ++row) {
+      size_t other = index(row);
+      if (other == row) [[likely]] continue;
       if (options_.duplicates == Duplicates::error) {
         first_of = other;
-        return i;
+        return row;
       }
       ++summary.duplicates;
-      if (options_.duplicates == Duplicates::twice || options_.duplicates == Duplicates::keep) continue;
-      if (dropped.empty()) std::memset(dropped.extend(n), 0, n);
-      bool later = replaces(options_.duplicates, scores_[i], scores_[other]);
-      dropped[later ? other : i] = 1;
-      if (later) finder_.replace(i);
+      repeats_ = true;
+      if (options_.duplicates == Duplicates::twice) continue;
+      if (dropped_.empty()) std::memset(dropped_.extend(n_), 0, n_);
+      bool later = replaces(options_.duplicates, scores_[row], scores_[other]);
+      dropped_[later ? other : row] = 1;
+      if (later) slots_[place_] = static_cast<uint32_t>(row) + 1;
     }
-    if (!dropped.empty()) compact([&](size_t i) { return !dropped[i]; });
+    if (!dropped_.empty()) drop_duplicates();
     return none;
   }
 
   // Finds the judged documents; then lets go of what is skipped or removed.
   void join(const Table& qrels, size_t query) {
-    size_t first = qrels.first(query), judged = qrels.rows(query), n = rows_.size();
-    matches_.clear();
-    int64_t* match = matches_.extend(n);
-    finder_.start(judged);
-    auto judged_id = [&](size_t i) { return qrels.documents[first + i]; };
-    for (size_t i = 0; i < judged; ++i) finder_.add(judged_id(i), i, judged_id);
-    for (size_t i = 0; i < n; ++i) {
-      size_t found = finder_.find(rows_[i].id(), judged_id);
-      match[i] = found == none ? -1 : static_cast<int64_t>(first + found);
+    size_t first = qrels.first(query), judged = qrels.rows(query);
+    if (repeats_) {
+      match_every_row(qrels, first, judged);
+    } else {
+      for (size_t i = 0; i < judged; ++i) {
+        size_t row = find(qrels.documents[first + i]);
+        if (row != none) matched_.push((static_cast<uint64_t>(row) << 32) | i);
+      }
     }
-    if (!options_.skip_unjudged && !options_.removed) return;
-    compact([&](size_t i) {
-      if (matches_[i] < 0) return !options_.skip_unjudged;
-      return !options_.removed || !options_.removed[matches_[i]];
-    });
+    sort_matched();
+    // Qrels may hold a document twice; the first judgment stands.
+    auto same_row = [](uint64_t a, uint64_t b) { return (a >> 32) == (b >> 32); };
+    matched_.shrink(static_cast<size_t>(std::unique(matched_.begin(), matched_.end(), same_row) - matched_.begin()));
+    if (options_.skip_unjudged || options_.removed) take_away(first);
   }
   void join_nothing() {
-    if (options_.skip_unjudged) clear();
-    matches_.clear();
-    int64_t* match = matches_.extend(rows_.size());
-    for (size_t i = 0; i < rows_.size(); ++i) match[i] = -1;
+    if (options_.skip_unjudged) n_ = 0;
   }
 
-  void rank() { tied_ = sorter_.sort(scores_.data(), rows_.data(), rows_.size(), options_.ties, order_); }
+  void rank() {
+    identity_ = in_order_ && (!tied_ || options_.ties == Ties::input);
+    if (identity_) return;
+    if (in_order_) {
+      order_.clear();
+      uint32_t* order = order_.extend(n_);
+      for (size_t i = 0; i < n_; ++i) order[i] = static_cast<uint32_t>(i);
+    } else {
+      tied_ = sorter_.by_score(scores_.data(), n_, order_);
+    }
+    if (tied_ && options_.ties != Ties::input) {
+      each_group([&](size_t from, size_t to) {
+        if (to > from) sorter_.by_id(rows_.data(), order_.data() + from - 1, to - from + 1, options_.ties == Ties::descending);
+      });
+    }
+    move_matched_to_ranks();
+  }
 
-  // Ranks are from 1. Calls group(first, last) for every run of equal scores.
+  // Ranks are from 1.
+  uint32_t at_rank(size_t rank) const { return identity_ ? static_cast<uint32_t>(rank - 1) : order_[rank - 1]; }
+
+  // Calls group(first, last) for every run of equal scores, from the top.
   template <class Group>
   void each_group(Group&& group) const {
-    size_t n = order_.size();
-    for (size_t first = 0; first < n;) {
-      size_t end = first + 1;
-      while (end < n && scores_[order_[end]] == scores_[order_[first]]) ++end;
-      group(first + 1, end);
-      first = end;
+    for (size_t first = 1, end; first <= n_; first = end) {
+      double score = scores_[at_rank(first)];
+      for (end = first + 1; end <= n_ && scores_[at_rank(end)] == score;) ++end;
+      group(first, end - 1);
     }
   }
-  uint32_t at_rank(size_t rank) const { return order_[rank - 1]; }
 
-  void emit(ListSummary& summary, Pool<Hit>& hits) const {
-    size_t depth = options_.depth > 0 ? static_cast<size_t>(options_.depth) : SIZE_MAX;
-    summary.length = static_cast<int64_t>(order_.size());
-    each_group([&](size_t first, size_t last) {
-      if (last > first) summary.tied += static_cast<int32_t>(last - first + 1);
-      if (first <= depth && last > depth) ++summary.straddling;
-      for (size_t rank = first; rank <= last; ++rank) {
-        int64_t row = matches_[at_rank(rank)];
-        if (row < 0) {
-          if (!summary.first_unjudged) summary.first_unjudged = static_cast<int32_t>(rank);
-          continue;
-        }
-        ++summary.judged;
-        if (first <= depth) hits.push({row, static_cast<int32_t>(rank), static_cast<int32_t>(first), static_cast<int32_t>(last)});
+  void emit(ListSummary& summary, HitPool& hits) const {
+    size_t depth = options_.depth > 0 ? static_cast<size_t>(options_.depth) : none;
+    summary.length = static_cast<int64_t>(n_);
+    summary.judged = static_cast<int64_t>(matched_.size());
+    summary.first_unjudged = first_unjudged();
+    if (tied_) return emit_groups(summary, depth, hits);
+    for (uint64_t match : matched_) {
+      auto rank = static_cast<uint32_t>(match >> 32) + 1;
+      if (rank > depth) break;
+      hits.push(static_cast<uint32_t>(match), rank, rank, rank);
+    }
+  }
+
+ private:
+  void grow() {
+    if (capacity_ >= std::numeric_limits<int32_t>::max()) throw std::length_error("more than 2,147,483,647 documents in one list");
+    capacity_ = std::min<size_t>(capacity_ + capacity_ / 2 + 64, std::numeric_limits<int32_t>::max());
+    rows_.resize(capacity_);
+    scores_.resize(capacity_);
+  }
+
+  // The index of the rows by document: open addressing, row + 1 in each slot. Short lists get room, so that few share a place.
+  void start_index() {
+    size_t places = table_places(n_ < (1 << 20) ? n_ * 2 : n_);
+    if (slots_.size() < places) slots_ = Array<uint32_t>::raw(places);
+    std::memset(slots_.data(), 0, places * sizeof(uint32_t));
+    mask_ = static_cast<uint32_t>(places - 1);
+  }
+  // The row itself, or an earlier one with the same document (which keeps the place).
+  size_t index(size_t row) {
+    const ListRow& mine = rows_[row];
+    uint32_t place = mine.tag & mask_;
+    for (; slots_[place]; place = (place + 1) & mask_) {
+      const ListRow& other = rows_[slots_[place] - 1];
+      if (other.tag == mine.tag && other.id() == mine.id()) {
+        place_ = place;
+        return slots_[place] - 1;
+      }
+    }
+    slots_[place] = static_cast<uint32_t>(row) + 1;
+    return row;
+  }
+  size_t find(Bytes document) const {
+    auto tag = static_cast<uint32_t>(hash_bytes(document, seed_));
+    for (uint32_t place = tag & mask_; slots_[place]; place = (place + 1) & mask_) {
+      const ListRow& row = rows_[slots_[place] - 1];
+      if (row.tag == tag && row.id() == document) return slots_[place] - 1;
+    }
+    return none;
+  }
+
+  // Closes the gaps of the dropped rows; renumber(old, new) is told of every row that stays.
+  template <class Renumber>
+  void compact(Renumber&& renumber) {
+    size_t kept = 0;
+    for (size_t row = 0; row < n_; ++row) {
+      if (dropped_[row]) continue;
+      rows_[kept] = rows_[row];
+      scores_[kept] = scores_[row];
+      renumber(row, kept++);
+    }
+    n_ = kept;
+  }
+  void drop_duplicates() {
+    compact([](size_t, size_t) {});
+    repeats_ = false;
+    start_index();
+    for (size_t row = 0; row < n_; ++row) index(row);
+  }
+  void match_every_row(const Table& qrels, size_t first, size_t judged) {
+    auto judged_id = [&](size_t i) { return qrels.documents[first + i]; };
+    judgments_.start(judged);
+    for (size_t i = 0; i < judged; ++i) judgments_.add(judged_id(i), i, judged_id);
+    for (size_t row = 0; row < n_; ++row) {
+      size_t found = judgments_.find(id(row), judged_id);
+      if (found != none) matched_.push((static_cast<uint64_t>(row) << 32) | found);
+    }
+  }
+  void take_away(size_t first_judgment) {
+    dropped_.clear();
+    std::memset(dropped_.extend(n_), options_.skip_unjudged ? 1 : 0, n_);
+    size_t kept = 0;
+    for (uint64_t match : matched_) {
+      bool gone = options_.removed && options_.removed[first_judgment + static_cast<uint32_t>(match)];
+      dropped_[match >> 32] = gone;
+      if (!gone) matched_[kept++] = match;
+    }
+    matched_.shrink(kept);
+    // Matches are sorted by row, as the rows are: the next one to renumber is always the first not yet done.
+    size_t next = 0;
+    compact([&](size_t old, size_t renumbered) {
+      if (next < kept && (matched_[next] >> 32) == old) {
+        matched_[next] = (static_cast<uint64_t>(renumbered) << 32) | static_cast<uint32_t>(matched_[next]);
+        ++next;
       }
     });
   }
 
- private:
-  template <class Keep>
-  void compact(Keep&& keep) {
-    size_t kept = 0;
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (!keep(i)) continue;
-      rows_[kept] = rows_[i];
-      scores_[kept] = scores_[i];
-      if (!matches_.empty()) matches_[kept] = matches_[i];
-      ++kept;
+  void sort_matched() {
+    size_t n = matched_.size();
+    if (n > sorting::short_list) {
+      std::sort(matched_.begin(), matched_.end());
+      return;
     }
-    rows_.shrink(kept);
-    scores_.shrink(kept);
-    if (!matches_.empty()) matches_.shrink(kept);
+    uint64_t keys[sorting::short_list], spare[sorting::short_list];
+    std::copy(matched_.begin(), matched_.end(), keys);
+    const uint64_t* sorted = sorting::sort_short(keys, n, spare);
+    std::copy(sorted, sorted + n, matched_.begin());
+  }
+  void move_matched_to_ranks() {
+    if (matched_.empty()) return;
+    ranks_.clear();
+    uint32_t* ranks = ranks_.extend(n_);
+    for (size_t i = 0; i < n_; ++i) ranks[order_[i]] = static_cast<uint32_t>(i);
+    for (uint64_t& match : matched_) match = (static_cast<uint64_t>(ranks[match >> 32]) << 32) | static_cast<uint32_t>(match);
+    sort_matched();
+  }
+
+  int32_t first_unjudged() const {
+    size_t rank = 0;
+    while (rank < matched_.size() && (matched_[rank] >> 32) == rank) ++rank;
+    return rank < n_ ? static_cast<int32_t>(rank) + 1 : 0;
+  }
+  void emit_groups(ListSummary& summary, size_t depth, HitPool& hits) const {
+    size_t next = 0;
+    each_group([&](size_t first, size_t last) {
+      if (last > first) summary.tied += static_cast<int32_t>(last - first + 1);
+      if (first <= depth && last > depth) ++summary.straddling;
+      for (; next < matched_.size() && (matched_[next] >> 32) < last; ++next) {
+        auto rank = static_cast<uint32_t>(matched_[next] >> 32) + 1;
+        if (first <= depth) hits.push(static_cast<uint32_t>(matched_[next]), rank, static_cast<uint32_t>(first), static_cast<uint32_t>(last));
+      }
+    });
   }
 
   ListOptions options_;
-  Pool<ListRow> rows_;
-  Pool<double> scores_;
-  Pool<int64_t> matches_;
-  Pool<uint8_t> flags_;
-  Pool<uint32_t> order_;
-  DuplicateFinder finder_;
+  HashSeed seed_;
+  size_t n_ = 0, capacity_ = 0;
+  bool in_order_ = true, tied_ = false, identity_ = true, repeats_ = false;
+  double last_ = 0.0;
+  Array<ListRow> rows_;
+  Array<double> scores_;
+  Array<uint32_t> slots_;
+  uint32_t mask_ = 0, place_ = 0;
+  Pool<uint64_t> matched_;  // row (later: rank - 1) above, number of the judgment inside its query below
+  Pool<uint8_t> dropped_;
+  Pool<uint32_t> order_, ranks_;
+  DuplicateFinder judgments_;
   Sorter sorter_;
-  bool tied_ = false;
 };
 
 }  // namespace idealrank

@@ -1,12 +1,11 @@
-// The order of one list: score descending, then the tie rule. The only sort of the library.
+// The order of one list: score descending, then the tie rule. The only sort of runs.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
-#include "hash.hpp"
 #include "memory.hpp"
+#include "sorting.hpp"
 
 namespace idealrank {
 
@@ -19,12 +18,6 @@ struct ListRow {
   Bytes id() const { return Bytes(document, size); }
 };
 
-// Unsigned integers that rise as the score falls. -0.0 counts as 0.0; NaN was refused before.
-inline uint64_t falling_key(double score) {
-  uint64_t bits = std::bit_cast<uint64_t>(score + 0.0);
-  return (bits >> 63) ? bits : ~bits & ~(1ull << 63);
-}
-
 // The first eight bytes of an id as a number that orders as the bytes do.
 inline uint64_t id_prefix(Bytes id) {
   uint64_t prefix = 0;
@@ -35,44 +28,57 @@ inline uint64_t id_prefix(Bytes id) {
 // Sorts the rows of lists; its memory is kept from list to list.
 class Sorter {
  public:
-  // order: row at each rank, all `n` rows in input order at first. Returns whether any two scores are equal.
-  bool sort(const double* scores, const ListRow* rows, size_t n, Ties ties, Pool<uint32_t>& order) {
+  // Writes the row at each rank, scores falling, rows of equal score in input order. False: no two scores are equal.
+  bool by_score(const double* scores, size_t n, Pool<uint32_t>& order) {
+    // Half of the key beside the row in one word: it decides nearly all pairs, and the sort moves half as much.
+    size_t room = std::max(n, sorting::short_list);
     keys_.clear();
-    Keyed* keys = keys_.extend(n);
-    for (size_t i = 0; i < n; ++i) keys[i] = {falling_key(scores[i]), static_cast<uint32_t>(i)};
-    std::sort(keys, keys + n, [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.row < b.row; });
+    spare_.clear();
+    uint64_t *keys = keys_.extend(room), *spare = spare_.extend(room);
+    for (size_t i = 0; i < n; ++i) keys[i] = (sorting::descending_key(scores[i]) & high_half) | i;
+    const uint64_t* sorted = sorting::sort_keys(keys, n, spare, 32);
     order.clear();
     uint32_t* out = order.extend(n);
-    for (size_t i = 0; i < n; ++i) out[i] = keys[i].row;
-    bool tied = false;
-    for (size_t first = 0; first < n;) {
-      size_t end = first + 1;
-      while (end < n && keys[end].key == keys[first].key) ++end;
-      if (end - first > 1) {
-        tied = true;
-        if (ties != Ties::input) sort_group(rows, out + first, end - first, ties == Ties::descending);
-      }
-      first = end;
-    }
-    return tied;
+    for (size_t i = 0; i < n; ++i) out[i] = static_cast<uint32_t>(sorted[i]);
+    bool close = false;
+    for (size_t i = 1; i < n; ++i) close |= (sorted[i] >> 32) == (sorted[i - 1] >> 32);
+    if (close) part_close_scores(scores, out, n, sorted);
+    return close;
+  }
+
+  // Puts rows of equal score into the order of their ids; the same id twice stays in input order.
+  void by_id(const ListRow* rows, uint32_t* group, size_t n, bool descending) {
+    prefixed_.clear();
+    Prefixed* prefixed = prefixed_.extend(n);
+    for (size_t i = 0; i < n; ++i) prefixed[i] = {id_prefix(rows[group[i]].id()), group[i]};
+    std::sort(prefixed, prefixed + n, [&](const Prefixed& a, const Prefixed& b) {
+      if (a.prefix != b.prefix) return descending ? a.prefix > b.prefix : a.prefix < b.prefix;
+      int compared = rows[a.row].id().compare(rows[b.row].id());
+      if (compared) return descending ? compared > 0 : compared < 0;
+      return a.row < b.row;
+    });
+    for (size_t i = 0; i < n; ++i) group[i] = prefixed[i].row;
   }
 
  private:
-  struct Keyed {
-    uint64_t key;
+  static constexpr uint64_t high_half = 0xffffffff00000000ull;
+
+  struct Prefixed {
+    uint64_t prefix;
     uint32_t row;
   };
 
-  // Equal scores: by id bytes; the same id twice stays in input order.
-  static void sort_group(const ListRow* rows, uint32_t* group, size_t n, bool descending) {
-    std::sort(group, group + n, [&](uint32_t a, uint32_t b) {
-      int compared = rows[a].id().compare(rows[b].id());
-      if (compared == 0) return a < b;
-      return descending ? compared > 0 : compared < 0;
-    });
+  // Rows whose keys agree in the half that was sorted by are sorted by the whole score.
+  static void part_close_scores(const double* scores, uint32_t* order, size_t n, const uint64_t* sorted) {
+    auto before = [&](uint32_t a, uint32_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; };
+    for (size_t first = 0, end; first < n; first = end) {
+      for (end = first + 1; end < n && (sorted[end] >> 32) == (sorted[first] >> 32);) ++end;
+      if (!std::is_sorted(order + first, order + end, before)) std::sort(order + first, order + end, before);
+    }
   }
 
-  Pool<Keyed> keys_;
+  Pool<uint64_t> keys_, spare_;
+  Pool<Prefixed> prefixed_;
 };
 
 }  // namespace idealrank

@@ -59,7 +59,7 @@ class MappingReader {
   void query(PyObject* key, PyObject* documents) {
     Bytes id = query_ids_(key);
     if (id.empty()) throw row_error(Problem::empty_id, 0, id, "");
-    query_ = builder_.query(id);
+    builder_.query(id);
     query_id_ = id;
     if (PyDict_Check(documents)) {
       scored(documents);
@@ -92,12 +92,11 @@ class MappingReader {
     Bytes id = document_ids_(key);
     if (id.empty()) throw row_error(Problem::empty_id, 0, query_id_, id);
     if (std::isnan(value)) throw row_error(Problem::nan, 0, query_id_, id);
-    builder_.row(query_, id, value);
+    builder_.row(id, value);
   }
 
   TableBuilder builder_;
   IdReader query_ids_, document_ids_;
-  uint32_t query_ = 0;
   Bytes query_id_;
 };
 
@@ -188,7 +187,8 @@ inline Table table_from_columns(IdColumn& queries, IdColumn& documents, const do
     Bytes query = queries[row], document = documents[row];
     if (query.empty() || document.empty()) throw row_error(Problem::empty_id, row + 1, query, document);
     if (std::isnan(values[row])) throw row_error(Problem::nan, row + 1, query, document);
-    builder.row(builder.query(query), document, values[row]);
+    builder.query(query);
+    builder.row(document, values[row]);
   }
   return builder.finish(duplicates, [&](size_t first, size_t second) {
     ParseError error = builder.error_at(Problem::duplicate, second + 1, second);

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "build.hpp"
+#include "parallel.hpp"
 #include "reader.hpp"
 #include "source.hpp"
 #include "table.hpp"
@@ -14,38 +17,102 @@ namespace idealrank {
 struct ReadOptions {
   Duplicates duplicates = Duplicates::error;
   std::optional<std::string> only_query;
+  int threads = 0;
+  size_t chunk_bytes = 0;
 };
 
-inline void count_lines(const LineCounts& counts, Counters& counters) {
-  counters["lines"] = counts.lines;
-  counters["rows"] = counts.rows;
-  counters["comments"] = counts.comments;
-  counters["comments_like_data"] = counts.comments_like_data;
-  counters["blank"] = counts.blank;
-  counters["tab_lines"] = counts.tab_lines;
+// The rows of one chunk, parsed; its memory is used again for other chunks.
+class Fragment {
+ public:
+  void read(const Sources& sources, const Chunk& chunk, const std::optional<std::string>& only_query) {
+    segments_.clear();
+    documents_.clear();
+    values_.clear();
+    place = Sources::nowhere;
+    want(chunk.begin, chunk.end);
+    LineReader reader(sources.layout, chunk.begin, chunk.end, sources.parts[chunk.source].end);
+    Line line;
+    Step step;
+    bool wanted = true;
+    while ((step = reader.next(line)) == Step::data) {
+      if (!line.same_query) {
+        wanted = !only_query || line.query == *only_query;
+        if (wanted) segments_.push({line.query.data(), static_cast<uint32_t>(line.query.size()), 0});
+      }
+      if (!wanted) continue;
+      ++segments_.back().rows;
+      documents_.push(line.document);
+      values_.push(line.value);
+    }
+    counts = reader.counts();
+    if (step != Step::problem) return;
+    place = sources.place(chunk.source, line.begin);
+    problem = reader.problem();
+    detail = reader.detail();
+  }
+  void append_to(TableBuilder& builder) const {
+    size_t row = 0;
+    for (const Rows& rows : segments_) {
+      builder.query(Bytes(rows.query, rows.size));
+      for (size_t end = row + rows.rows; row < end; ++row) builder.row(documents_[row], values_[row]);
+    }
+  }
+
+  LineCounts counts;
+  uint64_t place = Sources::nowhere;  // of the line with a problem, where reading ended
+  Problem problem = Problem::none;
+  std::string detail;
+
+ private:
+  struct Rows {
+    const char* query;
+    uint32_t size, rows;
+  };
+  Pool<Rows> segments_;
+  IdPool documents_;
+  Pool<double> values_;
+};
+
+// Where input row `wanted` of a Table stands in its text. Asked once, for an error: so it is looked up by reading again.
+inline uint64_t place_of_row(const Sources& sources, const ReadOptions& options, size_t wanted) {
+  for (uint32_t source = 0; source < sources.parts.size(); ++source) {
+    const Source& part = sources.parts[source];
+    LineReader reader(sources.layout, part.begin, part.end, part.end);
+    Line line;
+    while (reader.next(line) == Step::data) {
+      if (options.only_query && line.query != *options.only_query) continue;
+      if (wanted-- == 0) return sources.place(source, line.begin);
+    }
+  }
+  return Sources::nowhere;
 }
 
-inline Table read_sources(const Sources& sources, const ReadOptions& options) {
+inline Table read_sources(const Sources& sources, const ReadOptions& options, Progress* progress) {
+  std::vector<Chunk> chunks = cut(sources, chunk_size(sources, options.chunk_bytes));
+  size_t workers = worker_count(options.threads, chunks.size());
+  // A wave of chunks is parsed by all threads, then appended in order, so that only a wave is ever held twice.
+  std::vector<Fragment> wave(std::min(chunks.size(), workers * 4));
   TableBuilder builder;
-  Pool<Position> places;
   LineCounts counts;
   std::optional<ParseError> failure;
-  for (uint32_t source = 0; source < sources.parts.size() && !failure; ++source) {
-    LineReader reader(sources.layout, sources.parts[source].begin, sources.parts[source].end);
-    Line line;
-    for (Step step; (step = reader.next(line)) != Step::end;) {
-      if (step == Step::problem) {
-        failure = sources.error(reader.problem(), {source, line.begin}, reader.detail());
-        break;
-      }
-      if (options.only_query && line.query != *options.only_query) continue;
-      builder.row(builder.query(line.query), line.document, line.value);
-      places.push({source, line.begin});
+  if (progress) progress->total = sources.total();
+  for (size_t first = 0; first < chunks.size() && !failure; first += wave.size()) {
+    size_t size = std::min(wave.size(), chunks.size() - first);
+    share(size, workers, progress, [&](size_t, size_t task) {
+      const Chunk& chunk = chunks[first + task];
+      wave[task].read(sources, chunk, options.only_query);
+      if (progress) progress->done += static_cast<uint64_t>(chunk.end - chunk.begin);
+    });
+    for (size_t i = 0; i < size && !failure; ++i) {
+      wave[i].append_to(builder);
+      counts.add(wave[i].counts);
+      if (wave[i].place != Sources::nowhere) failure = sources.error(wave[i].problem, wave[i].place, wave[i].detail);
     }
-    counts.add(reader.counts());
   }
-  Table table = builder.finish(options.duplicates, [&](size_t first, size_t second) {
-    return sources.error(Problem::duplicate, places[second], std::to_string(places[first].source) + ":" + std::to_string(sources.line_of(places[first])));
+  wave.clear();
+  Table table = builder.finish(options.duplicates, [&](size_t earlier, size_t later) {
+    uint64_t first = place_of_row(sources, options, earlier);
+    return sources.error(Problem::duplicate, place_of_row(sources, options, later), sources.source_and_line(first));
   });
   if (failure) throw *failure;
   count_lines(counts, table.counters);

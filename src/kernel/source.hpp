@@ -11,19 +11,17 @@
 #include "line.hpp"
 #include "memory.hpp"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 namespace idealrank {
 
 struct Source {
   const char* begin = nullptr;
   const char* end = nullptr;
-};
-
-// A place in the text that can be compared with others: first the source, then the byte.
-struct Position {
-  uint32_t source = UINT32_MAX;
-  const char* at = nullptr;
-  bool operator<(const Position& other) const { return source != other.source ? source < other.source : at < other.at; }
-  bool known() const { return source != UINT32_MAX; }
+  uint64_t base = 0;  // place of `begin` among the bytes of all sources
 };
 
 // What the kernel throws about its input; the binding turns it into the Python exception of the same name.
@@ -36,36 +34,107 @@ struct ParseError {
 };
 
 struct Sources {
+  static constexpr uint64_t nowhere = UINT64_MAX;
+
   Layout layout = Layout::run;
   std::vector<Source> parts;
 
   // A byte order mark is no part of the first id.
   void add(const char* data, size_t size) {
     bool mark = size >= 3 && std::memcmp(data, "\xef\xbb\xbf", 3) == 0;
-    parts.push_back({data + (mark ? 3 : 0), data + size});
+    parts.push_back({data + (mark ? 3 : 0), data + size, total()});
   }
-  uint64_t size() const {
-    uint64_t total = 0;
-    for (const Source& part : parts) total += static_cast<uint64_t>(part.end - part.begin);
-    return total;
+  uint64_t total() const { return parts.empty() ? 0 : parts.back().base + static_cast<uint64_t>(parts.back().end - parts.back().begin); }
+
+  // A place in the whole text is one number: smaller means earlier, in the first file or the first line.
+  uint64_t place(uint32_t source, const char* at) const {
+    return parts[source].base + static_cast<uint64_t>(at - parts[source].begin);
+  }
+  uint32_t source_of(uint64_t place) const {
+    auto after = std::upper_bound(parts.begin(), parts.end(), place, [](uint64_t value, const Source& part) { return value < part.base; });
+    return static_cast<uint32_t>(after - parts.begin()) - 1;
+  }
+  const char* at(uint64_t place) const {
+    const Source& part = parts[source_of(place)];
+    return part.begin + (place - part.base);
   }
   // Lines are counted only when somebody must be told one: reading need not carry the number along.
-  uint64_t line_of(Position position) const {
-    const char* at = parts[position.source].begin;
-    return 1 + static_cast<uint64_t>(std::count(at, position.at, '\n'));
+  uint64_t line_of(uint64_t place) const {
+    return 1 + static_cast<uint64_t>(std::count(parts[source_of(place)].begin, at(place), '\n'));
   }
-  std::string text_of(Position position) const {
-    const char* end = parts[position.source].end;
-    size_t window = std::min<size_t>(static_cast<size_t>(end - position.at), detail::shown_bytes);
-    const void* feed = std::memchr(position.at, '\n', window);
-    if (feed) window = static_cast<size_t>(static_cast<const char*>(feed) - position.at);
-    if (window && position.at[window - 1] == '\r') --window;
-    return std::string(position.at, window);
+  std::string text_of(uint64_t place) const {
+    const char* first = at(place);
+    size_t window = std::min<size_t>(static_cast<size_t>(parts[source_of(place)].end - first), detail::shown_bytes);
+    const void* feed = std::memchr(first, '\n', window);
+    if (feed) window = static_cast<size_t>(static_cast<const char*>(feed) - first);
+    if (window && first[window - 1] == '\r') --window;
+    return std::string(first, window);
   }
-  ParseError error(Problem problem, Position position, std::string detail) const {
-    return {problem_name(problem), position.source, line_of(position), text_of(position), std::move(detail)};
+  ParseError error(Problem problem, uint64_t place, std::string detail) const {
+    return {problem_name(problem), source_of(place), line_of(place), text_of(place), std::move(detail)};
+  }
+  // The detail of a duplicate.
+  std::string source_and_line(uint64_t place) const {
+    return std::to_string(source_of(place)) + ":" + std::to_string(line_of(place));
   }
 };
+
+// A piece of one source, cut at lines.
+struct Chunk {
+  uint32_t source = 0;
+  const char* begin = nullptr;
+  const char* end = nullptr;
+};
+
+inline const char* after_line(const char* at, const char* end) {
+  const void* feed = std::memchr(at, '\n', static_cast<size_t>(end - at));
+  return feed ? static_cast<const char*>(feed) + 1 : end;
+}
+
+inline Bytes first_word(const char* at, const char* end) {
+  const char* stop = at;
+  while (stop < end && *stop != ' ' && *stop != '\t' && *stop != '\n') ++stop;
+  return Bytes(at, static_cast<size_t>(stop - at));
+}
+
+// Cuts the text into pieces of about `size` bytes, where one query's lines end and the next one's begin if that can be seen
+// cheaply. Only speed depends on it: a query that is cut in two is put together again like any other with scattered lines.
+inline std::vector<Chunk> cut(const Sources& sources, size_t size) {
+  std::vector<Chunk> chunks;
+  for (uint32_t source = 0; source < sources.parts.size(); ++source) {
+    const char* at = sources.parts[source].begin;
+    const char* end = sources.parts[source].end;
+    while (at < end) {
+      const char* stop = static_cast<size_t>(end - at) <= size ? end : after_line(at + size, end);
+      Bytes word = first_word(stop, end);
+      while (stop < end && first_word(stop, end) == word) stop = after_line(stop, end);
+      chunks.push_back({source, at, stop});
+      at = stop;
+    }
+  }
+  return chunks;
+}
+
+// Small enough to share out evenly, large enough that starting a piece costs nothing.
+inline size_t chunk_size(const Sources& sources, size_t asked) {
+  if (asked) return asked;
+  return static_cast<size_t>(std::clamp<uint64_t>(sources.total() / 64, 1 << 16, 1 << 20));
+}
+
+// Tells the system that these pages are wanted now: one call instead of a fault for every few pages. It is only advice.
+inline void want(const char* begin, const char* end) {
+#if defined(__linux__)
+  constexpr int populate_read = 22;  // MADV_POPULATE_READ, since Linux 5.14; older systems refuse, and nothing is lost
+  constexpr size_t worthwhile = 1 << 16;
+  if (static_cast<size_t>(end - begin) < worthwhile) return;
+  static const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  uintptr_t first = reinterpret_cast<uintptr_t>(begin) / page * page;
+  madvise(reinterpret_cast<void*>(first), reinterpret_cast<uintptr_t>(end) - first, populate_read);
+#else
+  static_cast<void>(begin);
+  static_cast<void>(end);
+#endif
+}
 
 using Counters = std::map<std::string, int64_t>;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "hash.hpp"
 #include "memory.hpp"
@@ -29,9 +30,11 @@ class IdPool {
       near_.push(static_cast<uint32_t>(bytes_.size()));
     }
   }
-  void reserve(size_t count, size_t bytes) {
-    bytes_.reserve(bytes);
-    near_.reserve(count);
+  void clear() {
+    bytes_.clear();
+    near_.clear();
+    far_.clear();
+    wide_ = false;
   }
 
  private:

@@ -1,0 +1,100 @@
+// Where the lines of a query stand. Mostly together, in one segment; but files that were merged or sorted by something else have them
+// scattered, and a chunk may end inside a query. Such queries are read again, all their segments in order.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "memory.hpp"
+#include "reader.hpp"
+#include "source.hpp"
+
+namespace idealrank {
+
+struct Segment {
+  uint64_t place;   // of its first line
+  uint32_t target;  // number of its query
+};
+
+// The problem that stands first in the text, whichever thread met it.
+class FirstProblem {
+ public:
+  uint64_t place() const { return place_.load(std::memory_order_relaxed); }
+  bool any() const { return place() != Sources::nowhere; }
+  void note(Problem problem, uint64_t place, const std::string& detail, uint64_t earlier = Sources::nowhere) {
+    std::lock_guard<std::mutex> locked(guard_);
+    if (place >= place_) return;
+    place_ = place;
+    problem_ = problem;
+    detail_ = detail;
+    earlier_ = earlier;
+  }
+  ParseError error(const Sources& sources) const {
+    return sources.error(problem_, place(), earlier_ == Sources::nowhere ? detail_ : sources.source_and_line(earlier_));
+  }
+
+ private:
+  std::atomic<uint64_t> place_{Sources::nowhere};
+  std::mutex guard_;
+  Problem problem_ = Problem::none;
+  std::string detail_;
+  uint64_t earlier_ = Sources::nowhere;
+};
+
+// The place of the line that `inside` points into.
+inline uint64_t line_place(const Sources& sources, const char* inside) {
+  for (uint32_t source = 0; source < sources.parts.size(); ++source) {
+    const Source& part = sources.parts[source];
+    if (inside < part.begin || inside >= part.end) continue;
+    while (inside > part.begin && inside[-1] != '\n') --inside;
+    return sources.place(source, inside);
+  }
+  return Sources::nowhere;
+}
+
+// Hands over every data line of one query in the order of the text. `segments` are sorted by place; a segment that is only the rest of the
+// one before it (a chunk ended there) is passed over. Stops before the line at `limit`. Returns in how many pieces the lines stand.
+template <class TakeLine>
+size_t read_segments(const Sources& sources, const Segment* segments, size_t count, uint64_t limit, TakeLine&& take) {
+  uint64_t covered = 0;
+  size_t pieces = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (segments[i].place < covered || segments[i].place >= limit) continue;
+    uint32_t source = sources.source_of(segments[i].place);
+    const char* end = sources.parts[source].end;
+    LineReader reader(sources.layout, sources.at(segments[i].place), end, end);
+    Line line;
+    bool first = true;
+    ++pieces;
+    covered = sources.place(source, end);
+    while (reader.next(line) == Step::data) {
+      uint64_t place = sources.place(source, line.begin);
+      if (place >= limit || (!first && !line.same_query)) {
+        covered = place;
+        break;
+      }
+      first = false;
+      take(line);
+    }
+  }
+  return pieces;
+}
+
+// Groups of equal target in segments sorted by (target, place).
+inline std::vector<size_t> group_segments(Pool<Segment>& segments) {
+  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
+    return a.target != b.target ? a.target < b.target : a.place < b.place;
+  });
+  std::vector<size_t> starts;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (i == 0 || segments[i].target != segments[i - 1].target) starts.push_back(i);
+  }
+  starts.push_back(segments.size());
+  return starts;
+}
+
+}  // namespace idealrank
