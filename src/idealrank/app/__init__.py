@@ -1,0 +1,1 @@
+"""The command line. Everything that prints, exits or asks the terminal lives here."""

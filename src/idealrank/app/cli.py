@@ -1,0 +1,150 @@
+"""The entry of the command line: which commands there are, and what every one of them does about errors and signals.
+
+Neither NumPy nor a command's own module is imported here: `idealrank --help` needs none of them, and the limit on BLAS threads
+must stand before NumPy is loaded.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from idealrank.app import console
+from idealrank.errors import IdealrankError, StoppedError
+from idealrank.version import __version__
+
+# Exit codes. 1 is kept for gates: a comparison that was asked to fail when quality falls.
+FINE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "evaluate": "Evaluate runs against judgments, side by side.",
+    "explain": "Show where the value of one query comes from, rank by rank.",
+    "reconcile": "Find the conventions that give a number somebody else reported.",
+    "validate": "Report every problem of judgment and run files at once.",
+    "conventions": "List the conventions, or show every switch of one.",
+}
+
+_EPILOG = """\
+Start here:
+
+\b
+  idealrank evaluate qrels.txt bm25.run neural.run
+  idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm --per-query --format csv
+  idealrank explain qrels.txt bm25.run --query q1
+  idealrank conventions lightgbm
+
+Exit codes: 0 fine, 2 bad input or usage, 130 interrupted.
+"""
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command's module when that command is used, and for nothing else."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"idealrank.app.commands.{cmd_name}"), cmd_name)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{cmd_name}: found {type(command).__name__}, expected a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
+            near = console.nearest(name, COMMANDS)
+            hint = f"; did you mean {near}?" if near else ""
+            ctx.fail(f"unknown command {name!r}, expected one of {', '.join(COMMANDS)}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="idealrank %(version)s")
+def cli() -> None:
+    """Evaluate rankings, with numbers that say how they were computed.
+
+    Every tool computes NDCG in its own way. idealrank knows these ways by name (conventions), reproduces each, and prints the
+    one it used beside every number.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: the process's own.
+
+    Examples
+    --------
+    >>> try:
+    ...     main(["--version"])
+    ... except SystemExit as exit:
+    ...     print(exit.code)
+    idealrank 0.1.0
+    0
+    """
+    _limit_blas_threads()
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; errors and warnings go to stderr as one line each.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    idealrank 0.1.0
+    0
+    """
+    with console.warnings_as_lines():
+        try:
+            code = cli.main(args=arguments, prog_name="idealrank", standalone_mode=False)
+            sys.stdout.flush()
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            return UNUSABLE
+        except click.UsageError as error:
+            return _refuse(error.format_message(), _usage_hint(error))
+        except click.ClickException as error:
+            return _refuse(error.format_message())
+        except (StoppedError, KeyboardInterrupt, click.Abort):
+            return console.interrupted()
+        except BrokenPipeError:
+            return _end_quietly()
+        except IdealrankError as error:
+            return _refuse(str(error), console.hint_for(str(error)))
+        return code if isinstance(code, int) else FINE
+
+
+def _refuse(message: str, hint: str = "") -> int:
+    console.error(message, hint)
+    return UNUSABLE
+
+
+def _usage_hint(error: click.UsageError) -> str:
+    return f"see {error.ctx.command_path} --help" if error.ctx else ""
+
+
+def _end_quietly() -> int:
+    """The reader of our output left. Python would complain when it flushes at exit, so its descriptor goes to the void."""
+    void = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(void, sys.stdout.fileno())
+    return BROKEN_PIPE
+
+
+def _limit_blas_threads() -> None:
+    """No measure uses BLAS; without a limit its libraries start a pool of threads on import, which costs time and memory."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(name, "1")

@@ -1,0 +1,110 @@
+"""Talk on stderr: errors, warnings and hints, one line each; colour is decoration and never carries meaning."""
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+import click
+
+from idealrank.errors import IdealrankWarning
+
+_STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
+
+
+def say(kind: str, message: str) -> None:
+    """One line on stderr that begins with its kind.
+
+    Examples
+    --------
+    >>> say("warning", "nothing")  # prints to stderr
+    """
+    label = f"{kind}:"
+    if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
+        label = click.style(label, fg=_STYLES.get(kind), bold=True)
+    click.echo(f"{label} {message}", err=True)
+
+
+def error(message: str, hint: str = "") -> None:
+    """An error, and after a blank line what to do about it.
+
+    Examples
+    --------
+    >>> error("a.run: found no such file")  # prints to stderr
+    """
+    say("error", message)
+    if hint:
+        click.echo(err=True)
+        say("hint", hint)
+
+
+def interrupted() -> int:
+    """Say that the user stopped the work, and give the exit code for it.
+
+    Examples
+    --------
+    >>> interrupted()
+    130
+    """
+    click.echo("interrupted", err=True)
+    return 130
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print each distinct warning of the library once, as a line; other warnings keep Python's form.
+
+    Examples
+    --------
+    >>> with warnings_as_lines():
+    ...     warnings.warn("a line on stderr", IdealrankWarning)
+    """
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", IdealrankWarning)
+        plain = warnings.showwarning
+
+        def show(
+            message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None, line: str | None = None
+        ) -> None:
+            if not issubclass(category, IdealrankWarning):
+                plain(message, category, filename, lineno, file, line)
+            elif str(message) not in said:
+                said.add(str(message))
+                say("warning", str(message))
+
+        warnings.showwarning = show
+        yield
+
+
+def hint_for(message: str) -> str:
+    """How to set the switch that a message names, on the command line.
+
+    Examples
+    --------
+    >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best")
+    '--convention NAME,duplicates=first changes one switch, for instance --convention standard,duplicates=first'
+    """
+    from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
+
+    found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*)", message)
+    if found is None or "expected one of" in message:
+        return ""
+    change = f"{found[1]}={found[2]}"
+    return f"--convention NAME,{change} changes one switch, for instance --convention standard,{change}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is most like this one, or nothing.
+
+    Examples
+    --------
+    >>> nearest("evalute", ["evaluate", "explain"])
+    'evaluate'
+    """
+    from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
+
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=0.6)), "")

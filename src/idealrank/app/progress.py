@@ -1,0 +1,105 @@
+"""Long work in a thread of its own, so that the main thread can draw a bar and hear Ctrl-C while the kernel computes."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from idealrank._kernel import Progress
+
+Result = TypeVar("Result")
+
+# A bar that flashes by for a second is noise.
+PATIENCE = 2.0
+_INTERVAL = 0.1
+# How long a stopped kernel may take to come back before the process leaves without it.
+_FAREWELL = 1.0
+
+
+class Watch:
+    """Runs jobs one after another; draws a bar once the whole has taken longer than some seconds and stderr is a terminal.
+
+    Parameters
+    ----------
+    patience : float
+        Seconds before a bar appears.
+
+    Examples
+    --------
+    >>> Watch().run("adding", lambda progress: 1 + 1)
+    2
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._bar_from = time.monotonic() + patience
+
+    def run(self, label: str, work: Callable[[Progress], Result]) -> Result:
+        """Do the work and give its result, or raise what it raised.
+
+        Parameters
+        ----------
+        label : str
+            Stands beside the bar.
+        work : callable
+            Takes the progress to count on; stops with an error soon after ``progress.stop()``.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            The user pressed Ctrl-C; the work was told to stop.
+        """
+        job = _Job(work)
+        try:
+            if sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
+                _draw(label, job)
+            job.ended.wait()
+        except KeyboardInterrupt:
+            job.progress.stop()
+            if not job.ended.wait(_FAREWELL):
+                _leave()
+            raise
+        return job.result()
+
+
+class _Job:
+    """One piece of work in its thread."""
+
+    def __init__(self, work: Callable[[Progress], Result]) -> None:
+        self.progress = Progress()
+        self.ended = threading.Event()
+        self._results: list[object] = []
+        self._errors: list[BaseException] = []
+        self._work = work
+        threading.Thread(target=self._do, daemon=True).start()
+
+    def _do(self) -> None:
+        try:
+            self._results.append(self._work(self.progress))
+        except BaseException as error:  # noqa: BLE001  (carried over to the main thread, whatever it is)
+            self._errors.append(error)
+        finally:
+            self.ended.set()
+
+    def result(self) -> object:
+        if self._errors:
+            raise self._errors[0]
+        return self._results[0]
+
+
+def _draw(label: str, job: _Job) -> None:
+    from rich import progress as bars  # noqa: PLC0415  (loaded only when a bar is drawn)
+    from rich.console import Console  # noqa: PLC0415
+
+    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        while not job.ended.wait(_INTERVAL):
+            bar.update(task, total=job.progress.total or None, completed=job.progress.done)
+
+
+def _leave() -> None:
+    """Leave at once: a thread that waits for a pipe or computes in C++ cannot be ended, and Python would wait or abort at exit."""
+    os.write(2, b"interrupted\n")
+    os._exit(130)

@@ -1,0 +1,132 @@
+"""Results for programs: JSON, CSV and trec_eval's layout, written piece by piece, for there may be ten million queries."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from idealrank.conventions import Convention
+from idealrank.evaluation import Evaluation
+from idealrank.version import __version__
+
+SCHEMA = 1
+
+
+def json_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
+    """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> text = "".join(json_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
+    >>> json.loads(text)["runs"][0]["mean"]
+    {'AP': 1.0}
+    """
+    head = {"version": __version__, "schema": SCHEMA, "convention": convention_record(evaluations[0].convention)}
+    yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
+    for number, evaluation in enumerate(evaluations):
+        yield ("," if number else "") + "\n    {"
+        yield from _json_run(evaluation, per_query)
+        yield "\n    }"
+    yield "\n  ]\n}\n"
+
+
+def _json_run(evaluation: Evaluation, per_query: bool) -> Iterator[str]:
+    yield f'\n      "name": {json.dumps(evaluation.name)},\n      "path": {json.dumps(evaluation.path)}'
+    yield f',\n      "mean": {_object(evaluation.mean())}'
+    if per_query:
+        yield ',\n      "queries": {'
+        # One query a line: greppable, and no second copy of everything in memory.
+        for number, (query, values) in enumerate(evaluation.per_query().items()):
+            yield f"{',' if number else ''}\n        {json.dumps(query)}: {_object(values)}"
+        yield "\n      }"
+    yield f',\n      "coverage": {_object(evaluation.coverage.as_dict())}'
+
+
+def _object(values: Any) -> str:
+    return json.dumps({name: finite(value) for name, value in values.items()})
+
+
+def finite(value: Any) -> Any:
+    """The value, or None where it is a float that JSON has no number for.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(math.nan)
+    (0.5, None)
+    """
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def convention_record(convention: Convention) -> dict[str, str]:
+    """A convention as JSON has it: name, fingerprint, and every switch as text.
+
+    Examples
+    --------
+    >>> convention_record(Convention.of("lightgbm"))["gain"]
+    'exp2'
+    """
+    return {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
+
+
+def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
+    """CSV with header, a value a row; empty where a value is left out or NaN.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> next(csv_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
+    'run,measure,value,convention\\n'
+    """
+    yield _csv_row(["run", *(["query"] if per_query else []), "measure", "value", "convention"])
+    for evaluation in evaluations:
+        convention = str(evaluation.convention)
+        if per_query:
+            for query, values in evaluation.per_query().items():
+                for measure, value in values.items():
+                    yield _csv_row([evaluation.name, query, measure, _csv_value(value), convention])
+        else:
+            for measure, value in evaluation.mean().items():
+                yield _csv_row([evaluation.name, measure, _csv_value(value), convention])
+
+
+def _csv_row(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def _csv_value(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else repr(value)
+
+
+def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
+    """trec_eval's layout: name, query or ``all``, value, separated by tabs; a run's block begins with its name as ``runid``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> list(trec_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))[1]
+    'map                   \\tall\\t1.0000\\n'
+    """
+    for evaluation in evaluations:
+        measures = {str(measure): measure for measure in evaluation.measures}
+        if per_query:
+            for query, values in evaluation.per_query().items():
+                for text, value in values.items():
+                    # trec_eval says the number of queries once, under "all".
+                    if value is not None and measures[text].name != "NumQ":
+                        yield _trec_line(measures[text].trec_name, query, _trec_value(value, measures[text].aggregate))
+        yield _trec_line("runid", "all", evaluation.name)
+        for text, value in evaluation.mean().items():
+            yield _trec_line(measures[text].trec_name, "all", _trec_value(value, measures[text].aggregate))
+
+
+def _trec_line(name: str, query: str, value: str) -> str:
+    return f"{name:<22}\t{query}\t{value}\n"
+
+
+def _trec_value(value: float, aggregate: str) -> str:
+    return f"{value:.0f}" if aggregate == "sum" and math.isfinite(value) else f"{value:6.4f}"
