@@ -1,0 +1,186 @@
+"""Parquet, Arrow IPC and anything that is an Arrow table: text columns reach the kernel as they are, without a Python loop."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import FileFormatError, InputError, MissingExtraError
+from idealrank.io.columns import Chosen, Columns, choose_columns
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.ids import IdColumn, pack
+from idealrank.io.notes import Notes
+from idealrank.io.parts import Place, Rows, Table
+from idealrank.io.sources import Source
+
+
+def import_pyarrow(what: str) -> Any:
+    """The pyarrow module, or one line that says how to get it.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not installed.
+
+    Examples
+    --------
+    >>> import_pyarrow("reading Parquet").__name__
+    'pyarrow'
+    """
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingExtraError(what, "pyarrow", "arrow") from None
+
+
+def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    """Read one Parquet file, its three columns only.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    table : {"qrels", "run"}
+        Whether the value is a grade or a score.
+    columns : mapping or sequence, optional
+        See `choose_columns`.
+    notes : Notes
+        Told about guesses.
+    complain : callable
+        Gets every row that cannot be used.
+    """
+    pyarrow = import_pyarrow("reading Parquet")
+    try:
+        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(source.data)))
+        chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
+        data = file.read(columns=_distinct(chosen))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _damaged(source, "a Parquet file", error) from None
+    return rows_from_table(data, table, chosen, source.path, complain)
+
+
+def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    """Read one Arrow IPC file (Feather version 2) or stream; parameters are those of `read_parquet`."""
+    pyarrow = import_pyarrow("reading Arrow IPC")
+    buffer = pyarrow.py_buffer(source.data)
+    ipc = import_module("pyarrow.ipc")
+    open_ipc = ipc.open_file if bytes(source.data[:6]) == b"ARROW1" else ipc.open_stream
+    try:
+        data = open_ipc(buffer).read_all()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _damaged(source, "an Arrow IPC file or stream", error) from None
+    chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
+    return rows_from_table(data, table, chosen, source.path, complain)
+
+
+def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError:
+    return FileFormatError(source.path, 0, f"data that cannot be read ({str(error).splitlines()[0]})", expected)
+
+
+def _distinct(chosen: Chosen) -> list[str]:
+    return list(dict.fromkeys((chosen.query, chosen.document, chosen.value)))
+
+
+def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complain: Complain) -> Rows:
+    """The three columns of a ``pyarrow.Table``.
+
+    Parameters
+    ----------
+    data : pyarrow.Table
+        The data; text, dictionary-encoded and whole-number columns can be ids.
+    table : {"qrels", "run"}
+        Whether the value is a grade or a score.
+    chosen : Chosen
+        Names of the columns.
+    where : str
+        The table's name for messages.
+    complain : callable
+        Gets every row that cannot be used; rows count from 0.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from idealrank.io.complaints import refuse
+    >>> data = pyarrow.table({"qid": [7], "docno": ["d1"], "label": [2]})
+    >>> rows = rows_from_table(data, "qrels", Chosen("qid", "docno", "label"), "table", refuse)
+    >>> rows.queries[0], rows.values
+    ('7', array([2.]))
+    """
+    place = partial(_place, where)
+    bad = np.zeros(data.num_rows, bool)
+
+    def report(kind: str, rows: Any, found: Callable[[int], str], expected: str) -> None:
+        for row in np.flatnonzero(rows).tolist():
+            bad[row] = True
+            complain(Complaint(kind, *place(row), found(row), expected))
+
+    columns = {name: data.column(name) for name in _distinct(chosen)}
+    for name, column in columns.items():
+        if column.null_count:
+            expected = "a number" if name == chosen.value else "an id"
+            report("null", column.is_null().to_numpy(), lambda _, name=name: f"null in column {name!r}", expected)  # type: ignore[misc]
+    values = _numbers(columns[chosen.value], chosen.value, where)
+    what = "grade" if table == "qrels" else "score"
+    report("nan", np.isnan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
+    if table == "qrels":
+        report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
+    ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
+    for name, column in ids.items():
+        report("empty-id", (np.diff(column.offsets) == 0) & ~bad, lambda _, name=name: f"an empty id in column {name!r}", "an id")  # type: ignore[misc]
+    queries, documents = ids[chosen.query], ids[chosen.document]
+    values = 0.0 - values if chosen.by_rank else values
+    if not bad.any():
+        return Rows(queries, documents, values, place)
+    kept = np.flatnonzero(~bad).tolist()
+    return Rows(queries.take(kept), documents.take(kept), values[kept], lambda row: place(kept[row]))
+
+
+def _place(where: str, row: int) -> Place:
+    return f"{where}: row {row} (counted from 0)", 0
+
+
+def _decoded(column: Any) -> Any:
+    """The column with its values in place of codes."""
+    pyarrow = import_module("pyarrow")
+    if not pyarrow.types.is_dictionary(column.type):
+        return column
+    return pyarrow.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], type=column.type.value_type)
+
+
+def _numbers(column: Any, name: str, where: str) -> FloatArray:
+    """Values as float64, NaN where there is none."""
+    pyarrow = import_module("pyarrow")
+    column = _decoded(column)
+    kind = column.type
+    if pyarrow.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if pyarrow.types.is_boolean(kind):
+        column = column.cast(pyarrow.int8())
+    elif not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind)):
+        raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers; cast it, or name another column with columns=")
+    values: FloatArray = column.cast(pyarrow.float64(), safe=False).to_numpy()
+    return values
+
+
+def _ids(column: Any, name: str, where: str) -> IdColumn:
+    """Ids as one run of bytes; a null is an empty id."""
+    pyarrow = import_module("pyarrow")
+    column = _decoded(column)
+    kind = str(column.type)
+    if kind == "null":
+        return pack([""] * len(column))
+    if kind in ("binary", "large_binary", "binary_view"):
+        target = pyarrow.large_binary()
+    elif kind in ("string", "large_string", "string_view") or pyarrow.types.is_integer(column.type):
+        target = pyarrow.large_string()
+    else:
+        raise InputError(f"{where}: found column {name!r} of type {kind}, expected ids: text or whole numbers; cast it, or name another with columns=")
+    if len(column) == 0:
+        return pack([])
+    array = column.cast(target).combine_chunks()
+    _, offsets, data = array.buffers()
+    starts = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    return IdColumn(starts, b"" if data is None else data)

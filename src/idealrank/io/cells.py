@@ -1,0 +1,123 @@
+"""Checks of text cells, a batch at a time: everything at once where all is well, cell by cell where it is not."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from idealrank.data.problems import quoted
+from idealrank.data.types import FloatArray, IntArray, encode_id
+from idealrank.io.columns import Chosen
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number, parse_numbers
+from idealrank.io.parts import Table
+
+# A line break inside an id is nearly always a stray quotation mark that swallowed the next lines.
+_BREAK = re.compile(r"[\r\n\0]")
+_BLANK_END = re.compile(r"\A\s|\s\Z")
+
+
+def shown(text: str) -> str:
+    """A cell in quotes for a message, bytes outside ASCII escaped.
+
+    Examples
+    --------
+    >>> shown("d\\n1")
+    '"d\\\\n1"'
+    """
+    try:
+        return quoted(encode_id(text))
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can spell
+        return quoted(text.encode("utf-8", "surrogatepass"))
+
+
+class CellChecker:
+    """Checks ids and turns value cells into numbers.
+
+    Parameters
+    ----------
+    path : str
+        For messages.
+    table : {"qrels", "run"}
+        Grades must be finite; scores may be infinite.
+    chosen : Chosen
+        Column names for messages.
+    complain : callable
+        Gets each bad cell.
+    """
+
+    def __init__(self, path: str, table: Table, chosen: Chosen, complain: Complain) -> None:
+        self._path = path
+        self._finite = table == "qrels"
+        self._chosen = chosen
+        self._complain = complain
+        self._blank_ends = 0
+        self._first_blank_end = ""
+
+    def check(
+        self, queries: Sequence[str], documents: Sequence[str], texts: Sequence[str], lines: IntArray
+    ) -> tuple[FloatArray, list[int] | None]:
+        """Values, and the places of the rows that can be used (None: all).
+
+        Examples
+        --------
+        >>> from idealrank.io.complaints import refuse
+        >>> checker = CellChecker("a.csv", "run", Chosen("q", "d", "s"), refuse)
+        >>> checker.check(["q1"], ["d1"], ["0.5"], np.array([2]))
+        (array([0.5]), None)
+        """
+        bad: set[int] = set()
+        for name, ids in ((self._chosen.query, queries), (self._chosen.document, documents)):
+            if "" in ids or _BREAK.search(text := "".join(ids)):
+                bad.update(place for place, cell in enumerate(ids) if self._bad_id(name, cell, int(lines[place])))
+            elif " " in text or "\t" in text or not text.isascii():
+                self._count_blank_ends(ids, lines)
+        values = parse_numbers(texts)
+        if values is None or (self._finite and not np.isfinite(values).all()):
+            parsed = [self._number(text, int(lines[place])) for place, text in enumerate(texts)]
+            bad.update(place for place, number in enumerate(parsed) if number is None)
+            values = np.array([math.nan if number is None else number for number in parsed])
+        if not bad:
+            return values, None
+        usable = [place for place in range(len(texts)) if place not in bad]
+        return values[usable], usable
+
+    def tell_blanks(self, notes: Notes) -> None:
+        """Say once that ids have blanks at their ends, for they then join with nothing."""
+        if self._blank_ends:
+            notes.warn(f"{self._first_blank_end}, {self._blank_ends} ids in all; the blanks are taken as part of the id")
+
+    def _count_blank_ends(self, ids: Sequence[str], lines: IntArray) -> None:
+        for place, cell in enumerate(ids):
+            if _BLANK_END.search(cell):
+                self._blank_ends += 1
+                if not self._first_blank_end:
+                    self._first_blank_end = f"{self._path}:{lines[place]}: found the id {shown(cell)} with blanks at its end or beginning"
+
+    def _bad_id(self, name: str, cell: str, line: int) -> bool:
+        if not cell:
+            self._complain(Complaint("empty-id", self._path, line, f"an empty cell in column {name!r}", "an id"))
+            return True
+        if _BREAK.search(cell):
+            hint = "is there a quotation mark that is never closed?"
+            self._complain(Complaint("control", self._path, line, f"a line break in the id {shown(cell)}", "an id on one line", hint))
+            return True
+        return False
+
+    def _number(self, text: str, line: int) -> float | None:
+        number = parse_number(text)
+        what = "grade" if self._finite else "score"
+        if number is None:
+            kind, found = ("number", f"{shown(text)} as {what}") if text.strip() else ("null", f"no {what}")
+            self._complain(Complaint(kind, self._path, line, f"{found} in column {self._chosen.value!r}", "a number"))
+            return None
+        if number != number:
+            hint = "remove the line or give the document a " + what
+            self._complain(Complaint("nan", self._path, line, f"{what} {shown(text)}", "a number, for NaN has no order", hint))
+            return None
+        if self._finite and math.isinf(number):
+            self._complain(Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade"))
+            return None
+        return number

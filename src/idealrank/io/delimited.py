@@ -1,0 +1,139 @@
+"""Comma- and tab-separated columns with a header line, and BEIR's judgments, which are such a file."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from io import TextIOWrapper
+from itertools import islice
+from operator import itemgetter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import FileFormatError, InputError
+from idealrank.io.cells import CellChecker
+from idealrank.io.columns import Chosen, Columns, choose_columns
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.ids import IdColumn, concatenate, pack
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.parts import Place, Rows, Table
+from idealrank.io.sources import Source
+
+Dialect: TypeAlias = Literal["csv", "tsv", "beir"]
+_BEIR = ("query-id", "corpus-id", "score")
+# Rows that become columns at once: memory stays near the size of the file, for no more rows than these live as Python objects.
+_BATCH = 1 << 14
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+def read_delimited(source: Source, table: Table, dialect: Dialect, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    """Read one file of columns.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    table : {"qrels", "run"}
+        Whether the value is a grade or a score.
+    dialect : {"csv", "tsv", "beir"}
+        What separates; cells may be quoted as RFC 4180 has it.
+    columns : mapping or sequence, optional
+        See `choose_columns`.
+    notes : Notes
+        Told about guesses.
+    complain : callable
+        Gets every row that cannot be used.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> rows = read_delimited(Source("a.csv", b"qid,docid,score\\nq1,d1,0.5\\n"), "run", "csv", None, Notes(), refuse)
+    >>> rows.documents[0], rows.values
+    ('d1', array([0.5]))
+    """
+    batches = _batches(source, dialect)
+    header, _ = next(batches, ([], None))
+    if not header:
+        raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
+    names = [name.strip() for name in header[0]]
+    chosen = _choose(names, table, columns or (_BEIR if dialect == "beir" else None), source.path, notes)
+    scan = _Scan(source.path, table, chosen, names, complain)
+    parts = [scan.columns(rows, lines) for rows, lines in batches] or [scan.columns([], np.zeros(0, np.int64))]
+    scan.cells.tell_blanks(notes)
+    queries, documents, values, lines = zip(*parts, strict=True)
+    return Rows(concatenate(queries), concatenate(documents), np.concatenate(values), partial(_place, source.path, np.concatenate(lines)))
+
+
+def _place(path: str, lines: IntArray, row: int) -> Place:
+    return path, int(lines[row])
+
+
+def _batches(source: Source, dialect: Dialect) -> Iterator[tuple[list[list[str]], Any]]:
+    """The header, then many rows at a time, each with the line on which it begins; blank lines are left out."""
+    # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
+    text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")
+    reader = csv.reader(text, delimiter="," if dialect == "csv" else "\t", strict=True)
+    wanted = 1
+    while True:
+        before = reader.line_num
+        try:
+            rows = list(islice(reader, wanted))
+        except csv.Error as error:
+            raise FileFormatError(source.path, reader.line_num, f"a cell that cannot be read ({error})", "cells quoted as in RFC 4180") from None
+        if not rows:
+            return
+        lines = before + 1 + np.arange(len(rows), dtype=np.int64)
+        if reader.line_num - before != len(rows):
+            breaks = [sum(len(_LINE_BREAK.findall(cell)) for cell in row) for row in rows]
+            lines[1:] += np.cumsum(breaks)[:-1]
+        if min(map(len, rows)) < 2:
+            kept = [place for place, row in enumerate(rows) if len(row) > 1 or (row and row[0].strip())]
+            rows, lines = [rows[place] for place in kept], lines[kept]
+        if rows:
+            yield rows, lines
+            wanted = _BATCH
+
+
+def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: Notes) -> Chosen:
+    try:
+        return choose_columns(names, table, columns, path, notes)
+    except InputError:
+        if any(parse_number(name) is not None for name in names):
+            value = "grade" if table == "qrels" else "score"
+            shown = ", ".join(map(repr, names[:6]))
+            hint = "add a header line; without one, TREC lines can be read"
+            raise FileFormatError(path, 1, f"data ({shown})", f"a header line such as query_id, doc_id, {value}", hint) from None
+        raise
+
+
+class _Scan:
+    """Turns rows of cells into the three columns."""
+
+    def __init__(self, path: str, table: Table, chosen: Chosen, names: Sequence[str], complain: Complain) -> None:
+        self._path = path
+        self._complain = complain
+        self._chosen = chosen
+        self._width = len(names)
+        self._pick: list[Callable[[list[str]], str]] = [itemgetter(names.index(name)) for name in (chosen.query, chosen.document, chosen.value)]
+        self.cells = CellChecker(path, table, chosen, complain)
+
+    def columns(self, rows: list[list[str]], lines: IntArray) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
+        """Ids, values and lines of the rows that can be used."""
+        if not set(map(len, rows)) <= {self._width}:
+            fitting = [place for place, row in enumerate(rows) if self._fits(row, int(lines[place]))]
+            rows, lines = [rows[place] for place in fitting], lines[fitting]
+        queries, documents, texts = (list(map(pick, rows)) for pick in self._pick)
+        values, usable = self.cells.check(queries, documents, texts, lines)
+        if usable is not None:
+            queries, documents = [queries[place] for place in usable], [documents[place] for place in usable]
+            lines = lines[usable]
+        return pack(queries), pack(documents), 0.0 - values if self._chosen.by_rank else values, lines
+
+    def _fits(self, row: list[str], line: int) -> bool:
+        if len(row) == self._width:
+            return True
+        self._complain(Complaint("fields", self._path, line, f"{len(row)} cells", f"{self._width}, as in the header line"))
+        return False

@@ -1,0 +1,154 @@
+"""Which format a file has: by its ending, checked against its first line; where the two disagree the first line wins and it is said."""
+
+import json
+import re
+from pathlib import PurePath
+from typing import Literal, TypeAlias, get_args
+
+from idealrank.errors import FileFormatError, OptionError
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.sources import Data, Source
+
+Format: TypeAlias = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"]
+FormatChoice: TypeAlias = Literal["auto"] | Format
+
+_ENDINGS: dict[str, Format] = {
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow", ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor",
+    ".trec": "trec", ".qrels": "trec", ".qrel": "trec", ".run": "trec", ".res": "trec",
+}  # fmt: skip
+_HEAD = 1 << 16
+_FEATURE = re.compile(r"(?:qid|\d+):\S+")
+
+
+def detect(source: Source, asked: str, notes: Notes) -> Format:
+    """The format of one file.
+
+    Parameters
+    ----------
+    source : Source
+        The decompressed bytes and the name.
+    asked : str
+        A format, or ``"auto"``.
+    notes : Notes
+        Told about a name that promises something else.
+
+    Raises
+    ------
+    OptionError
+        `asked` is no format.
+    FileFormatError
+        The file is certainly none of them.
+
+    Examples
+    --------
+    >>> detect(Source("a.run", b"q1 Q0 d1 1 2.5 tag"), "auto", Notes())
+    'trec'
+    """
+    if asked != "auto":
+        if asked not in get_args(Format):
+            raise OptionError(f"format={asked}: expected one of auto | {' | '.join(get_args(Format))}")
+        return asked  # type: ignore[return-value]
+    _refuse_foreign(source)
+    plausible = sniff(source.data)
+    promised = _ENDINGS.get(_ending(source.path))
+    if promised in plausible or (promised and not plausible):
+        return promised
+    if not plausible:
+        return "trec"
+    if promised == "tsv" and plausible[0] in ("trec", "beir"):
+        return plausible[0]
+    if promised:
+        notes.warn(f"{source.path}: found {_NAMES[plausible[0]]}, expected {_NAMES[promised]} from the ending; say format={plausible[0]} to be sure")
+    elif len(plausible) > 1:
+        others = " or ".join(_NAMES[other] for other in plausible[1:])
+        notes.warn(f"{source.path}: read as {_NAMES[plausible[0]]}, though it could be {others}; say format={plausible[0]} to be sure")
+    return plausible[0]
+
+
+_NAMES: dict[Format, str] = {
+    "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",
+    "parquet": "Parquet", "arrow": "Arrow IPC", "beir": "BEIR columns", "letor": "LETOR lines",
+}  # fmt: skip
+
+
+def _ending(path: str) -> str:
+    name = PurePath(path)
+    return PurePath(name.stem).suffix.lower() if name.suffix.lower() in (".gz", ".bz2", ".xz", ".zst") else name.suffix.lower()
+
+
+def _refuse_foreign(source: Source) -> None:
+    start = bytes(source.data[:4])
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff") and start != b"\xff\xff\xff\xff":
+        raise FileFormatError(source.path, 0, "UTF-16 text", "UTF-8", "convert it, for example with: iconv -f UTF-16 -t UTF-8")
+    if start == b"PK\x03\x04":
+        raise FileFormatError(source.path, 0, "a zip archive", "a file, plain or compressed with gzip, bzip2, xz or zstandard", "unpack it")
+
+
+def sniff(data: Data) -> list[Format]:
+    """The formats that the first bytes allow, the likeliest first; empty when there is nothing to go by.
+
+    Examples
+    --------
+    >>> sniff(b"query_id,doc_id,score")
+    ['csv']
+    >>> sniff(b'{"q1": {"d1": 1}}')
+    ['json', 'jsonl']
+    """
+    start = bytes(data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
+    if start.startswith(b"PAR1"):
+        return ["parquet"]
+    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return ["arrow"]
+    if start.lstrip()[:1] in (b"{", b"["):
+        return _sniff_json(data)
+    lines = start.decode("utf-8", "replace").split("\n")
+    for line in lines[:1000]:
+        if line.strip() and not line.startswith("#"):
+            return _sniff_line(line.rstrip("\r"))
+    return []
+
+
+def _sniff_json(data: Data) -> list[Format]:
+    """JSON lines have a whole value on the first line and more after it; a lone line can be either."""
+    at = 0
+    while data[at : at + 1].isspace() or data[at : at + 3] == b"\xef\xbb\xbf":
+        at += 1 if data[at : at + 1].isspace() else 3
+    end = data.find(b"\n", at)
+    more = end >= 0 and bool(data[end : end + _HEAD].strip())
+    first = bytes(data[at:end]) if more else b""
+    if not more:
+        return ["json", "jsonl"] if data[at : at + 1] == b"{" else ["json"]
+    try:
+        json.loads(first)
+    except ValueError:
+        # A first line that is no whole value, yet ends like one, is a broken line of JSON lines.
+        return ["jsonl"] if first.rstrip().endswith(b"}") and first.startswith(b"{") else ["json"]
+    return ["jsonl"]
+
+
+def _sniff_line(line: str) -> list[Format]:
+    fields = line.split()
+    if len(fields) == 1 and parse_number(fields[0]) is not None:
+        return ["letor"]
+    if parse_number(fields[0]) is not None and len(fields) > 1 and all(_FEATURE.match(word) for word in fields[1:3]):
+        return ["letor"]
+    formats: list[Format] = []
+    tabs = line.split("\t")
+    if _is_trec(tabs) or _is_trec(fields):
+        formats.append("trec")
+    if [name.strip() for name in tabs] == ["query-id", "corpus-id", "score"]:
+        formats.append("beir")
+    if not formats and len(tabs) > 1:
+        formats.append("tsv")
+    if not formats and "," in line:
+        formats.append("csv")
+    return formats
+
+
+def _is_trec(fields: list[str]) -> bool:
+    """A line of qrels, or of a run with or without its tag."""
+    if len(fields) == 4:
+        return parse_number(fields[3]) is not None
+    return len(fields) >= 5 and parse_number(fields[4]) is not None

@@ -1,0 +1,139 @@
+"""Dataframes of any library: pandas, Polars, PyArrow, DuckDB and whatever else narwhals knows or speaks the Arrow C stream."""
+
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run
+from idealrank.errors import InputError, MissingExtraError
+from idealrank.io.arrow import import_pyarrow, rows_from_table
+from idealrank.io.columns import Chosen, Columns, choose_columns
+from idealrank.io.complaints import Complaint, refuse
+from idealrank.io.ids import pack
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.parts import Rows, Table, to_qrels, to_run
+from idealrank.io.values import all_numbers, check_id, check_number
+
+
+def is_frame(value: object) -> bool:
+    """Whether something looks like a table with named columns; imports nothing.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_frame(pyarrow.table({"a": [1]})), is_frame({"a": [1]}), is_frame(np.zeros(3))
+    (True, False, False)
+    """
+    # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
+    named = any(hasattr(value, name) for name in ("columns", "column_names", "schema", "collect_schema"))
+    speaks = any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "dtypes", "collect_schema"))
+    return named and speaks and not isinstance(value, type)
+
+
+def qrels_from_frame(
+    frame: Any, columns: Columns = None, *, duplicates: QrelsDuplicates = "error", name: str = "qrels", tell: Tell | None = None
+) -> Qrels:
+    """Judgments from a dataframe with a row per judged document.
+
+    Parameters
+    ----------
+    frame : dataframe
+        Rows in any order; ids are text or whole numbers.
+    columns : mapping or sequence, optional
+        Names of the columns, see `choose_columns`; guessed where not given.
+    duplicates : {"error", "first", "last", "best"}
+        What to do with a document judged twice for a query.
+    name : str
+        Stands in messages.
+    tell : callable, optional
+        Gets what was guessed; without it only doubtful guesses are warned of.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a cell is null, NaN or no id.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> qrels_from_frame(pandas.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [2]}))["q1"]
+    {'d1': 2.0}
+    """
+    qrels = to_qrels([_rows(frame, "qrels", columns, name, Notes(tell))], [name], duplicates)
+    return Qrels.from_table(qrels.table, name=name)
+
+
+def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", tell: Tell | None = None) -> Run:
+    """A run from a dataframe with a row per returned document.
+
+    Parameters
+    ----------
+    frame : dataframe
+        Rows in any order; where there is a column of ranks but none of scores, the rank decides.
+    columns : mapping or sequence, optional
+        Names of the columns, see `choose_columns`; guessed where not given.
+    name : str
+        The system's name.
+    tell : callable, optional
+        Gets what was guessed; without it only doubtful guesses are warned of.
+
+    Examples
+    --------
+    >>> import polars
+    >>> frame = polars.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.1, 0.9]})
+    >>> run_from_frame(frame).ranking("q1").documents
+    ['d2', 'd1']
+    """
+    run = to_run([_rows(frame, "run", columns, name, Notes(tell))], [name], name)
+    return Run.from_table(run.source, name=name)  # type: ignore[arg-type]
+
+
+def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
+    import narwhals.stable.v2 as nw
+
+    wrapped = nw.from_native(frame, pass_through=True)
+    if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
+        return _rows_of_narwhals(wrapped, table, columns, where, notes)
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, DuckDB, ...) or an Arrow stream")
+    data = import_pyarrow(f"reading a {type(frame).__name__}").table(frame)
+    chosen = choose_columns(data.schema.names, table, columns, where, notes)
+    return rows_from_table(data, table, chosen, where, refuse)
+
+
+def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
+    import narwhals.stable.v2 as nw
+
+    names = {str(name): name for name in frame.collect_schema().names()}
+    chosen = choose_columns(list(names), table, columns, where, notes)
+    wanted = list(dict.fromkeys((chosen.query, chosen.document, chosen.value)))
+    picked = frame.select(*(names[name] for name in wanted))
+    if isinstance(picked, nw.LazyFrame):
+        picked = picked.collect()
+    try:
+        pyarrow = import_pyarrow("")
+        # Cells of mixed types (a pandas column of objects) have no Arrow type; they go the slow way.
+        return rows_from_table(picked.to_arrow().rename_columns(wanted), table, chosen, where, refuse)
+    except MissingExtraError:
+        return _rows_of_cells(picked, table, chosen, where)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+        return _rows_of_cells(picked, table, chosen, where)
+
+
+def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows:
+    """The same as `rows_from_table`, cell by cell."""
+    columns = {name: frame[name].to_list() for name in frame.columns}
+
+    def checked(name: str, check: Any) -> list[Any]:
+        results = [check(value) for value in columns[name]]
+        for row, result in enumerate(results):
+            if isinstance(result, tuple):
+                kind, found, expected = result
+                refuse(Complaint(kind, f"{where}: row {row} (counted from 0)", 0, f"{found} in column {name!r}", expected))
+        return results
+
+    values = columns[chosen.value] if all_numbers(columns[chosen.value], table) else checked(chosen.value, lambda value: check_number(value, table))
+    queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
+    numbers = np.array(values, np.float64)
+    return Rows(queries, documents, 0.0 - numbers if chosen.by_rank else numbers, lambda row: (f"{where}: row {row} (counted from 0)", 0))

@@ -1,0 +1,93 @@
+"""Columns of ids as the kernel takes them: one run of bytes, and where each id begins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import IntArray, decode_id, encode_id
+
+
+@dataclass(frozen=True)
+class IdColumn:
+    """Ids packed as Arrow packs text.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (n + 1,)
+        Id i is ``data[offsets[i]:offsets[i + 1]]``.
+    data : bytes-like
+        UTF-8.
+
+    Examples
+    --------
+    >>> pack(["q1", "q2"])[1]
+    'q2'
+    """
+
+    offsets: IntArray
+    data: Any
+
+    def __len__(self) -> int:
+        return int(self.offsets.size) - 1
+
+    def __getitem__(self, row: int) -> str:
+        return decode_id(bytes(memoryview(self.data)[self.offsets[row] : self.offsets[row + 1]]))
+
+    def take(self, rows: Sequence[int]) -> "IdColumn":
+        """Some of the ids, in this order.
+
+        Examples
+        --------
+        >>> pack(["a", "b", "c"]).take([2, 0])[0]
+        'c'
+        """
+        return pack([self[row] for row in rows])
+
+    @property
+    def pair(self) -> tuple[IntArray, Any]:
+        """What the kernel takes."""
+        return self.offsets, self.data
+
+
+def pack(ids: Sequence[str]) -> IdColumn:
+    """Pack texts; surrogates that stand for bytes outside UTF-8 become those bytes again.
+
+    Raises
+    ------
+    UnicodeEncodeError
+        An id is not valid Unicode.
+
+    Examples
+    --------
+    >>> pack(["a", "", "bc"]).offsets
+    array([0, 1, 1, 3])
+    """
+    text = "".join(ids)
+    offsets = np.zeros(len(ids) + 1, np.int64)
+    if text.isascii():
+        np.cumsum(np.fromiter(map(len, ids), np.int64, len(ids)), out=offsets[1:])
+        return IdColumn(offsets, text.encode("ascii"))
+    encoded = [encode_id(identifier) for identifier in ids]
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(ids)), out=offsets[1:])
+    return IdColumn(offsets, b"".join(encoded))
+
+
+def concatenate(columns: Sequence[IdColumn]) -> IdColumn:
+    """One column after the other.
+
+    Examples
+    --------
+    >>> concatenate([pack(["a"]), pack(["bc"])])[1]
+    'bc'
+    """
+    if len(columns) == 1:
+        return columns[0]
+    pieces, offsets, end = [], [np.zeros(1, np.int64)], 0
+    for column in columns:
+        first, last = int(column.offsets[0]), int(column.offsets[-1])
+        pieces.append(memoryview(column.data)[first:last])
+        offsets.append(column.offsets[1:] - first + end)
+        end += last - first
+    return IdColumn(np.concatenate(offsets), b"".join(pieces))

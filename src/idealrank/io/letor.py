@@ -1,0 +1,208 @@
+"""LETOR and SVMlight files: a grade and a query per line, features that are not read, and scores from a file of their own."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from idealrank.data.problems import quoted
+from idealrank.data.types import FloatArray, IntArray, decode_id
+from idealrank.errors import FileFormatError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.ids import pack
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.parts import Place, Rows
+from idealrank.io.sources import AnyPath, Source, open_sources
+
+_EXPECTED = "GRADE qid:QUERY FEATURE:VALUE ..."
+_FEATURE = re.compile(rb"[^\s:#]+:\S+|#")
+# Where LightGBM and XGBoost look for group sizes themselves.
+_GROUP_ENDINGS = (".query", ".group")
+
+
+@dataclass(frozen=True)
+class LabelledItems:
+    """The items of a LETOR file.
+
+    An item has no id in such files. Its document id here is ``QUERY:NUMBER``, the number counting the items of its query from 1
+    in the order of the file; with a group file, queries are called ``0``, ``1``, ... in that order.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    labels : float64 array, shape (n,)
+        Grades, line by line.
+    codes : int64 array, shape (n,)
+        Which query an item belongs to: an index into `queries`.
+    queries : list of str
+        Query ids in order of first appearance.
+    lines : int64 array, shape (n,)
+        Line of each item.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\\n0 qid:7 1:0.1\\n"), None, Notes(), refuse)
+    >>> items.labels, items.queries, items.documents
+    (array([2., 0.]), ['7'], ['7:1', '7:2'])
+    """
+
+    path: str
+    labels: FloatArray
+    codes: IntArray
+    queries: list[str]
+    lines: IntArray
+
+    @cached_property
+    def documents(self) -> list[str]:
+        """Document ids, line by line."""
+        seen = [0] * len(self.queries)
+        names = []
+        for code in self.codes.tolist():
+            seen[code] += 1
+            names.append(f"{self.queries[code]}:{seen[code]}")
+        return names
+
+    @property
+    def group(self) -> IntArray:
+        """Number of items of each query, as LightGBM and XGBoost take it; meaningful where the items of a query stand together."""
+        return np.bincount(self.codes, minlength=len(self.queries))
+
+    def rows(self, values: FloatArray | None = None) -> Rows:
+        """The items with their labels, or with other values."""
+        queries = [self.queries[code] for code in self.codes.tolist()]
+        return Rows(pack(queries), pack(self.documents), self.labels if values is None else values, partial(_place, self.path, self.lines))
+
+
+def _place(path: str, lines: IntArray, row: int) -> Place:
+    return path, int(lines[row])
+
+
+def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> LabelledItems:
+    """Read grades and queries.
+
+    Parameters
+    ----------
+    source : Source
+        Lines ``GRADE qid:QUERY FEATURE:VALUE ...``, or without ``qid:`` when group sizes stand in a file of their own.
+    group : path, optional
+        One group size a line; default: the file's name followed by ``.query`` or ``.group``, if it is there.
+    notes : Notes
+        Told which group file was found.
+    complain : callable
+        Gets every line that cannot be used.
+    """
+    labels: list[float] = []
+    qids: list[bytes] = []
+    lines: list[int] = []
+    for number, line in enumerate(source.open(), 1):
+        fields = line.split(None, 3)
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        label = parse_number(fields[0].decode("ascii", "replace"))
+        has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
+        first_feature = fields[1 + has_qid] if len(fields) > 1 + has_qid else b"#"
+        if label is None or not np.isfinite(label) or not _FEATURE.match(first_feature) or fields[1:2] == [b"qid:"]:
+            complain(Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED))
+            continue
+        if qids and bool(qids[0]) != has_qid:
+            complain(Complaint("letor", source.path, number, f"a line {'with' if has_qid else 'without'} qid:", "qid: on all lines or on none"))
+            continue
+        labels.append(label)
+        qids.append(fields[1][4:] if has_qid else b"")
+        lines.append(number)
+    if qids and not qids[0]:
+        codes, queries = _codes_of_groups(source, len(labels), group, notes)
+    else:
+        numbers: dict[bytes, int] = {}
+        codes = np.array([numbers.setdefault(qid, len(numbers)) for qid in qids], np.int64)
+        queries = [decode_id(qid) for qid in numbers]
+    return LabelledItems(source.path, np.array(labels, np.float64), codes, queries, np.array(lines, np.int64))
+
+
+def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes) -> tuple[IntArray, list[str]]:
+    path = group or _group_file_beside(source.path)
+    if path is None:
+        expected = "qid: on every line, or a group file"
+        raise FileFormatError(source.path, 0, "lines without qid:", expected, f"name it with group=, or call it {Path(source.path).name}.query")
+    if group is None:
+        notes.inform(f"{source.path}: group sizes read from {path}")
+    sizes_of = open_sources(path, notes)[0]
+    sizes = read_column(sizes_of, "a group size", whole=True)
+    if int(sizes.sum()) != n:
+        raise FileFormatError(sizes_of.path, 0, f"group sizes that add up to {int(sizes.sum())}", f"{n}, the number of lines of {source.path}")
+    codes = np.repeat(np.arange(sizes.size), sizes.astype(np.int64))
+    return codes, [str(number) for number in range(sizes.size)]
+
+
+def _group_file_beside(path: str) -> str | None:
+    bases = [path] + [path.removesuffix(ending) for ending in (".gz", ".bz2", ".xz", ".zst") if path.endswith(ending)]
+    candidates = [base + ending for base in bases for ending in _GROUP_ENDINGS]
+    return next((candidate for candidate in candidates if Path(candidate).is_file()), None)
+
+
+def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray:
+    """One number a line; blank lines and comments are left out.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    what : str
+        What a number is, for messages.
+    whole : bool
+        Whether only whole numbers from 0 will do.
+
+    Raises
+    ------
+    FileFormatError
+        A line is not one number.
+
+    Examples
+    --------
+    >>> read_column(Source("a.scores", b"0.5\\n-1\\n"), "a score")
+    array([ 0.5, -1. ])
+    """
+    values = []
+    for number, line in enumerate(source.open(), 1):
+        text = line.decode("utf-8", "replace").strip()
+        if not text or text.startswith("#"):
+            continue
+        value = parse_number(text)
+        if value is None or value != value or (whole and (value < 0 or value != int(value))):
+            expected = f"{what}: one {'whole ' if whole else ''}number a line"
+            raise FileFormatError(source.path, number, quoted(line.rstrip(b"\r\n")), expected)
+        values.append(value)
+    return np.array(values, np.float64)
+
+
+def read_scores(source: Source, items: LabelledItems) -> Rows:
+    """Scores of the items, one a line, in the order of the file of labels.
+
+    Parameters
+    ----------
+    source : Source
+        As many numbers as there are items.
+    items : LabelledItems
+        What they belong to.
+
+    Raises
+    ------
+    FileFormatError
+        There are more or fewer.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\\n0 qid:7 1:0.1\\n"), None, Notes(), refuse)
+    >>> read_scores(Source("a.scores", b"0.5\\n0.9\\n"), items).values
+    array([0.5, 0.9])
+    """
+    scores = read_column(source, "a score")
+    if scores.size != items.labels.size:
+        raise FileFormatError(source.path, 0, f"{scores.size} scores", f"{items.labels.size}, one for each item of {items.path}")
+    return items.rows(scores)

@@ -1,0 +1,161 @@
+"""JSON and JSON lines: ``{query: {document: number}}``, ``{query: [document, ...]}``, or records with named fields."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from idealrank.io.cells import shown
+from idealrank.io.columns import Columns
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.notes import Notes
+from idealrank.io.parts import Block, Blocks, Place, Rows, Table
+from idealrank.io.records import Records
+from idealrank.io.sources import Source
+from idealrank.io.values import Fault, all_numbers, check_id, check_number, describe_value
+
+_EXPECTED = {"qrels": "{query: {document: grade}}", "run": "{query: {document: score}} or {query: [document, ...]}"}
+
+
+def read_json(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
+    """Read one JSON value: an object of queries, or an array of records.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    table : {"qrels", "run"}
+        Whether numbers are grades or scores; only a run may be lists of ids, best first.
+    columns : mapping or sequence, optional
+        Names of the fields of records, see `choose_columns`.
+    notes : Notes
+        Told about guesses.
+    complain : callable
+        Gets each query or document that cannot be used.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> blocks = read_json(Source("a.json", b'{"q1": {"d1": 2}}'), "qrels", None, Notes(), refuse)
+    >>> blocks.blocks[0].documents
+    ['d1']
+    """
+    nest = _Nest(table, complain)
+    try:
+        value = _load(bytes(source.data))
+    except (ValueError, RecursionError) as error:
+        complain(_broken(error, source.path, 0))
+        return Blocks(nest.blocks)
+    if isinstance(value, list):
+        records = Records(table, columns, source.path, notes, complain, lambda number: (f"{source.path}: record {number}", 0))
+        for number, record in enumerate(value, 1):
+            records.add(record, number)
+        return records.rows()
+    if isinstance(value, tuple):
+        for query, documents in value:
+            nest.add(query, documents, (f"{source.path}: query {shown(query)}", 0))
+    else:
+        complain(Complaint("type", source.path, 0, describe_value(value), _EXPECTED[table]))
+    return Blocks(nest.blocks)
+
+
+def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
+    """Read one object a line, each either queries with their documents or a record such as ``{"query_id": ..., "doc_id": ..., "score": ...}``.
+
+    Parameters are those of `read_json`; a query may be spread over many lines.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'{"query_id": "q1", "doc_id": "d1", "score": 0.5}'
+    >>> read_json_lines(Source("a.jsonl", text), "run", None, Notes(), refuse).values
+    array([0.5])
+    """
+    nest = _Nest(table, complain)
+    records = Records(table, columns, source.path, notes, complain, lambda number: (source.path, number))
+    for number, line in enumerate(source.open(), 1):
+        if not line.strip():
+            continue
+        place = (source.path, number)
+        try:
+            value = _load(line)
+        except (ValueError, RecursionError) as error:
+            complain(_broken(error, *place))
+            continue
+        nested = isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
+        if nested and len(records):
+            complain(Complaint("type", *place, "queries with their documents", "a record, as on the lines before"))
+        elif nested:
+            for query, documents in value:
+                nest.add(query, documents, place, f" of query {shown(query)}")
+        elif nest.blocks:
+            complain(Complaint("type", *place, describe_value(value), f"{_EXPECTED[table]}, as on the lines before"))
+        else:
+            records.add(value, number)
+    return records.rows() if len(records) else Blocks(nest.blocks)
+
+
+def _load(data: bytes) -> Any:
+    """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists."""
+    return json.loads(data.decode("utf-8-sig", "surrogateescape"), object_pairs_hook=tuple)
+
+
+def _broken(error: Exception, path: str, line: int) -> Complaint:
+    if isinstance(error, json.JSONDecodeError):
+        return Complaint("json", path, line or error.lineno, f"text that is not JSON ({error.msg}, column {error.colno})", "JSON")
+    if isinstance(error, RecursionError):
+        return Complaint("json", path, line, "JSON nested too deeply", "at most two levels")
+    return Complaint("json", path, line, f"JSON that cannot be read ({error})", "JSON")
+
+
+class _Nest:
+    """Gathers queries with their documents."""
+
+    def __init__(self, table: Table, complain: Complain) -> None:
+        self._table = table
+        self._complain = complain
+        self.blocks: list[Block] = []
+
+    def add(self, query: str, documents: Any, place: Place, of_query: str = "") -> None:
+        """Take one query; `of_query` names it in messages where the place does not."""
+        checked = check_id(query)
+        if isinstance(checked, tuple):
+            self._bad(checked, place, " of a query")
+        elif isinstance(documents, tuple):
+            ids: Sequence[str] = [document for document, _ in documents]
+            values: Sequence[float] = [value for _, value in documents]
+            if not (all_numbers(values, self._table) and _all_ids(ids)):
+                ids, values = self._usable(ids, values, place, of_query)
+            self.blocks.append(Block(query, ids, values, place))
+        elif isinstance(documents, list) and self._table == "run":
+            ids = documents if _all_ids(documents) else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
+            self.blocks.append(Block(query, ids, [0.0 - rank for rank in range(len(ids))], place))
+        else:
+            hint = "give each document a grade" if isinstance(documents, list) else ""
+            self._complain(Complaint("type", *place, f"{describe_value(documents)} as the documents{of_query}", _EXPECTED[self._table], hint))
+
+    def _usable(self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str) -> tuple[list[str], list[float]]:
+        """The documents that can be used, one by one; the others are complained of."""
+        kept_ids, kept_values = [], []
+        for document, value in zip(ids, values, strict=True):
+            identifier, number = check_id(document), check_number(value, self._table)
+            if isinstance(identifier, tuple):
+                self._bad(identifier, place, of_query)
+            elif isinstance(number, tuple):
+                self._bad(number, place, f" for document {shown(identifier)}{of_query}")
+            else:
+                kept_ids.append(identifier)
+                kept_values.append(number)
+        return kept_ids, kept_values
+
+    def _bad(self, fault: Fault, place: Place, which: str) -> None:
+        kind, found, expected = fault
+        self._complain(Complaint(kind, *place, found + which, expected))
+
+
+def _all_ids(ids: Sequence[Any]) -> bool:
+    """Whether all are non-empty text in valid Unicode: the fast question."""
+    try:
+        "".join(ids).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return "" not in ids

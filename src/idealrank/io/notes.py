@@ -1,0 +1,52 @@
+"""What reading has to say beside the data: guesses that were plain, and guesses that were not."""
+
+import warnings
+from collections.abc import Callable
+from typing import TypeAlias
+
+from idealrank.errors import IdealrankWarning
+
+Tell: TypeAlias = Callable[[str], None]
+
+
+class Notes:
+    """Passes messages on: all of them to `tell`, or, without one, the doubtful ones as warnings.
+
+    Parameters
+    ----------
+    tell : callable, optional
+        Gets every message; the command line prints them to stderr.
+
+    Examples
+    --------
+    >>> said = []
+    >>> Notes(said.append).inform("read as CSV")
+    >>> said
+    ['read as CSV']
+    """
+
+    def __init__(self, tell: Tell | None = None) -> None:
+        self._tell = tell
+
+    def inform(self, message: str) -> None:
+        """Say how something was read when there was no doubt about it.
+
+        Examples
+        --------
+        >>> Notes().inform("silence, for nobody listens")
+        """
+        if self._tell is not None:
+            self._tell(message)
+
+    def warn(self, message: str) -> None:
+        """Say that another reading was possible, or that the data look odd.
+
+        Examples
+        --------
+        >>> Notes(print).warn("two columns could be the score")
+        two columns could be the score
+        """
+        if self._tell is not None:
+            self._tell(message)
+        else:
+            warnings.warn(message, IdealrankWarning, stacklevel=2)

@@ -1,0 +1,42 @@
+"""Numbers written in text, by the same rules as the kernel's: decimal, exponent, sign, infinity; nothing of Python's own spellings."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+
+NUMBER = re.compile(r"[ \t]*[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)[ \t]*", re.ASCII | re.IGNORECASE)
+
+
+def parse_number(text: str) -> float | None:
+    """The number that a text is, or None; ``nan`` gives NaN.
+
+    Examples
+    --------
+    >>> parse_number("1e-3"), parse_number("1_000"), parse_number("0x1")
+    (0.001, None, None)
+    """
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+def parse_numbers(texts: Sequence[str]) -> FloatArray | None:
+    """A column of numbers, or None if one of them is none (or is NaN); the caller then looks for it cell by cell.
+
+    Examples
+    --------
+    >>> parse_numbers(["1", "2.5"])
+    array([1. , 2.5])
+    >>> parse_numbers(["1", "many"]) is None
+    True
+    """
+    joined = "".join(texts)
+    # Python also takes underscores and the digits of every script; the kernel does not, so neither do we.
+    if "_" in joined or not joined.isascii():
+        return None
+    try:
+        values = np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:
+        return None
+    return None if np.isnan(values).any() else values

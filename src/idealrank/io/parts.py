@@ -1,0 +1,189 @@
+"""What the readers of rows and of nested lists hand on, and how several of them become one collection."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, TypeAlias, cast
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.problems import describe, quoted
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray, decode_id, encode_id
+from idealrank.errors import FileFormatError, InputError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.ids import IdColumn, concatenate
+
+Table: TypeAlias = Literal["qrels", "run"]
+# Where a row stands: the path as typed (with what else says where), and a line, or 0.
+Place: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Three columns of one file.
+
+    Attributes
+    ----------
+    queries, documents : IdColumn
+        Ids, row by row.
+    values : float64 array, shape (n,)
+        Grades or scores.
+    place : callable
+        Where a row (from 0) stands; asked only when something is wrong with it.
+    """
+
+    queries: IdColumn
+    documents: IdColumn
+    values: FloatArray
+    place: Callable[[int], Place]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One query with its documents, as nested formats have them; the list may be empty.
+
+    Attributes
+    ----------
+    query : str
+        Query id.
+    documents : list of str
+        A document may stand here twice.
+    values : list of float
+        As many.
+    place : tuple of str and int
+        Where the query stands.
+    """
+
+    query: str
+    documents: Sequence[str]
+    values: Sequence[float]
+    place: Place
+
+    def items(self) -> Iterator[tuple[str | bytes, float]]:
+        """Documents with their values, as a mapping gives them, except that one may come twice."""
+        return zip(_plain(self.documents), self.values, strict=True)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """All queries of one nested file."""
+
+    blocks: list[Block] = field(default_factory=list)
+
+    def items(self) -> Iterator[tuple[str | bytes, Any]]:
+        """Queries with their documents: as a dict, which the kernel walks fastest, wherever no document comes twice."""
+        for block in self.blocks:
+            documents = dict(block.items())
+            yield _plain([block.query])[0], documents if len(documents) == len(block.documents) else block
+
+
+def _plain(ids: Sequence[str]) -> Sequence[str | bytes]:
+    """The ids, as bytes where they hold bytes that are not UTF-8."""
+    try:
+        "".join(ids).encode()
+    except UnicodeEncodeError:
+        return [encode_id(identifier) for identifier in ids]
+    return ids
+
+
+def to_qrels(parts: Sequence[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates) -> Qrels:
+    """Judgments from all files of a collection.
+
+    Raises
+    ------
+    FileFormatError
+        A document is judged twice and `duplicates` is ``"error"``.
+
+    Examples
+    --------
+    >>> to_qrels([Blocks([Block("q1", ["d1"], [2.0], ("a.json", 0))])], ["a.json"], "error")["q1"]
+    {'d1': 2.0}
+    """
+    return Qrels.from_table(_table(parts, "qrels", duplicates), name=paths[0], paths=paths)
+
+
+def to_run(parts: Sequence[Rows | Blocks], paths: Sequence[str], name: str) -> Run:
+    """A run from all files of a collection; documents listed twice are left for the convention to decide.
+
+    Examples
+    --------
+    >>> to_run([Blocks([Block("q1", ["d1"], [2.0], ("a.json", 0))])], ["a.json"], "a").ranking("q1").documents
+    ['d1']
+    """
+    return Run.from_table(_table(parts, "run", "keep"), name=name, paths=paths)
+
+
+def _table(parts: Sequence[Rows | Blocks], table: Table, duplicates: Any) -> _kernel.Table:
+    rows = [part for part in parts if isinstance(part, Rows)]
+    blocks = [block for part in parts if isinstance(part, Blocks) for block in part.blocks]
+    try:
+        if not rows:
+            return _kernel.from_mapping(cast(Any, Blocks(blocks)), duplicates=duplicates)
+        if blocks:
+            raise InputError("found rows in one file and nested lists in another, expected one layout for all files of a collection")
+        queries, documents = concatenate([part.queries for part in rows]), concatenate([part.documents for part in rows])
+        return _kernel.from_columns(queries.pair, documents.pair, np.concatenate([part.values for part in rows]), duplicates=duplicates)
+    except _kernel.ParseError as error:
+        _raise(error, table, rows, blocks)
+
+
+def _raise(error: Exception, table: Table, rows: Sequence[Rows], blocks: Sequence[Block]) -> NoReturn:
+    kind, _, row, text, detail = error.args
+    path, line = _place_of_row(rows, row - 1) if rows else _place_of_second(blocks, text)
+    found, expected, hint = describe(kind, text, detail, table)
+    if kind == "duplicate":
+        found = f"{quoted(text)} a second time"
+        if rows:
+            first_path, first_line = _place_of_row(rows, int(detail.split(b":")[1]) - 1)
+            found += f" (first in {first_path}:{first_line})" if first_line else ""
+    raise FileFormatError(path, line, found, expected, hint) from None
+
+
+def _place_of_row(rows: Sequence[Rows], row: int) -> Place:
+    for part in rows:
+        if row < part.values.size:
+            return part.place(row)
+        row -= part.values.size
+    raise IndexError(row)
+
+
+def _place_of_second(blocks: Sequence[Block], text: bytes) -> Place:
+    """Where the pair stands that the kernel saw twice."""
+    pair, seen = decode_id(text), set()
+    for block in blocks:
+        if pair.startswith(block.query + " "):
+            for document in block.documents:
+                if (block.query, document) in seen and pair == f"{block.query} {document}":
+                    return block.place
+                seen.add((block.query, document))
+    return blocks[0].place
+
+
+def complain_of_duplicates(parts: Sequence[Rows | Blocks], table: Table, complain: Complain) -> None:
+    """Hand every document that comes twice under a query to `complain`.
+
+    Examples
+    --------
+    >>> complain_of_duplicates([Blocks([Block("q", ["d", "d"], [1, 2], ("a.json", 0))])], "qrels", lambda c: print(c.found))
+    "q d" a second time
+    """
+    seen: set[tuple[str, str]] = set()
+    _, expected, hint = describe("duplicate", b"", b"", table)
+    for query, document, part, row in _pairs(parts):
+        if (query, document) in seen:
+            path, line = part.place(row) if isinstance(part, Rows) else part.blocks[row].place
+            complain(Complaint("duplicate", path, line, f'"{query} {document}" a second time', expected, hint))
+        seen.add((query, document))
+
+
+def _pairs(parts: Sequence[Rows | Blocks]) -> Iterator[tuple[str, str, Rows | Blocks, int]]:
+    for part in parts:
+        if isinstance(part, Rows):
+            for row in range(len(part.queries)):
+                yield part.queries[row], part.documents[row], part, row
+        else:
+            for index, block in enumerate(part.blocks):
+                for document in block.documents:
+                    yield block.query, document, part, index

@@ -1,0 +1,180 @@
+"""Reading judgments and runs from files and streams of any supported format."""
+
+from collections.abc import Callable, Sequence
+
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run, name_of
+from idealrank.errors import InputError
+from idealrank.io.arrow import read_arrow, read_parquet
+from idealrank.io.columns import Columns
+from idealrank.io.complaints import Complain, refuse
+from idealrank.io.delimited import read_delimited
+from idealrank.io.detection import Format, FormatChoice, detect
+from idealrank.io.letor import read_labels, read_scores
+from idealrank.io.nested import read_json, read_json_lines
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.parts import Blocks, Rows, Table, to_qrels, to_run
+from idealrank.io.sources import AnyPath, Paths, Source, open_sources
+from idealrank.io.trec import read_trec_qrels, read_trec_run
+
+_READERS: dict[Format, Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]] = {
+    "json": read_json, "jsonl": read_json_lines, "parquet": read_parquet, "arrow": read_arrow,
+}  # fmt: skip
+
+
+def read_qrels(
+    path: Paths,
+    *,
+    format: FormatChoice = "auto",
+    columns: Columns = None,
+    duplicates: QrelsDuplicates = "error",
+    group: AnyPath | None = None,
+    tell: Tell | None = None,
+) -> Qrels:
+    """Read judgments.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
+    format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"}
+        ``"auto"`` goes by the ending and the first line.
+    columns : mapping or sequence, optional
+        For columns and records: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed where not given.
+    duplicates : {"error", "first", "last", "best"}
+        What to do with a document judged twice for a query.
+    group : path, optional
+        For LETOR files without ``qid:``: the file of group sizes.
+    tell : callable, optional
+        Gets every message about guesses; without it only the doubtful ones are warned of.
+
+    Returns
+    -------
+    Qrels
+        The judgments.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened, or has no judgments.
+    FileFormatError
+        A line cannot be read.
+    MissingExtraError
+        The format needs a package that is not installed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.qrels")
+    >>> _ = path.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+    >>> read_qrels(path)["q1"]
+    {'d1': 2.0, 'd2': 0.0}
+    """
+    notes = Notes(tell)
+    sources = open_sources(path, notes)
+    kind = _common_format(sources, format, notes)
+    if kind == "trec":
+        qrels = read_trec_qrels(sources, duplicates, notes)
+    else:
+        parts = [read_part(source, "qrels", kind, columns, notes, refuse, group=group) for source in sources]
+        qrels = to_qrels(parts, [source.path for source in sources], duplicates)
+    if qrels.n_judgments == 0:
+        raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
+    return qrels
+
+
+def read_run(
+    path: Paths,
+    *,
+    name: str | None = None,
+    format: FormatChoice = "auto",
+    columns: Columns = None,
+    labels: AnyPath | None = None,
+    group: AnyPath | None = None,
+    tell: Tell | None = None,
+) -> Run:
+    """Read a run.
+
+    TREC runs are mapped, not read: evaluating them reads, checks and ranks in one pass, and only then are their lines checked.
+
+    Parameters
+    ----------
+    path, format, columns, group, tell
+        As in `read_qrels`; `columns` names ``score``, or ``rank`` where there is none.
+    name : str, optional
+        The system's name; default: the file's, without endings.
+    labels : path, optional
+        The LETOR file that a file of scores (``format="letor"``: one number a line) belongs to.
+
+    Returns
+    -------
+    Run
+        The run.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.json")
+    >>> _ = path.write_text('{"q1": {"d1": 0.5, "d2": 0.9}}')
+    >>> run = read_run(path)
+    >>> run.name, run.ranking("q1").documents
+    ('bm25', ['d2', 'd1'])
+    """
+    notes = Notes(tell)
+    sources = open_sources(path, notes)
+    paths = [source.path for source in sources]
+    name = name or ("stdin" if paths[0] == "-" else name_of(paths[0]))
+    kind = _common_format(sources, format, notes)
+    if kind == "trec":
+        if not any(len(source.data) for source in sources):
+            notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
+        return read_trec_run(sources, name)
+    return to_run([read_part(source, "run", kind, columns, notes, refuse, labels=labels, group=group) for source in sources], paths, name)
+
+
+def _common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:
+    kinds = {source.path: detect(source, asked, notes) for source in sources}
+    if len(set(kinds.values())) > 1:
+        found = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
+        raise InputError(f"found different formats in one collection ({found}), expected one; say which with format= (--format)")
+    return next(iter(kinds.values()))
+
+
+def read_part(
+    source: Source,
+    table: Table,
+    kind: Format,
+    columns: Columns,
+    notes: Notes,
+    complain: Complain,
+    *,
+    labels: AnyPath | None = None,
+    group: AnyPath | None = None,
+) -> Rows | Blocks:
+    """Read one file that is not TREC text.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    table : {"qrels", "run"}
+        What they hold.
+    kind : str
+        The format.
+    columns, notes, complain, labels, group
+        As in the functions above; `complain` gets every problem and decides whether reading goes on.
+
+    Examples
+    --------
+    >>> read_part(Source("a.csv", b"qid,docid,rel\\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
+    array([2.])
+    """
+    if kind in ("csv", "tsv", "beir"):
+        return read_delimited(source, table, kind, columns, notes, complain)
+    if kind != "letor":
+        return _READERS[kind](source, table, columns, notes, complain)
+    if table == "qrels":
+        return read_labels(source, group, notes, complain).rows()
+    if labels is None:
+        raise InputError(f"{source.path}: found scores, one a line, expected the file of labels too, to know whose they are; name it with labels=")
+    return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))

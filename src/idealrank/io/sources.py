@@ -1,0 +1,233 @@
+"""The bytes of a file, a stream or a compressed file, mapped into memory; nothing is parsed here.
+
+Plain files are mapped as they are. Standard input, pipes and compressed files are written to an unlinked temporary file first, so
+that everything after this module sees one kind of thing: a buffer that the operating system pages in when somebody looks.
+"""
+
+import bz2
+import io
+import lzma
+import mmap
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeAlias
+
+from idealrank.errors import FileFormatError, InputError, MissingExtraError
+from idealrank.io.notes import Notes
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = AnyPath | Sequence[AnyPath]
+Data: TypeAlias = mmap.mmap | bytes
+
+# Also an upper bound on how much one step of decompression can blow up in memory.
+_CHUNK = 1 << 16
+_COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
+
+
+class _Decompressor(Protocol):
+    def decompress(self, data: bytes, /) -> bytes: ...
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input, mapped.
+
+    Attributes
+    ----------
+    path : str
+        As the user typed it; ``"-"`` is standard input.
+    data : mmap or bytes
+        The decompressed bytes.
+
+    Examples
+    --------
+    >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").data[:2]
+    b'q1'
+    """
+
+    path: str
+    data: Data
+
+    def open(self) -> io.BufferedReader:
+        """A file-like reader with a position of its own over the same bytes, none of them copied beforehand."""
+        return io.BufferedReader(_Raw(self.data))
+
+
+class _Raw(io.RawIOBase):
+    def __init__(self, data: Data) -> None:
+        self._view = memoryview(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = min(len(buffer), len(self._view))
+        buffer[:count] = self._view[:count]
+        self._view = self._view[count:]
+        return count
+
+
+def open_sources(paths: Paths, notes: Notes) -> list[Source]:
+    """Map one path or a list of them.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        ``"-"`` is standard input, at most once.
+    notes : Notes
+        Told when a name promises another compression than the bytes show.
+
+    Raises
+    ------
+    InputError
+        A file is missing, is a directory, may not be read, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt")
+    ...     _ = path.write_bytes(b"q1 0 d1 1")
+    ...     open_sources(path, Notes())[0].data[:]
+    b'q1 0 d1 1'
+    """
+    listed: Sequence[AnyPath] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    names = [os.fspath(path) for path in listed]
+    if not names:
+        raise InputError("found an empty list of paths, expected at least one file")
+    if names.count("-") > 1:
+        raise InputError("found '-' (standard input) more than once, expected it once, for it can be read only once")
+    return [_open(name, notes) for name in names]
+
+
+def _open(name: str, notes: Notes) -> Source:
+    try:
+        if name == "-":
+            data = _map(sys.stdin.buffer)
+        else:
+            with open(name, "rb") as file:
+                data = _map(file)
+        kind = _compression(data)
+        promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
+        if promised and promised != kind and len(data):
+            notes.warn(f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the ending; read as it is")
+        return Source(name, _spooled(_decompressed(name, kind, data)) if kind else data)
+    except OSError as error:
+        raise InputError(_refusal(name, error)) from None
+
+
+def _refusal(name: str, error: OSError) -> str:
+    """One sentence for a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        path = Path(name)
+        siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
+        close = get_close_matches(path.name, siblings, n=1, cutoff=0.7)
+        return f"{name}: found no such file" + (f"; did you mean {str(path.with_name(close[0]))!r}?" if close else "")
+    if isinstance(error, IsADirectoryError) or Path(name).is_dir():
+        return f"{name}: found a directory, expected a file"
+    if isinstance(error, PermissionError):
+        return f"{name}: permission to read it is denied"
+    return f"{name}: cannot be read: {error.strerror or error}"
+
+
+def _map(file: IO[bytes]) -> Data:
+    """Map an open file; spool it first when it is a stream, or when somebody has read some of it already."""
+    if _is_regular(file) and file.tell() == 0:
+        return _map_regular(file)
+    return _spooled(iter(lambda: file.read(1 << 20), b""))
+
+
+def _is_regular(file: IO[bytes]) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except io.UnsupportedOperation:  # a stand-in for standard input that lives in memory
+        return False
+
+
+def _spooled(pieces: Iterable[bytes]) -> Data:
+    """The pieces written to a temporary file without a name, and that mapped."""
+    with tempfile.TemporaryFile() as spool:
+        spool.writelines(pieces)
+        spool.flush()
+        return _map_regular(spool)
+
+
+def _map_regular(file: IO[bytes]) -> Data:
+    if os.fstat(file.fileno()).st_size == 0:
+        return b""
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if hasattr(mmap, "MADV_WILLNEED"):
+        mapped.madvise(mmap.MADV_WILLNEED)
+    return mapped
+
+
+def _compression(data: Data) -> str:
+    """The compression by its magic bytes, none of which can begin a text; an ending may be wrong."""
+    start = bytes(data[:10])
+    if start.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        return "bzip2"
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else ""
+
+
+def _decompressor(kind: str) -> tuple[Callable[[], _Decompressor], tuple[type[Exception], ...]]:
+    """A maker of decompressors for one stream, and the exceptions that damaged data raise."""
+    if kind == "gzip":
+        return lambda: zlib.decompressobj(wbits=31), (zlib.error,)
+    if kind == "bzip2":
+        return bz2.BZ2Decompressor, (OSError, ValueError)
+    if kind == "xz":
+        return lzma.LZMADecompressor, (lzma.LZMAError,)
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError("reading Zstandard", "zstandard", "zstd") from None
+    return lambda: _zstd_stream(zstandard), (zstandard.ZstdError,)
+
+
+def _zstd_stream(zstandard: Any) -> _Decompressor:
+    stream: _Decompressor = zstandard.ZstdDecompressor().decompressobj()
+    return stream
+
+
+def _decompressed(name: str, kind: str, data: Data) -> Iterator[bytes]:
+    """The data decompressed piece by piece; several streams one after the other are one file."""
+    new_stream, damage = _decompressor(kind)
+    stream, at = new_stream(), 0
+    while at < len(data):
+        chunk = bytes(data[at : at + _CHUNK])
+        try:
+            piece = stream.decompress(chunk)
+        except damage as error:
+            raise FileFormatError(name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file") from None
+        yield piece
+        at += len(chunk)
+        if stream.eof:
+            at = _skip_zeros(data, at - len(stream.unused_data))
+            if at == len(data):
+                return
+            stream = new_stream()
+    raise FileFormatError(name, 0, f"{kind} data that end too early", f"a whole {kind} file", "copy or download it again")
+
+
+def _skip_zeros(data: Data, at: int) -> int:
+    """Zero bytes between or after streams are padding (tapes and block devices leave them)."""
+    while at < len(data) and not any(rest := data[at : at + _CHUNK]):
+        at += len(rest)
+    while at < len(data) and data[at] == 0:
+        at += 1
+    return at

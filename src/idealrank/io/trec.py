@@ -1,0 +1,92 @@
+"""TREC qrels and runs: the kernel's text, with the errors of reading put into words."""
+
+from collections.abc import Sequence
+
+from idealrank import _kernel
+from idealrank.data.problems import FIELDS, quoted, translate
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run
+from idealrank.errors import FileFormatError
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.parts import Table
+from idealrank.io.sources import Source
+
+_HEAD = 1 << 16
+
+
+def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, notes: Notes) -> Qrels:
+    """Judgments from lines ``QUERY ITERATION DOCUMENT GRADE``.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        The files of one collection; the lines of a query may be scattered over them.
+    duplicates : {"error", "first", "last", "best"}
+        What to do with a document judged twice for a query.
+    notes : Notes
+        Told about comments that look like data.
+
+    Examples
+    --------
+    >>> read_trec_qrels([Source("a.qrels", b"q1 0 d1 2")], "error", Notes())["q1"]
+    {'d1': 2.0}
+    """
+    paths = [source.path for source in sources]
+    refuse_swapped(sources, "qrels")
+    try:
+        table = _kernel.read_text(_kernel.Text([source.data for source in sources], "qrels"), duplicates=duplicates)
+    except _kernel.ParseError as error:
+        raise translate(error, paths, "qrels") from None
+    hidden = table.counters["comments_like_data"]
+    if hidden:
+        notes.warn(f"{', '.join(paths)}: {hidden} comment lines would be judgments without their '#'; they are left out as comments")
+    return Qrels.from_table(table, name=paths[0], paths=paths)
+
+
+def read_trec_run(sources: Sequence[Source], name: str) -> Run:
+    """A run of lines ``QUERY Q0 DOCUMENT RANK SCORE TAG``, mapped and not yet read: evaluating it reads, checks and ranks in one pass.
+
+    Examples
+    --------
+    >>> read_trec_run([Source("a.run", b"q1 Q0 d1 1 2.5 tag")], "a").ranking("q1").documents
+    ['d1']
+    """
+    refuse_swapped(sources, "run")
+    return Run.from_text(_kernel.Text([source.data for source in sources], "run"), name=name, paths=[source.path for source in sources])
+
+
+def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
+    """Refuse judgments given as a run and the other way round, which the first line shows.
+
+    Raises
+    ------
+    FileFormatError
+        The first line is one of the other kind.
+
+    Examples
+    --------
+    >>> try:
+    ...     refuse_swapped([Source("a.run", b"q1 Q0 d1 1 2.5 tag")], "qrels")
+    ... except FileFormatError as error:
+    ...     print(error)
+    a.run:1: found a line of a run, "q1 Q0 d1 1 2.5 tag", expected 4 fields: QUERY ITERATION DOCUMENT GRADE; judgments come first, then runs
+    """
+    for source in sources:
+        start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
+        for number, line in enumerate(start.splitlines(), 1):
+            fields = line.decode("utf-8", "replace").split()
+            if fields and not line.startswith(b"#"):
+                other = _kind_of(fields)
+                if other not in (table, ""):
+                    found = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
+                    raise FileFormatError(source.path, number, found, FIELDS[table], "judgments come first, then runs")
+                break
+
+
+def _kind_of(fields: list[str]) -> str:
+    if len(fields) == 4 and parse_number(fields[3]) is not None:
+        return "qrels"
+    if len(fields) == 6 and all(parse_number(fields[place]) is not None for place in (3, 4)):
+        return "run"
+    return ""

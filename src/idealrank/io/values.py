@@ -1,0 +1,105 @@
+"""Checks of values that have a type already (JSON, objects of a dataframe): what is a number, what is an id."""
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import encode_id
+from idealrank.io.cells import shown
+from idealrank.io.parts import Table
+
+# What a bad value is: kind, what was found, what was expected.
+Fault = tuple[str, str, str]
+
+
+def all_numbers(values: Sequence[Any], table: Table) -> bool:
+    """Whether a list holds nothing but numbers that can be grades or scores; the fast question before the slow ones.
+
+    Examples
+    --------
+    >>> all_numbers([1, 2.5, True], "qrels"), all_numbers([1, "2"], "qrels")
+    (True, False)
+    """
+    if not set(map(type, values)) <= {int, float, bool}:
+        return False
+    try:
+        numbers = np.array(values, np.float64)
+    except OverflowError:
+        return False
+    return bool(np.isfinite(numbers).all() if table == "qrels" else not np.isnan(numbers).any())
+
+
+def check_number(value: Any, table: Table) -> float | Fault:
+    """One value as a number, or what is wrong with it.
+
+    Examples
+    --------
+    >>> check_number(3, "qrels"), check_number(None, "run")
+    (3.0, ('null', 'null as score', 'a number'))
+    """
+    what = "grade" if table == "qrels" else "score"
+    if _is_null(value):
+        return "null", f"null as {what}", "a number"
+    if isinstance(value, str | bytes) or not hasattr(type(value), "__float__"):
+        return "number", f"{describe_value(value)} as {what}", "a number"
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond double is infinite, as it is in text
+        number = math.copysign(math.inf, value)
+    if math.isnan(number):
+        return "nan", f"{what} NaN", "a number, for NaN has no order"
+    if table == "qrels" and math.isinf(number):
+        return "infinite", f"grade {describe_value(value)}", "a finite grade"
+    return number
+
+
+def check_id(value: Any) -> str | Fault:
+    """One value as an id: text, or a whole number.
+
+    Examples
+    --------
+    >>> check_id(7), check_id(7.0)
+    ('7', ('type', '7.0 as id', 'text or a whole number'))
+    """
+    if _is_null(value) or (isinstance(value, float) and math.isnan(value)):
+        return "null", "null as id", "text or a whole number"
+    if isinstance(value, bool) or not isinstance(value, str | Integral):
+        return "type", f"{describe_value(value)} as id", "text or a whole number"
+    text = str(value)
+    if not text:
+        return "empty-id", "an empty id", "an id"
+    try:
+        encode_id(text)
+    except UnicodeEncodeError:
+        return "unicode", f"the id {shown(text)} with half a surrogate pair", "valid Unicode"
+    return text
+
+
+def describe_value(value: Any) -> str:
+    """A value for a message, in a few words.
+
+    Examples
+    --------
+    >>> describe_value([1]), describe_value("x")
+    ('a list', '"x"')
+    """
+    if _is_null(value):
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return f"a whole number of {value.bit_length()} bits"
+    if isinstance(value, Real):
+        return repr(value)
+    names: dict[Any, str] = {list: "a list", tuple: "an object", dict: "an object"}
+    return names.get(type(value), f"a value of type {type(value).__name__}")
+
+
+def _is_null(value: Any) -> bool:
+    """None, and what dataframes put into holes of columns of objects."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
