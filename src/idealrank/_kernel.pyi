@@ -23,6 +23,21 @@ duplicate  a document twice under a query                                       
 empty-id   an empty query or document id (mappings and columns only)             empty
 stopped    `Progress.stop` was called                                            empty
 ========== ===================================================================== ==========================================
+
+`lint_text` has those of texts, and these warnings:
+
+================= ============================================================== ==========================================
+kind              what                                                           detail
+================= ============================================================== ==========================================
+no-data           no line holds data (one, without an example)
+comment-like-data a comment that would parse as data                             empty
+infinite          the score or grade is infinite                                 the field
+utf8              the query or document id is not well-formed UTF-8              empty
+rank              the rank is no whole number (runs)                             the field
+rank-order        the rank is not above that of every document of the query      empty
+                  with a higher score (runs)
+scattered         a query comes back after lines of another                      ``b"SOURCE:LINE"`` of its first line
+================= ============================================================== ==========================================
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,6 +50,9 @@ from typing_extensions import Buffer
 _Id: TypeAlias = str | bytes | int
 _Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer]
 _Ties: TypeAlias = Literal["descending", "ascending", "input"]
+_Labels: TypeAlias = (
+    NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
+)
 _Example: TypeAlias = tuple[int, int, bytes, bytes]
 
 class ParseError(Exception):
@@ -127,6 +145,7 @@ def read_text(
     only_query: bytes | None = None,
     threads: int = 0,
     progress: Progress | None = None,
+    chunk_bytes: int = 0,
 ) -> Table:
     """Read a whole text into a `Table`.
 
@@ -136,6 +155,21 @@ def read_text(
         ``first``, ``last`` and ``best`` (highest value; of equal ones the first) keep that row at its own place; ``keep`` keeps all rows.
     only_query : keep only this query's rows; all lines are checked all the same.
     threads : 0 for all processors.
+    chunk_bytes : size of a unit of work; 0 leaves it to the kernel. The result does not depend on it.
+    """
+
+def lint_text(
+    text: Text,
+    *,
+    examples: int = 3,
+    threads: int = 0,
+    progress: Progress | None = None,
+    chunk_bytes: int = 0,
+) -> list[tuple[str, int, list[_Example]]]:
+    """Every problem of a text at once: ``(kind, count, [(source, line, text, detail), ...])`` with the first `examples` lines of each kind.
+
+    Kinds come in the order of the module's tables, errors first; those that do not occur are left out. Lines with an error take no part in the checks
+    of whole queries. An infinite score is a warning here and fine elsewhere; so are all warnings.
     """
 
 def from_mapping(
@@ -214,7 +248,10 @@ class Aligned:
         """Surplus occurrences of documents, shape (n,)."""
     @property
     def counters(self) -> dict[str, int]:
-        """The counters of the run's lines (see `Table.counters`); ``duplicates`` sums the array of that name."""
+        """The run's counters (see `Table.counters`).
+
+        ``duplicates`` is the sum of the array of that name; for texts also ``scattered_queries``, whose lines do not stand together.
+        """
     def run_only_ids(self) -> list[bytes]:
         """Ids of the queries after the first `n_qrels_queries`."""
 
@@ -230,6 +267,7 @@ def align(
     depth: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
+    chunk_bytes: int = 0,
 ) -> Aligned:
     """Rank every list of a run and find its judged documents.
 
@@ -328,4 +366,72 @@ def rank_groups(
     >>> groups = rank_groups(np.array([0, 3, 1]), np.array([0.5, 0.9, 0.1]), np.array([0, 3]), depth=2)
     >>> groups.grades, groups.ideal_grades
     (array([3., 0.]), array([3., 1.]))
+    """
+
+@final
+class Groups:
+    """Ranked lists of arrays, in which every item is judged. A list keeps ``min(length, depth)`` items, all without a depth."""
+
+    @property
+    def n_queries(self) -> int:
+        """Number of lists, n below."""
+    @property
+    def width(self) -> int:
+        """Kept items per list if that is the same number for all, else 0."""
+    @property
+    def hit_offsets(self) -> NDArray[np.int64]:
+        """Kept items of list i are ``hit_offsets[i]`` to ``hit_offsets[i + 1]``, shape (n + 1,)."""
+    @property
+    def grades(self) -> NDArray[np.float64]:
+        """Grades of the kept items by rank, shape (n_hits,)."""
+    @property
+    def ideal_grades(self) -> NDArray[np.float64]:
+        """Grades of the whole list, falling, cut to the same number, shape (n_hits,)."""
+    @property
+    def length(self) -> NDArray[np.int64]:
+        """List length, shape (n,)."""
+    @property
+    def tied(self) -> NDArray[np.int32]:
+        """Items that share their score with another of the list, shape (n,)."""
+    @property
+    def tie_query(self) -> NDArray[np.int64]:
+        """List of each member of a tie group of two or more that starts at or above the depth, shape (m,)."""
+    @property
+    def tie_rank(self) -> NDArray[np.int32]:
+        """Rank of each such member, also below the depth, shape (m,)."""
+    @property
+    def tie_first(self) -> NDArray[np.int32]:
+        """First rank of its tie group, shape (m,)."""
+    @property
+    def tie_last(self) -> NDArray[np.int32]:
+        """Last rank of its tie group, shape (m,)."""
+    @property
+    def tie_grade(self) -> NDArray[np.float64]:
+        """Grade of each such member, shape (m,)."""
+
+def rank_groups(
+    labels: _Labels,
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    *,
+    ties: Literal["input", "reversed"] = "input",
+    float32: bool = False,
+    depth: int = 0,
+    order: NDArray[np.int64] | None = None,
+    threads: int = 0,
+) -> Groups:
+    """Rank every list of contiguous label and score arrays; nothing is copied.
+
+    Parameters
+    ----------
+    offsets : rows of list i are ``offsets[i]`` to ``offsets[i + 1]``.
+    ties : equal scores stand in input order, or in reversed input order.
+    float32 : round scores to float32 before comparing.
+    depth : ranks kept; 0 keeps all.
+    order : permutation of the rows that puts those of each list together.
+
+    Raises
+    ------
+    ParseError
+        Kind ``nan``, with the row from 1 as its line.
     """

@@ -7,7 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "lint.hpp"
 #include "progress.hpp"
+#include "python_groups.hpp"
 #include "python_groups.hpp"
 #include "python_rows.hpp"
 #include "read.hpp"
@@ -114,6 +116,23 @@ Table read_text(const Text& text, const std::string& duplicates, std::optional<n
   if (only_query) options.only_query = std::string(only_query->c_str(), only_query->size());
   nb::gil_scoped_release unlocked;
   return read_sources(text.sources, options, progress);
+}
+
+nb::list lint_text(const Text& text, size_t examples, int threads, Progress* progress, size_t chunk_bytes) {
+  std::vector<FindingReport> reports;
+  {
+    nb::gil_scoped_release unlocked;
+    reports = Linter(text.sources, examples, threads, chunk_bytes).lint(progress);
+  }
+  nb::list out;
+  for (const FindingReport& report : reports) {
+    nb::list found;
+    for (const FindingExample& example : report.examples) {
+      found.append(nb::make_tuple(example.source, example.line, to_bytes(example.text), to_bytes(example.detail)));
+    }
+    out.append(nb::make_tuple(report.kind, report.count, found));
+  }
+  return out;
 }
 
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -277,6 +296,7 @@ NB_MODULE(_kernel, m) {
   bind_aligned(m);
   bind_groups(m);
   m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
+  m.def("lint_text", &lint_text, "text"_a, nb::kw_only(), "examples"_a = 3, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },
         "mapping"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");

@@ -34,7 +34,8 @@ inline void count_lines(const LineCounts& counts, Counters& counters) {
   counters["tab_lines"] = counts.tab_lines;
 }
 
-enum class Step { data, problem, end };
+// comment: one that would parse as data, handed out only on request.
+enum class Step { data, problem, comment, end };
 
 class LineReader {
  public:
@@ -51,6 +52,8 @@ class LineReader {
     return careful(line);
   }
 
+  // Hands out comments that would parse as data, too.
+  void show_comments() { show_comments_ = true; }
   // Where the next line begins.
   const char* at() const { return at_; }
   LineCounts counts() const {
@@ -150,8 +153,9 @@ class LineReader {
     counts_.blank += parsed.kind == LineKind::blank;
     counts_.comments += parsed.kind == LineKind::comment;
     counts_.comments_like_data += parsed.comment_like_data;
-    if (parsed.kind == LineKind::blank || parsed.kind == LineKind::comment) return Step::end;
+    if (parsed.kind == LineKind::blank) return Step::end;
     line = parsed.line;
+    if (parsed.kind == LineKind::comment) return show_comments_ && parsed.comment_like_data ? Step::comment : Step::end;
     if (parsed.kind == LineKind::problem) {
       problem_ = parsed.problem;
       detail_ = std::move(parsed.detail);
@@ -173,6 +177,7 @@ class LineReader {
   LineCounts counts_;
   Problem problem_ = Problem::none;
   std::string detail_;
+  bool show_comments_ = false;
 };
 
 }  // namespace idealrank

@@ -12,6 +12,7 @@
 #include "memory.hpp"
 #include "reader.hpp"
 #include "source.hpp"
+#include "table.hpp"
 
 namespace idealrank {
 
@@ -56,32 +57,61 @@ inline uint64_t line_place(const Sources& sources, const char* inside) {
   return Sources::nowhere;
 }
 
-// Hands over every data line of one query in the order of the text. `segments` are sorted by place; a segment that is only the rest of the
-// one before it (a chunk ended there) is passed over. Stops before the line at `limit`. Returns in how many pieces the lines stand.
+// Hands over every data line of one query in the order of the text, and whether it begins a piece apart from the lines before. `segments` are
+// sorted by place; one that is only the rest of the one before it (a chunk ended there) begins nothing. Stops before the line at `limit`.
 template <class TakeLine>
-size_t read_segments(const Sources& sources, const Segment* segments, size_t count, uint64_t limit, TakeLine&& take) {
+void read_segments(const Sources& sources, const Segment* segments, size_t count, uint64_t limit, TakeLine&& take) {
   uint64_t covered = 0;
-  size_t pieces = 0;
   for (size_t i = 0; i < count; ++i) {
     if (segments[i].place < covered || segments[i].place >= limit) continue;
     uint32_t source = sources.source_of(segments[i].place);
     const char* end = sources.parts[source].end;
     LineReader reader(sources.layout, sources.at(segments[i].place), end, end);
     Line line;
+    Step step;
     bool first = true;
-    ++pieces;
     covered = sources.place(source, end);
-    while (reader.next(line) == Step::data) {
+    while ((step = reader.next(line)) != Step::end) {
       uint64_t place = sources.place(source, line.begin);
-      if (place >= limit || (!first && !line.same_query)) {
+      if (place >= limit || (step == Step::data && !first && !line.same_query)) {
         covered = place;
         break;
       }
+      if (step != Step::data) continue;
+      take(line, place, first);
       first = false;
-      take(line);
     }
   }
-  return pieces;
+}
+
+// Numbers queries by first appearance. Every record has a place and an id_size, and gets its `target`; each pool is in the order of the text.
+// Returns, per query, whether it has more than one record.
+template <class Record>
+std::vector<bool> number_queries(const Sources& sources, std::vector<Pool<Record>*> pools, IdPool& ids) {
+  std::vector<size_t> next(pools.size(), 0);
+  std::vector<bool> repeated;
+  IdIndex index;
+  for (;;) {
+    Record* earliest = nullptr;
+    size_t owner = 0;
+    for (size_t i = 0; i < pools.size(); ++i) {
+      if (next[i] == pools[i]->size()) continue;
+      Record& record = (*pools[i])[next[i]];
+      if (earliest && earliest->place < record.place) continue;
+      earliest = &record;
+      owner = i;
+    }
+    if (!earliest) return repeated;
+    ++next[owner];
+    const char* line = sources.at(earliest->place);
+    while (detail::is_blank(*line)) ++line;
+    earliest->target = index.add(ids, Bytes(line, earliest->id_size));
+    if (repeated.size() == ids.size()) {
+      repeated[earliest->target] = true;
+    } else {
+      repeated.push_back(false);
+    }
+  }
 }
 
 // Groups of equal target in segments sorted by (target, place).

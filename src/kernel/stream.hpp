@@ -59,7 +59,6 @@ class TextAligner {
     Pool<RunOnlyList> run_only;
     Pool<Segment> more;  // segments of queries that some segment had claimed before
     LineCounts counts;
-    size_t next = 0;  // while gathering
   };
 
   void read_chunk(size_t number, const Chunk& chunk) {
@@ -119,38 +118,13 @@ class TextAligner {
     return false;
   }
 
-  // Numbers the queries that only the run has by first appearance: each worker's lists are in the order of the text already.
   void gather_run_only() {
-    size_t total = 0;
-    for (const auto& worker : workers_) total += worker->run_only.size();
-    if (!total) return;
+    std::vector<Pool<RunOnlyList>*> pools;
+    for (const auto& worker : workers_) pools.push_back(&worker->run_only);
     IdPool& ids = assembly_.run_only();
-    IdIndex index;
-    std::vector<bool> scattered;
-    for (RunOnlyList* list; (list = earliest());) {
-      const char* line = sources_.at(list->place);
-      list->target = index.add(ids, Bytes(query_at(line), list->id_size));
-      if (scattered.size() == ids.size()) {
-        scattered[list->target] = true;
-      } else {
-        scattered.push_back(false);  // a new one
-      }
-    }
+    std::vector<bool> scattered = number_queries(sources_, pools, ids);
     assembly_.add_queries(ids.size());
     for (const auto& worker : workers_) place_run_only(*worker, scattered);
-  }
-  // In a tab-separated line blanks may stand before the query.
-  static const char* query_at(const char* line) {
-    while (*line == ' ' || *line == '\t') ++line;
-    return line;
-  }
-  RunOnlyList* earliest() {
-    Worker* best = nullptr;
-    for (const auto& worker : workers_) {
-      if (worker->next == worker->run_only.size()) continue;
-      if (!best || worker->run_only[worker->next].place < best->run_only[best->next].place) best = worker.get();
-    }
-    return best ? &best->run_only[best->next++] : nullptr;
   }
   void place_run_only(Worker& worker, const std::vector<bool>& scattered) {
     for (const RunOnlyList& list : worker.run_only) {
@@ -197,7 +171,11 @@ class TextAligner {
   void redo(size_t number, const Segment* segments, size_t count) {
     RankedList& list = workers_[number]->list;
     list.clear();
-    size_t pieces = read_segments(sources_, segments, count, problem_.place(), [&](const Line& line) { list.push(line.document, line.value); });
+    size_t pieces = 0;
+    read_segments(sources_, segments, count, problem_.place(), [&](const Line& line, uint64_t, bool begins) {
+      list.push(line.document, line.value);
+      pieces += begins;
+    });
     if (pieces > 1) scattered_.fetch_add(1, std::memory_order_relaxed);
     ListSummary summary;
     if (settle(list, summary)) place_list(list, qrels_, segments->target, summary, assembly_, number);
