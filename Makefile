@@ -1,36 +1,112 @@
-# make demo | test | check | test-peers | bench | docs | wheel. Everything runs in .venv; PYTHON chooses the interpreter that makes it.
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-KERNEL := $(wildcard src/kernel/*.hpp src/kernel/*.cpp) CMakeLists.txt pyproject.toml
+# `make` prints the targets. Everything is installed in environments inside the repository; nothing outside it is touched.
+#   PYTHON=python3.13   the interpreter to use; its environment is .venv-3.13, so that two versions never share one
+#   ARGS="-k ties"      passed on to pytest, the benchmarks or the fuzzer
+#   PYTHON311= PYTHON312= PYTHON313=   interpreters for `make wheel` and the peers, where they are not found by themselves
+
+ifdef PYTHON
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+VENV    ?= .venv-$(or $(VERSION),broken)
+else
+VENV    ?= .venv
+endif
+BIN         := $(VENV)/bin
+VENV_PEERS  ?= .venv-peers
+VENV_BENCH  ?= .venv-bench
+INSTALL     := -m pip --disable-pip-version-check --quiet install
+CANDIDATES  := $(or $(PYTHON),python3 python3.11 python3.12 python3.13 python3.14)
+KERNEL      := $(wildcard src/kernel/*) CMakeLists.txt pyproject.toml src/idealrank/version.py
+PACKAGE     := $(shell find src/idealrank -type f -not -name '*.pyc' -not -name '*.so' 2>/dev/null)
+# The names of one dependency group of pyproject.toml; pip itself reads groups only from version 25.1 on.
+GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[1]], sep="\n")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-peers bench docs wheel clean
+.DELETE_ON_ERROR:
+.PHONY: help demo test check format test-peers bench docs fuzz wheel demo-rebuild clean
 
-help: ## the targets and what they do
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+help: ## print the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
 
-$(VENV)/.created:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "idealrank needs Python 3.11 or newer; found: $$($(PYTHON) --version). Try: make PYTHON=python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	@touch $@
+# --- what people run -------------------------------------------------------------------------------------------------------------
 
-# Editable for the Python part; the kernel is rebuilt when its sources change.
-$(VENV)/.installed: $(VENV)/.created $(KERNEL)
-	@echo "installing idealrank into $(VENV) (builds the kernel once) ..."
-	$(PIP) install --editable .
-	@touch $@
-
-$(VENV)/.test: $(VENV)/.installed
-	$(PIP) install --editable '.[test]'
-	@touch $@
-
-demo: $(VENV)/.installed ## evaluate two real rankers side by side
+demo: $(VENV)/.installed ## evaluate two real rankers over Python's own documentation, side by side
 	@$(BIN)/idealrank evaluate examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
 
-test: $(VENV)/.test ## the default test suite
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite, documentation included
+	@$(BIN)/python -m pytest $(ARGS)
 
-clean: ## remove what the targets made
-	rm -rf $(VENV) build dist
+check: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-check ## formatting, lint, types, layers, and the kernel's stub against the kernel
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+	$(BIN)/python -m mypy.stubtest idealrank._kernel --mypy-config-file pyproject.toml
+
+format: $(VENV)/.group-check ## let ruff format the code and mend what it can
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+docs: $(VENV)/.installed $(VENV)/.group-docs ## the site, in docs/site; every warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -b dirhtml docs docs/site
+	@echo "docs/site/index.html"
+
+test-peers: $(VENV_PEERS)/.installed ## values against every peer that can be installed, pinned, on Python 3.11
+	@$(VENV_PEERS)/bin/python -m pytest -m peers $(ARGS)
+
+bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
+	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
+
+fuzz: ## the kernel on hostile input under the address and undefined-behaviour sanitizers
+	@fuzz/run.sh $(ARGS)
+
+wheel: $(VENV)/.created $(VENV)/.group-wheel ## source archive and wheels; each is installed in a clean environment and runs the README there
+	@.ci/wheel $(BIN)/python
+
+demo-rebuild: ## make the demo's rankings again (needs torch; the committed files are bound to one Python)
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv build/pydocs
+	build/pydocs/bin/python $(INSTALL) -r examples/pydocs/requirements.txt
+	build/pydocs/bin/python examples/pydocs/build.py
+
+clean: ## remove every environment and everything that was built
+	rm -rf .venv .venv-* build dist docs/site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# --- environments: a stamp file for each step, made anew when what it depends on is newer ---------------------------------------
+
+$(VENV)/.created:
+	@python=$$(.ci/find-python 3.11+ $(CANDIDATES)) || { echo "idealrank needs CPython 3.11 or newer with venv; try: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }; \
+	echo "making $(VENV) with $$python ..."; $$python -m venv $(VENV)
+	@touch $@
+
+# Editable: the tests, the type checkers and a person who edits see the same files, and only a changed kernel (or pyproject.toml)
+# installs anew. It costs 4 ms at each start of the interpreter, measured; `make bench` times an ordinary install instead.
+$(VENV)/.installed: $(VENV)/.created $(KERNEL)
+	@command -v "$${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || { echo "the kernel needs a C++20 compiler; on Debian: apt-get install g++" >&2; exit 1; }
+	@echo "installing idealrank into $(VENV): builds the kernel, about half a minute ..."
+	@$(BIN)/python $(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.group-%: $(VENV)/.created pyproject.toml
+	@echo "installing the packages of 'make $*' ..."
+	@$(BIN)/python -c '$(GROUP)' $* > $(VENV)/$*.txt
+	@$(BIN)/python $(INSTALL) -r $(VENV)/$*.txt
+	@touch $@
+
+# Peers want old versions of each other's dependencies, so they get an environment of their own, on the oldest Python we support.
+$(VENV_PEERS)/.installed: $(KERNEL) tests/parity/requirements-peers.txt
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv $(VENV_PEERS)
+	@echo "installing the peers into $(VENV_PEERS): several gigabytes ..."
+	@$(VENV_PEERS)/bin/python -c '$(GROUP)' test-base > $(VENV_PEERS)/test-base.txt
+	@$(VENV_PEERS)/bin/python $(INSTALL) -r tests/parity/requirements-peers.txt -r $(VENV_PEERS)/test-base.txt --editable .
+	@touch $@
+
+# Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.
+$(VENV_BENCH)/.peers: $(wildcard benchmarks/requirements.txt)
+	@python=$$(.ci/find-python 3.11+ $(CANDIDATES)) && $$python -m venv $(VENV_BENCH)
+	@echo "installing the benchmark's peers into $(VENV_BENCH) ..."
+	@$(VENV_BENCH)/bin/python $(INSTALL) $(patsubst %,-r %,$^) pip
+	@touch $@
+
+$(VENV_BENCH)/.installed: $(VENV_BENCH)/.peers $(KERNEL) $(PACKAGE)
+	@$(VENV_BENCH)/bin/python $(INSTALL) --force-reinstall --no-deps .
+	@$(VENV_BENCH)/bin/python $(INSTALL) .
+	@touch $@
