@@ -20,6 +20,7 @@ from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
 from idealrank.measures.ranks import hit_weights
+from idealrank.measures.rounding import floored, rounded, summed
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 
 # Rows of a rectangle that are worked on at once: a block of this many lists of ten stays in the second-level cache.
@@ -67,7 +68,7 @@ class _Discounted(Measure):
         if self.rounding == "floor-2" and judged.ties == "expected":
             raise OptionError("rounding=floor-2 with ties=expected is not offered: the mean over tie orders of floored terms has no closed form")
         terms = gains * hit_weights(judged, hits, gains, self._discount, self.cutoff)
-        return _floored(judged.sum_by_query(hits.query, self._term(terms)), self.rounding)
+        return summed(judged.sum_by_query(hits.query, floored(terms, self.rounding)), self.rounding)
 
     def _ideal_dcg(self, judged: Judged) -> FloatArray:
         if self.ideal != "uncut" and _is_rectangular(self, judged):
@@ -81,16 +82,13 @@ class _Discounted(Measure):
         rank = _ideal_ranks(grades, gains, judged) if returned else grades.rank
         limit = self._ideal_limit(judged)[grades.query]
         weights = np.where(rank <= limit, self._discount.at(np.minimum(rank, limit), judged.lengths[grades.query]), 0.0)
-        return _floored(judged.sum_by_query(grades.query, self._term(gains * weights)), self.rounding)
+        return summed(judged.sum_by_query(grades.query, floored(gains * weights, self.rounding)), self.rounding)
 
     def _ideal_limit(self, judged: Judged) -> IntArray:
         if self.ideal == "uncut":
             return resolve_cutoff(None, judged.lengths)
         limit = resolve_cutoff(self.cutoff, judged.lengths)
         return np.minimum(limit, np.maximum(judged.lengths, 1)) if self.ideal == "hits" else limit
-
-    def _term(self, terms: FloatArray) -> FloatArray:
-        return _floored(terms, self.rounding)
 
     def _ideal_gains(self, grades: FloatArray) -> FloatArray:
         gains = self._gain(grades)
@@ -110,10 +108,6 @@ class _Discounted(Measure):
         usual = {None, "linear"}, {None, "log2"}
         own = getattr(self.gain, "text", self.gain) in usual[0] and getattr(self.discount, "text", self.discount) in usual[1]
         return self._trec(plain, cut, options=not own or self.ideal not in (None, "judged"))
-
-
-def _floored(values: FloatArray, rounding: Rounding | None) -> FloatArray:
-    return np.floor(values * 100) / 100 if rounding == "floor-2" else values
 
 
 def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
@@ -168,7 +162,6 @@ def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntA
     return np.where(gains < 0, grades.rank + unjudged[grades.query], grades.rank)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DCG(_Discounted):
     """Discounted cumulative gain.
 
@@ -201,7 +194,7 @@ class DCG(_Discounted):
 
     def compute(self, judged: Judged) -> PerQuery:
         """DCG of every query."""
-        return PerQuery(self._dcg(judged))
+        return PerQuery(rounded(self._dcg(judged), self.rounding))
 
     @property
     def trec_name(self) -> str:
@@ -209,7 +202,6 @@ class DCG(_Discounted):
         return self._trec_name("dcg", "dcg_cut")
 
 
-@dataclass(frozen=True, kw_only=True)
 class IdealDCG(_Discounted):
     """DCG of the ideal list: what the run could have reached.
 
@@ -236,7 +228,7 @@ class IdealDCG(_Discounted):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ideal DCG of every query."""
-        return PerQuery(self._ideal_dcg(judged))
+        return PerQuery(rounded(self._ideal_dcg(judged), self.rounding))
 
     @property
     def trec_name(self) -> str:
@@ -244,7 +236,6 @@ class IdealDCG(_Discounted):
         return self._trec_name("ideal_dcg", "ideal_dcg_cut")
 
 
-@dataclass(frozen=True, kw_only=True)
 class NDCG(_Discounted):
     """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal list.
 
@@ -288,9 +279,7 @@ class NDCG(_Discounted):
         dcg, ideal = self._dcg(judged), self._ideal_dcg(judged)
         defined = ideal != 0 if self.no_relevant == "quotient" else ideal > 0
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
-        if self.rounding in ("round-2", "round-5"):
-            values = np.round(values, int(self.rounding[-1]))
-        return fill_undefined(_floored(values, self.rounding), defined, self.no_relevant or "zero")
+        return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
 
     @property
     def trec_name(self) -> str:
