@@ -91,6 +91,7 @@ class Lists:
         'b'
         """
         label_array, score_array = _as_numbers("labels", labels), _as_numbers("scores", scores)
+        score_array = score_array if score_array.dtype.kind == "f" else score_array.astype(np.float64)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
                 f"labels have shape {label_array.shape} and scores {score_array.shape}; expected the same 1-D or 2-D shape for both"
