@@ -177,7 +177,8 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
     elif kind in ("string", "large_string", "string_view") or pyarrow.types.is_integer(column.type):
         target = pyarrow.large_string()
     else:
-        raise InputError(f"{where}: found column {name!r} of type {kind}, expected ids: text or whole numbers; cast it, or name another with columns=")
+        hint = "cast it, or name another column with columns="
+        raise InputError(f"{where}: found column {name!r} of type {kind}, expected ids, which are text or whole numbers; {hint}")
     if len(column) == 0:
         return pack([])
     array = column.cast(target).combine_chunks()

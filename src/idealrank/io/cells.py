@@ -20,12 +20,12 @@ _BLANK_END = re.compile(r"\A\s|\s\Z")
 
 
 def shown(text: str) -> str:
-    """A cell in quotes for a message, bytes outside ASCII escaped.
+    r"""A cell in quotes for a message, bytes outside ASCII escaped.
 
     Examples
     --------
-    >>> shown("d\\n1")
-    '"d\\\\n1"'
+    >>> shown("d\n1")
+    '"d\\n1"'
     """
     try:
         return quoted(encode_id(text))

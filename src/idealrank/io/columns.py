@@ -19,9 +19,12 @@ _QUERY: Names = (
     ("query", "topic", "user", "session", "group", "q"),
 )
 _DOCUMENT: Names = (
-    ("documentid", "docid", "docno", "corpusid", "passageid", "itemid", "productid", "movieid", "articleid", "candidateid", "chunkid", "did", "pid"),
+    (
+        "documentid", "docid", "docno", "corpusid", "passageid", "itemid", "productid", "movieid", "articleid", "candidateid", "chunkid",
+        "did", "pid",
+    ),
     ("document", "doc", "item", "passage", "product"),
-)
+)  # fmt: skip
 _GRADE: Names = (
     ("grade", "relevance", "rel", "label", "relevancelabel", "relevancegrade", "judgment", "judgement", "rating", "qrel"),
     ("gain", "target", "score"),
@@ -103,10 +106,10 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     def find(role: str, usual: Names) -> str:
         if role in spelled:
             return spelled[role]
-        found = _candidates(names, usual[0]) or _candidates(names, usual[1])
-        if len(found) > 1:
-            doubtful.append(f"{', '.join(found[1:])} could be the {role} too")
-        return found[0] if found else ""
+        usually = _candidates(names, usual[0]) or _candidates(names, usual[1])
+        if len(usually) > 1:
+            doubtful.append(f"{', '.join(usually[1:])} could be the {role} too")
+        return usually[0] if usually else ""
 
     value_role, usual_values = ("grade", _GRADE) if table == "qrels" else ("score", _SCORE)
     query, document = find("query", _QUERY), find("document", _DOCUMENT)
@@ -114,7 +117,8 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     by_rank = not value and table == "run"
     if by_rank:
         value = find("rank", _RANK)
-    for role, name, usual in (("query", query, _QUERY), ("document", document, _DOCUMENT), (value_role, value, usual_values)):
+    found = (("query", query, _QUERY), ("document", document, _DOCUMENT), (value_role, value, usual_values))
+    for role, name, usual in found:
         if not name:
             raise InputError(_missing(role, usual, names, where))
     chosen = Chosen(query, document, value, by_rank)
@@ -156,12 +160,12 @@ def _candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "") if names else "no columns"
+    return (", ".join(map(repr, names[:20])) or "none") + (", ..." if len(names) > 20 else "")
 
 
 def _missing(role: str, usual: Names, names: Sequence[str], where: str) -> str:
     return (
-        f"{where}: found columns {_listed(names)}, expected one for the {role}, usually called {', '.join(usual[0][:5] + usual[1][:2])} or the like; "
+        f"{where}: found columns {_listed(names)}, expected one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...); "
         f"name it with columns={{'{role}': ...}} (--columns {role}=NAME)"
     )
 

@@ -45,6 +45,28 @@ class Complaint:
     hint: str = ""
     severity: Severity = "error"
 
+    @property
+    def place(self) -> str:
+        """Path and line.
+
+        Examples
+        --------
+        >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").place
+        'a.csv:3'
+        """
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    @property
+    def words(self) -> str:
+        """What was found, what was expected, and what to do.
+
+        Examples
+        --------
+        >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").words
+        'found score NaN, expected a number'
+        """
+        return f"found {self.found}, expected {self.expected}" + (f"; {self.hint}" if self.hint else "")
+
     def error(self) -> FileFormatError:
         """The same as an exception.
 

@@ -30,7 +30,7 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 def read_delimited(source: Source, table: Table, dialect: Dialect, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read one file of columns.
+    r"""Read one file of columns.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_delimited(source: Source, table: Table, dialect: Dialect, columns: Colu
     Examples
     --------
     >>> from idealrank.io.complaints import refuse
-    >>> rows = read_delimited(Source("a.csv", b"qid,docid,score\\nq1,d1,0.5\\n"), "run", "csv", None, Notes(), refuse)
+    >>> rows = read_delimited(Source("a.csv", b"qid,docid,score\nq1,d1,0.5\n"), "run", "csv", None, Notes(), refuse)
     >>> rows.documents[0], rows.values
     ('d1', array([0.5]))
     """
@@ -82,7 +82,8 @@ def _batches(source: Source, dialect: Dialect) -> Iterator[tuple[list[list[str]]
         try:
             rows = list(islice(reader, wanted))
         except csv.Error as error:
-            raise FileFormatError(source.path, reader.line_num, f"a cell that cannot be read ({error})", "cells quoted as in RFC 4180") from None
+            found = f"a cell that cannot be read ({error})"
+            raise FileFormatError(source.path, reader.line_num, found, "cells quoted as in RFC 4180") from None
         if not rows:
             return
         lines = before + 1 + np.arange(len(rows), dtype=np.int64)
@@ -117,7 +118,8 @@ class _Scan:
         self._complain = complain
         self._chosen = chosen
         self._width = len(names)
-        self._pick: list[Callable[[list[str]], str]] = [itemgetter(names.index(name)) for name in (chosen.query, chosen.document, chosen.value)]
+        places = [names.index(name) for name in (chosen.query, chosen.document, chosen.value)]
+        self._pick: list[Callable[[list[str]], str]] = [itemgetter(place) for place in places]
         self.cells = CellChecker(path, table, chosen, complain)
 
     def columns(self, rows: list[list[str]], lines: IntArray) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:

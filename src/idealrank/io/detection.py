@@ -12,10 +12,12 @@ from idealrank.io.sources import Data, Source
 
 Format: TypeAlias = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"]
 FormatChoice: TypeAlias = Literal["auto"] | Format
+FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
 
 _ENDINGS: dict[str, Format] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow", ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow",
+    ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor",
     ".trec": "trec", ".qrels": "trec", ".qrel": "trec", ".run": "trec", ".res": "trec",
 }  # fmt: skip
 _HEAD = 1 << 16
@@ -47,8 +49,8 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     'trec'
     """
     if asked != "auto":
-        if asked not in get_args(Format):
-            raise OptionError(f"format={asked}: expected one of auto | {' | '.join(get_args(Format))}")
+        if asked not in FORMATS:
+            raise OptionError(f"format={asked}: expected one of {' | '.join(FORMATS)}")
         return asked  # type: ignore[return-value]
     _refuse_foreign(source)
     plausible = sniff(source.data)
@@ -60,14 +62,17 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     if promised == "tsv" and plausible[0] in ("trec", "beir"):
         return plausible[0]
     if promised:
-        notes.warn(f"{source.path}: found {_NAMES[plausible[0]]}, expected {_NAMES[promised]} from the ending; say format={plausible[0]} to be sure")
+        found, expected = FORMAT_NAMES[plausible[0]], FORMAT_NAMES[promised]
+        notes.warn(f"{source.path}: found {found}, expected {expected} from the ending; say format={plausible[0]} to be sure")
     elif len(plausible) > 1:
-        others = " or ".join(_NAMES[other] for other in plausible[1:])
-        notes.warn(f"{source.path}: read as {_NAMES[plausible[0]]}, though it could be {others}; say format={plausible[0]} to be sure")
+        others = " or ".join(FORMAT_NAMES[other] for other in plausible[1:])
+        notes.warn(
+            f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}; say format={plausible[0]} to be sure"
+        )
     return plausible[0]
 
 
-_NAMES: dict[Format, str] = {
+FORMAT_NAMES: dict[Format, str] = {
     "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",
     "parquet": "Parquet", "arrow": "Arrow IPC", "beir": "BEIR columns", "letor": "LETOR lines",
 }  # fmt: skip

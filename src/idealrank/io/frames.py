@@ -90,20 +90,20 @@ def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", te
 
 
 def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
-    import narwhals.stable.v2 as nw
+    import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     wrapped = nw.from_native(frame, pass_through=True)
     if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
         return _rows_of_narwhals(wrapped, table, columns, where, notes)
     if not hasattr(frame, "__arrow_c_stream__"):
-        raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, DuckDB, ...) or an Arrow stream")
+        raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, ...) or an Arrow stream")
     data = import_pyarrow(f"reading a {type(frame).__name__}").table(frame)
     chosen = choose_columns(data.schema.names, table, columns, where, notes)
     return rows_from_table(data, table, chosen, where, refuse)
 
 
 def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
-    import narwhals.stable.v2 as nw
+    import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     names = {str(name): name for name in frame.collect_schema().names()}
     chosen = choose_columns(list(names), table, columns, where, notes)
@@ -112,12 +112,13 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     if isinstance(picked, nw.LazyFrame):
         picked = picked.collect()
     try:
-        pyarrow = import_pyarrow("")
-        # Cells of mixed types (a pandas column of objects) have no Arrow type; they go the slow way.
-        return rows_from_table(picked.to_arrow().rename_columns(wanted), table, chosen, where, refuse)
+        pyarrow = import_pyarrow("reading it fast")
     except MissingExtraError:
         return _rows_of_cells(picked, table, chosen, where)
+    try:
+        return rows_from_table(picked.to_arrow().rename_columns(wanted), table, chosen, where, refuse)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+        # Cells of mixed types (a pandas column of objects) have no Arrow type; they go the slow way.
         return _rows_of_cells(picked, table, chosen, where)
 
 
@@ -133,7 +134,9 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
                 refuse(Complaint(kind, f"{where}: row {row} (counted from 0)", 0, f"{found} in column {name!r}", expected))
         return results
 
-    values = columns[chosen.value] if all_numbers(columns[chosen.value], table) else checked(chosen.value, lambda value: check_number(value, table))
+    values = columns[chosen.value]
+    if not all_numbers(values, table):
+        values = checked(chosen.value, lambda value: check_number(value, table))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
     return Rows(queries, documents, 0.0 - numbers if chosen.by_rank else numbers, lambda row: (f"{where}: row {row} (counted from 0)", 0))

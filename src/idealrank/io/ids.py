@@ -33,7 +33,17 @@ class IdColumn:
         return int(self.offsets.size) - 1
 
     def __getitem__(self, row: int) -> str:
-        return decode_id(bytes(memoryview(self.data)[self.offsets[row] : self.offsets[row + 1]]))
+        return decode_id(self.bytes_at(row))
+
+    def bytes_at(self, row: int) -> bytes:
+        """One id as it is in memory.
+
+        Examples
+        --------
+        >>> pack(["a", "bc"]).bytes_at(1)
+        b'bc'
+        """
+        return bytes(memoryview(self.data)[self.offsets[row] : self.offsets[row + 1]])
 
     def take(self, rows: Sequence[int]) -> "IdColumn":
         """Some of the ids, in this order.

@@ -25,7 +25,7 @@ _GROUP_ENDINGS = (".query", ".group")
 
 @dataclass(frozen=True)
 class LabelledItems:
-    """The items of a LETOR file.
+    r"""The items of a LETOR file.
 
     An item has no id in such files. Its document id here is ``QUERY:NUMBER``, the number counting the items of its query from 1
     in the order of the file; with a group file, queries are called ``0``, ``1``, ... in that order.
@@ -46,7 +46,7 @@ class LabelledItems:
     Examples
     --------
     >>> from idealrank.io.complaints import refuse
-    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\\n0 qid:7 1:0.1\\n"), None, Notes(), refuse)
+    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n"), None, Notes(), refuse)
     >>> items.labels, items.queries, items.documents
     (array([2., 0.]), ['7'], ['7:1', '7:2'])
     """
@@ -110,7 +110,8 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
             complain(Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED))
             continue
         if qids and bool(qids[0]) != has_qid:
-            complain(Complaint("letor", source.path, number, f"a line {'with' if has_qid else 'without'} qid:", "qid: on all lines or on none"))
+            found = f"a line {'with' if has_qid else 'without'} qid:"
+            complain(Complaint("letor", source.path, number, found, "qid: on all lines or on none"))
             continue
         labels.append(label)
         qids.append(fields[1][4:] if has_qid else b"")
@@ -127,14 +128,15 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
 def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes) -> tuple[IntArray, list[str]]:
     path = group or _group_file_beside(source.path)
     if path is None:
-        expected = "qid: on every line, or a group file"
-        raise FileFormatError(source.path, 0, "lines without qid:", expected, f"name it with group=, or call it {Path(source.path).name}.query")
+        hint = f"name it with group=, or call it {Path(source.path).name}.query"
+        raise FileFormatError(source.path, 0, "lines without qid:", "qid: on every line, or a group file", hint)
     if group is None:
         notes.inform(f"{source.path}: group sizes read from {path}")
     sizes_of = open_sources(path, notes)[0]
     sizes = read_column(sizes_of, "a group size", whole=True)
     if int(sizes.sum()) != n:
-        raise FileFormatError(sizes_of.path, 0, f"group sizes that add up to {int(sizes.sum())}", f"{n}, the number of lines of {source.path}")
+        found = f"group sizes that add up to {int(sizes.sum())}"
+        raise FileFormatError(sizes_of.path, 0, found, f"{n}, the number of items of {source.path}")
     codes = np.repeat(np.arange(sizes.size), sizes.astype(np.int64))
     return codes, [str(number) for number in range(sizes.size)]
 
@@ -146,7 +148,7 @@ def _group_file_beside(path: str) -> str | None:
 
 
 def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray:
-    """One number a line; blank lines and comments are left out.
+    r"""One number a line; blank lines and comments are left out.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
 
     Examples
     --------
-    >>> read_column(Source("a.scores", b"0.5\\n-1\\n"), "a score")
+    >>> read_column(Source("a.scores", b"0.5\n-1\n"), "a score")
     array([ 0.5, -1. ])
     """
     values = []
@@ -181,7 +183,7 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
 
 
 def read_scores(source: Source, items: LabelledItems) -> Rows:
-    """Scores of the items, one a line, in the order of the file of labels.
+    r"""Scores of the items, one a line, in the order of the file of labels.
 
     Parameters
     ----------
@@ -198,8 +200,8 @@ def read_scores(source: Source, items: LabelledItems) -> Rows:
     Examples
     --------
     >>> from idealrank.io.complaints import refuse
-    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\\n0 qid:7 1:0.1\\n"), None, Notes(), refuse)
-    >>> read_scores(Source("a.scores", b"0.5\\n0.9\\n"), items).values
+    >>> items = read_labels(Source("a.letor", b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n"), None, Notes(), refuse)
+    >>> read_scores(Source("a.scores", b"0.5\n0.9\n"), items).values
     array([0.5, 0.9])
     """
     scores = read_column(source, "a score")

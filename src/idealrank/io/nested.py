@@ -59,7 +59,7 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
 
 
 def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
-    """Read one object a line, each either queries with their documents or a record such as ``{"query_id": ..., "doc_id": ..., "score": ...}``.
+    """Read one object a line: queries with their documents, or records such as ``{"query_id": ..., "doc_id": ..., "score": ...}``.
 
     Parameters are those of `read_json`; a query may be spread over many lines.
 
@@ -131,7 +131,8 @@ class _Nest:
             self.blocks.append(Block(query, ids, [0.0 - rank for rank in range(len(ids))], place))
         else:
             hint = "give each document a grade" if isinstance(documents, list) else ""
-            self._complain(Complaint("type", *place, f"{describe_value(documents)} as the documents{of_query}", _EXPECTED[self._table], hint))
+            found = f"{describe_value(documents)} as the documents{of_query}"
+            self._complain(Complaint("type", *place, found, _EXPECTED[self._table], hint))
 
     def _usable(self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str) -> tuple[list[str], list[float]]:
         """The documents that can be used, one by one; the others are complained of."""

@@ -25,13 +25,13 @@ _READERS: dict[Format, Callable[[Source, Table, Columns, Notes, Complain], Rows 
 def read_qrels(
     path: Paths,
     *,
-    format: FormatChoice = "auto",
+    format: FormatChoice = "auto",  # noqa: A002  (the word every reader of files uses)
     columns: Columns = None,
     duplicates: QrelsDuplicates = "error",
     group: AnyPath | None = None,
     tell: Tell | None = None,
 ) -> Qrels:
-    """Read judgments.
+    r"""Read judgments.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def read_qrels(
     --------
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "a.qrels")
-    >>> _ = path.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+    >>> _ = path.write_text("q1 0 d1 2\nq1 0 d2 0\n")
     >>> read_qrels(path)["q1"]
     {'d1': 2.0, 'd2': 0.0}
     """
     notes = Notes(tell)
     sources = open_sources(path, notes)
-    kind = _common_format(sources, format, notes)
+    kind = common_format(sources, format, notes)
     if kind == "trec":
         qrels = read_trec_qrels(sources, duplicates, notes)
     else:
@@ -87,7 +87,7 @@ def read_run(
     path: Paths,
     *,
     name: str | None = None,
-    format: FormatChoice = "auto",
+    format: FormatChoice = "auto",  # noqa: A002  (the word every reader of files uses)
     columns: Columns = None,
     labels: AnyPath | None = None,
     group: AnyPath | None = None,
@@ -124,7 +124,7 @@ def read_run(
     sources = open_sources(path, notes)
     paths = [source.path for source in sources]
     name = name or ("stdin" if paths[0] == "-" else name_of(paths[0]))
-    kind = _common_format(sources, format, notes)
+    kind = common_format(sources, format, notes)
     if kind == "trec":
         if not any(len(source.data) for source in sources):
             notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
@@ -132,7 +132,19 @@ def read_run(
     return to_run([read_part(source, "run", kind, columns, notes, refuse, labels=labels, group=group) for source in sources], paths, name)
 
 
-def _common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:
+def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:
+    """The one format of all files of a collection.
+
+    Raises
+    ------
+    InputError
+        They have several.
+
+    Examples
+    --------
+    >>> common_format([Source("a.csv", b"qid,docid,rel"), Source("b.csv", b"qid,docid,rel")], "auto", Notes())
+    'csv'
+    """
     kinds = {source.path: detect(source, asked, notes) for source in sources}
     if len(set(kinds.values())) > 1:
         found = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
@@ -151,7 +163,7 @@ def read_part(
     labels: AnyPath | None = None,
     group: AnyPath | None = None,
 ) -> Rows | Blocks:
-    """Read one file that is not TREC text.
+    r"""Read one file that is not TREC text.
 
     Parameters
     ----------
@@ -166,7 +178,7 @@ def read_part(
 
     Examples
     --------
-    >>> read_part(Source("a.csv", b"qid,docid,rel\\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
+    >>> read_part(Source("a.csv", b"qid,docid,rel\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
     array([2.])
     """
     if kind in ("csv", "tsv", "beir"):
@@ -176,5 +188,5 @@ def read_part(
     if table == "qrels":
         return read_labels(source, group, notes, complain).rows()
     if labels is None:
-        raise InputError(f"{source.path}: found scores, one a line, expected the file of labels too, to know whose they are; name it with labels=")
+        raise InputError(f"{source.path}: found scores, one a line, expected the file of labels too, to know whose; name it with labels=")
     return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))

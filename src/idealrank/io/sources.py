@@ -116,7 +116,7 @@ def _open(name: str, notes: Notes) -> Source:
         if name == "-":
             data = _map(sys.stdin.buffer)
         else:
-            with open(name, "rb") as file:
+            with Path(name).open("rb") as file:
                 data = _map(file)
         kind = _compression(data)
         promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
@@ -193,7 +193,7 @@ def _decompressor(kind: str) -> tuple[Callable[[], _Decompressor], tuple[type[Ex
     if kind == "xz":
         return lzma.LZMADecompressor, (lzma.LZMAError,)
     try:
-        import zstandard
+        import zstandard  # noqa: PLC0415  (an extra)
     except ImportError:
         raise MissingExtraError("reading Zstandard", "zstandard", "zstd") from None
     return lambda: _zstd_stream(zstandard), (zstandard.ZstdError,)

@@ -1,0 +1,190 @@
+"""What judgments and a run say about each other: queries and documents that never meet, grades and scores that decide nothing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import IntArray, decode_id
+from idealrank.io.complaints import Severity
+from idealrank.io.resemblance import Resemblance, resemblance
+
+# Enough queries and ids to see in which way they differ.
+_SAMPLED_QUERIES = 3
+_SAMPLED_IDS = 5000
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Something that judgments and run show only together.
+
+    Attributes
+    ----------
+    kind : str
+        Short name.
+    count : int
+        Queries (or documents) concerned.
+    message : str
+        In words.
+    examples : tuple of str
+        The first of them.
+    severity : {"error", "warning"}
+        An error if no number could mean anything.
+    """
+
+    kind: str
+    count: int
+    message: str
+    examples: tuple[str, ...] = ()
+    severity: Severity = "warning"
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.examples)
+        more = ", ..." if self.examples and self.count > len(self.examples) else ""
+        return self.message + (f": {shown}{more}" if shown else "")
+
+
+def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
+    """Queries whose judgments cannot tell one ranking from another.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The judgments.
+    examples : int
+        Query ids to name.
+
+    Examples
+    --------
+    >>> [str(observation) for observation in observe_qrels(Qrels({"q1": {"d1": 0}, "q2": {"d1": 1}}))]
+    ['1 of 2 queries have no grade above 0; NDCG is undefined there: q1']
+    """
+    observations = []
+    n = qrels.n_queries
+    judged = np.flatnonzero(np.diff(qrels.offsets))
+    highest = np.maximum.reduceat(qrels.grades, qrels.offsets[judged]) if judged.size else np.zeros(0)
+    for kind, found, message in (
+        ("negative", highest < 0, f"of {n} queries have negative grades alone"),
+        ("no-relevant", highest == 0, f"of {n} queries have no grade above 0; NDCG is undefined there"),
+    ):
+        if found.any():
+            observations.append(_observation(kind, judged[found], message, lambda query: qrels.queries[query], examples))
+    below = int(np.count_nonzero(qrels.grades < 0))
+    if below:
+        choices = "negative=zero, kept, removed or error"
+        message = f"{below} of {qrels.n_judgments} grades are negative; the convention decides what they count ({choices})"
+        observations.append(Observation("negative-grades", below, message))
+    return observations
+
+
+def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
+    """What does not meet between judgments and run, and scores that leave the order to chance.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        A run that can be read; documents that come twice are no matter here.
+    examples : int
+        Query ids to name.
+
+    Examples
+    --------
+    >>> print(observe_run(Qrels({"q1": {"d07": 1}}), Run({"q1": {"d7": 0.5}}))[0])
+    1 of 1 answered queries list no judged document; ids differ by a prefix and zeros before the number ("d07" judged, "d7" listed): q1
+    """
+    aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
+    single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
+    observations = [*_queries_that_do_not_meet(qrels, aligned, examples), *_documents_that_do_not_meet(qrels, run, aligned, examples)]
+    return [*observations, *_scores(qrels, aligned, single, examples)]
+
+
+def _observation(kind: str, found: IntArray, message: str, name: Any, examples: int, severity: Severity = "warning") -> Observation:
+    names = tuple(name(int(query)) for query in found[:examples])
+    return Observation(kind, int(found.size), f"{found.size} {message}", names, severity)
+
+
+def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:
+    n = aligned.n_qrels_queries
+    missing = np.flatnonzero(~aligned.in_run[:n])
+    extra = [decode_id(query) for query in aligned.run_only_ids()]
+    alike = resemblance([qrels.queries[int(query)] for query in missing[:_SAMPLED_IDS]], extra[:_SAMPLED_IDS])
+    hint = "; ids differ by " + _described(alike, "judged", "answered") if alike else ""
+    judged_id = qrels.queries.__getitem__
+    if missing.size == n and extra:
+        yield _observation(
+            "no-common-query", missing, f"judged queries, and the run answers none of them{hint}", judged_id, examples, "error"
+        )
+    elif missing.size:
+        yield _observation("missing", missing, f"of {n} judged queries are not in the run{hint}", judged_id, examples)
+    if extra:
+        message = f"of {int(np.count_nonzero(aligned.in_run))} queries of the run have no judgments"
+        yield _observation("without-judgments", np.arange(len(extra)), message, lambda q: extra[q], examples)
+
+
+def _described(alike: Resemblance, left: str, right: str) -> str:
+    return f'{alike.difference} ("{alike.left}" {left}, "{alike.right}" {right})'
+
+
+def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:
+    n = aligned.n_qrels_queries
+    answered = aligned.in_run[:n] & (aligned.returned[:n] > 0)
+    alone = np.flatnonzero(answered & (aligned.judged[:n] == 0))
+    empty = np.flatnonzero(aligned.in_run[:n] & (aligned.returned[:n] == 0))
+    judged_id = qrels.queries.__getitem__
+    if empty.size:
+        yield _observation("empty-list", empty, f"of {n} judged queries have an empty list in the run", judged_id, examples)
+    if not alone.size:
+        return
+    judged, listed = _sampled_documents(qrels, run, alone[:_SAMPLED_QUERIES])
+    alike = resemblance(judged, listed)
+    hint = "; ids differ by " + _described(alike, "judged", "listed") if alike else ""
+    total = int(np.count_nonzero(answered))
+    severity: Severity = "error" if alone.size == total and alike else "warning"
+    message = f"of {total} answered queries list no judged document{hint}"
+    yield _observation("no-judged-document", alone, message, judged_id, examples, severity)
+
+
+def _sampled_documents(qrels: Qrels, run: Run, queries: IntArray) -> tuple[Sequence[str], Sequence[str]]:
+    judged: list[str] = []
+    listed: list[str] = []
+    for query in queries.tolist():
+        rows = np.arange(qrels.offsets[query], qrels.offsets[query + 1])[:_SAMPLED_IDS]
+        judged += [decode_id(document) for document in qrels.table.document_ids(rows)]
+        source, wanted = run.source, qrels.table.query_id(query)
+        if isinstance(source, _kernel.Text):
+            source = _kernel.read_text(source, duplicates="keep", only_query=wanted)
+        place = source.find_query(wanted)
+        found = np.arange(source.offsets[place], source.offsets[place + 1])[:_SAMPLED_IDS]
+        listed += [decode_id(document) for document in source.document_ids(found)]
+    return judged, listed
+
+
+def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, examples: int) -> Iterable[Observation]:
+    extra = [decode_id(query) for query in aligned.run_only_ids()]
+
+    def name(query: int) -> str:
+        return qrels.queries[query] if query < qrels.n_queries else extra[query - qrels.n_queries]
+
+    answered = int(np.count_nonzero(aligned.in_run))
+    constant = _constant(aligned)
+    if constant.size:
+        message = f"of {answered} queries give all documents one score; the tie rule alone ranks them"
+        yield _observation("constant-scores", constant, message, name, examples)
+    merged = int(single.tied.sum()) - int(aligned.tied.sum())
+    if merged > 0:
+        where = np.flatnonzero(single.tied > aligned.tied)
+        message = "queries have scores that differ in double but not in single precision; conventions with float32 rank them as ties"
+        yield _observation("single-precision-ties", where, message, name, examples)
+
+
+def _constant(aligned: _kernel.Aligned) -> IntArray:
+    """Queries in which one tie group is the whole list; those without a judged document do not show it and do not matter."""
+    if aligned.tie_first.size == 0:
+        return np.zeros(0, np.int64)
+    query = np.repeat(np.arange(aligned.n_queries), np.diff(aligned.hit_offsets))
+    whole = (aligned.tie_first == 1) & (aligned.tie_last == aligned.length[query]) & (aligned.tie_last > 1)
+    return np.unique(query[whole])

@@ -1,0 +1,206 @@
+"""Every problem of one collection at once, whatever its format, and the collection itself where it can be read all the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.problems import describe, quoted
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run, name_of
+from idealrank.errors import IdealrankError
+from idealrank.io.columns import Columns
+from idealrank.io.complaints import Collection, Complaint, Severity
+from idealrank.io.detection import Format
+from idealrank.io.ids import IdColumn
+from idealrank.io.notes import Notes
+from idealrank.io.parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
+from idealrank.io.reading import common_format, read_part
+from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.io.trec import refuse_swapped
+
+# Kinds of the kernel that stop a reader; an infinite grade and a file without judgments stop it too, an infinite score does not.
+_RUN_ERRORS = {"fields", "number", "nan", "control", "too-long", "duplicate"}
+_ERRORS = {"qrels": _RUN_ERRORS | {"infinite", "no-data"}, "run": _RUN_ERRORS}
+
+
+@dataclass
+class Report:
+    """What was found in the files of one collection.
+
+    Attributes
+    ----------
+    paths : list of str
+        As typed.
+    table : {"qrels", "run"}
+        What they should hold.
+    format : str
+        What they were read as; empty if they could not be opened.
+    problems : Collection
+        Counts and examples by kind.
+    failure : str
+        Why nothing could be read at all; empty otherwise.
+    notes : list of str
+        What was guessed.
+    qrels, run : Qrels or Run, optional
+        The data, if there is no error, or none but documents that come twice (the first of them counts here).
+    """
+
+    paths: list[str]
+    table: Table
+    format: Format | Literal[""] = ""
+    problems: Collection = field(default_factory=Collection)
+    failure: str = ""
+    notes: list[str] = field(default_factory=list)
+    qrels: Qrels | None = None
+    run: Run | None = None
+
+    @property
+    def n_errors(self) -> int:
+        """Problems that keep the data from being evaluated."""
+        return self.problems.n_errors + bool(self.failure)
+
+    @property
+    def n_warnings(self) -> int:
+        """Problems that do not."""
+        return sum(self.problems.counts.values()) - self.problems.n_errors
+
+
+def lint(
+    paths: Sequence[AnyPath],
+    table: Table,
+    *,
+    format: str = "auto",  # noqa: A002  (as in `read_qrels`)
+    columns: Columns = None,
+    labels: AnyPath | None = None,
+    group: AnyPath | None = None,
+    examples: int = 3,
+) -> Report:
+    r"""Look for every problem of one collection.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        The files of the collection.
+    table : {"qrels", "run"}
+        What they should hold.
+    format, columns, labels, group
+        As in `read_qrels` and `read_run`.
+    examples : int
+        Lines to keep of each kind.
+
+    Returns
+    -------
+    Report
+        Never raises for what is wrong with the input.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bad.qrels")
+    >>> _ = path.write_text("q1 0 d1 1\nq1 0 d2\n")
+    >>> lint([path], "qrels").problems.counts
+    Counter({'fields': 1})
+    """
+    report = Report([str(path) for path in paths], table, problems=Collection(examples))
+    notes = Notes(report.notes.append)
+    try:
+        sources = open_sources(paths, notes)
+        kind = common_format(sources, format, notes)
+        report.format = kind
+        if kind == "trec":
+            _lint_text(sources, report, examples)
+        else:
+            parts = [read_part(source, table, kind, columns, notes, report.problems, labels=labels, group=group) for source in sources]
+            _lint_parts(parts, report)
+    except IdealrankError as error:
+        report.failure = str(error)
+    return report
+
+
+def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None:
+    refuse_swapped(sources, report.table)
+    text = _kernel.Text([source.data for source in sources], report.table)
+    for kind, count, found in _kernel.lint_text(text, examples=examples):
+        severity: Severity = "error" if kind in _ERRORS[report.table] else "warning"
+        complaints = [_complaint(kind, report, example, severity) for example in found]
+        if kind == "no-data":
+            complaints = [_no_data(report)]
+        report.problems.add(kind, count, complaints, severity)
+    if not set(report.problems.counts) & (_ERRORS[report.table] - {"duplicate"}):
+        if report.table == "run":
+            report.run = Run.from_text(text, name=name_of(report.paths[0]), paths=report.paths)
+        else:
+            report.qrels = Qrels.from_table(_kernel.read_text(text, duplicates="first"), name=report.paths[0], paths=report.paths)
+
+
+def _complaint(kind: str, report: Report, example: tuple[int, int, bytes, bytes], severity: Severity) -> Complaint:
+    source, line, text, detail = example
+    path, shown = report.paths[source], quoted(text)
+    described = describe(kind, text, detail, report.table)
+    scores_decide = "ranks are ignored, scores decide"
+    words: dict[str, tuple[str, str, str]] = {
+        "comment-like-data": (f"a comment that would be data in {shown}", "comments that are none", "a blank before the '#' makes it data"),
+        "utf8": (f"an id that is not UTF-8 in {shown}", "UTF-8", "it is taken byte by byte"),
+        "rank": (f"rank {quoted(detail)} in {shown}", "a whole number", scores_decide),
+        "rank-order": (f"a rank against the order of the scores in {shown}", "ranks that rise as scores fall", scores_decide),
+    }
+    if kind in ("scattered", "duplicate"):
+        earlier = _earlier(detail, report, path)
+        words["scattered"] = (f"a query again, begun on {earlier}, in {shown}", "its lines in one place", "they are put together")
+        words["duplicate"] = (f"a document again, first on {earlier}, in {shown}", *described[1:])
+    if report.table == "run":
+        words["infinite"] = (f"score {quoted(detail)} in {shown}", "a finite score", "it ranks above or below all others")
+    return Complaint(kind, path, line, *words.get(kind, described), severity)
+
+
+def _earlier(detail: bytes, report: Report, path: str) -> str:
+    """Words for the place of an earlier line, ``SOURCE:LINE``."""
+    source, _, line = detail.decode().partition(":")
+    other = report.paths[int(source)]
+    return f"line {line}" if other == path else f"line {line} of {other}"
+
+
+def _no_data(report: Report) -> Complaint:
+    what, severity = ("judgments", "error") if report.table == "qrels" else ("results", "warning")
+    return Complaint("no-data", ", ".join(report.paths), 0, f"no {what}", "at least one", "", severity)  # type: ignore[arg-type]
+
+
+def _lint_parts(parts: Sequence[Rows | Blocks], report: Report) -> None:
+    problems, table = report.problems, report.table
+    readable = not problems.counts
+    complain_of_duplicates(parts, table, problems)
+    for part in parts:
+        _wonder_at(part, report)
+    if not any(len(part.values) if isinstance(part, Rows) else part.blocks for part in parts):
+        problems(_no_data(report))
+        readable = readable and table == "run"
+    if readable and table == "run":
+        report.run = to_run(parts, report.paths, name_of(report.paths[0]))
+    elif readable:
+        report.qrels = to_qrels(parts, report.paths, "first")
+
+
+def _wonder_at(part: Rows | Blocks, report: Report) -> None:
+    """Warnings: infinite scores, and ids that are not UTF-8."""
+    if isinstance(part, Blocks):
+        for block in part.blocks:
+            if any(np.isinf(value) for value in block.values):
+                report.problems(Complaint("infinite", *block.place, "an infinite score", "finite scores", severity="warning"))
+        return
+    for row in np.flatnonzero(np.isinf(part.values)).tolist():
+        report.problems(Complaint("infinite", *part.place(row), f"score {part.values[row]}", "a finite score", severity="warning"))
+    for ids in (part.queries, part.documents):
+        for row in _not_utf8(ids):
+            found = f"an id that is not UTF-8, {quoted(ids.bytes_at(row))}"
+            report.problems(Complaint("utf8", *part.place(row), found, "UTF-8", severity="warning"))
+
+
+def _not_utf8(ids: IdColumn) -> list[int]:
+    try:
+        str(memoryview(ids.data), "utf-8")
+    except UnicodeDecodeError:
+        return [row for row in range(len(ids)) if any("\udc80" <= letter <= "\udcff" for letter in ids[row])]
+    return []
