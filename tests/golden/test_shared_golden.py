@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from idealrank.conventions import PRESETS, Convention
-from tests.material import SHARED, shared_file
+from tests.conftest import SHARED, shared_file
 from tests.golden.checks import complaints, target_of
 from tests.golden.records import Golden
 from tests.golden.targets import TARGETS
