@@ -15,10 +15,11 @@
 namespace idealrank {
 
 struct GroupOptions {
-  bool reversed = false;  // equal scores stand in reversed input order
-  bool float32 = false;   // scores are rounded to float32 before they are compared
-  int64_t depth = 0;  // ranks kept; 0 keeps all
-  unsigned threads = 0;   // 0 uses all cores
+  bool reversed = false;   // equal scores stand in reversed input order
+  bool float32 = false;    // scores are rounded to float32 before they are compared
+  int64_t depth = 0;       // ranks kept; 0 keeps all
+  int threads = 0;         // 0 uses all cores
+  int64_t block_rows = 1 << 15;  // rows of a unit of work: enough to forget the hand-over, few enough to share
 };
 
 struct Groups {

@@ -6,7 +6,7 @@
 //     Groups rank_groups(const Label* labels, const Score* scores, int64_t n_rows,
 //                        const int64_t* offsets, int64_t n_queries,  // offsets[n_queries + 1], from 0 to n_rows
 //                        const int64_t* order,                       // permutation of the rows, or nullptr
-//                        const GroupOptions& options);               // {reversed, float32, depth, threads}
+//                        const GroupOptions& options);               // {reversed, float32, depth, threads, ...}
 //
 // Throws ParseError "nan" (line = row from 1), std::invalid_argument (offsets or order that do not fit), std::bad_alloc.
 // The result is the same for any number of threads: lists are independent, and ties are joined in the order of lists.
@@ -16,11 +16,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
+#include <optional>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,6 +29,7 @@
 
 #include "group_ranker.hpp"
 #include "memory.hpp"
+#include "parallel.hpp"
 #include "source.hpp"
 
 namespace idealrank {
@@ -51,27 +50,25 @@ Array<T> whole_array(size_t size) {
   return array;
 }
 
-constexpr int64_t block_rows = 1 << 15;  // rows of a unit of work: enough to forget the hand-over, few enough to share
-
-// Checks the offsets, fills the lengths and where each list's kept items go, and cuts the lists into blocks of about
-// `block_rows` rows. Returns the first list of each block, and n_queries at the end.
-inline std::vector<int64_t> plan(const int64_t* offsets, int64_t n_rows, int64_t depth, Groups& out) {
+// Checks the offsets, fills the lengths and where each list's kept items go, and cuts the lists into blocks. Returns the
+// first list of each block, and n_queries at the end.
+inline std::vector<int64_t> plan(const int64_t* offsets, int64_t n_rows, const GroupOptions& options, Groups& out) {
   const int64_t n = out.n_queries;
   if (offsets[0] != 0 || offsets[n] != n_rows) throw std::invalid_argument("offsets must run from 0 to the number of rows");
   std::vector<int64_t> blocks;
-  int64_t hits = 0, work = block_rows;
+  int64_t hits = 0, work = options.block_rows;
   int64_t narrowest = std::numeric_limits<int64_t>::max(), widest = 0;
   for (int64_t query = 0; query < n; ++query) {
     // Compared before they are subtracted: the difference of any two numbers may not fit.
     if (offsets[query + 1] < offsets[query] || offsets[query + 1] > n_rows) throw std::invalid_argument("offsets must not fall");
     const int64_t length = offsets[query + 1] - offsets[query];
     if (length > std::numeric_limits<int32_t>::max()) throw std::invalid_argument("a list has more than 2147483647 items");
-    if (work >= block_rows) {
+    if (work >= options.block_rows) {
       blocks.push_back(query);
       work = 0;
     }
     work += length + 1;
-    const int64_t kept = depth > 0 ? std::min(length, depth) : length;
+    const int64_t kept = options.depth > 0 ? std::min(length, options.depth) : length;
     out.length[query] = length;
     out.hit_offsets[query] = hits;
     hits += kept;
@@ -84,38 +81,9 @@ inline std::vector<int64_t> plan(const int64_t* offsets, int64_t n_rows, int64_t
   return blocks;
 }
 
-// Runs `worker(next)` on each thread, where next() hands out 0 ... count - 1 once each, then `count`. The first
-// exception is thrown again here. When no further thread can be had, those that run do all the work.
-template <class Worker>
-void run_blocks(size_t count, unsigned threads, Worker worker) {
-  std::atomic<size_t> taken{0};
-  std::exception_ptr failure;
-  std::atomic<bool> failed{false};
-  const auto next = [&] { return failed.load(std::memory_order_relaxed) ? count : std::min(count, taken.fetch_add(1)); };
-  const auto body = [&] {
-    try {
-      worker(next);
-    } catch (...) {
-      if (!failed.exchange(true)) failure = std::current_exception();
-    }
-  };
-  constexpr size_t most_threads = 256;
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  const size_t wanted = std::min({static_cast<size_t>(threads), count, most_threads});
-  std::vector<std::thread> others;
-  others.reserve(wanted);  // so that nothing can fail between the start of a thread and its place in here
-  try {
-    while (others.size() + 1 < wanted) others.emplace_back(body);
-  } catch (const std::system_error&) {
-  }
-  body();
-  for (auto& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
 // Writes the members of all ties one block after another into the columns.
 template <class Label>
-void join_ties(std::vector<TieBuffer<Label>>& blocks, unsigned threads, Groups& out) {
+void join_ties(std::vector<TieBuffer<Label>>& blocks, int threads, Groups& out) {
   std::vector<size_t> starts{0};
   for (const auto& block : blocks) starts.push_back(starts.back() + block.members.size());
   const size_t total = starts.back();
@@ -125,20 +93,18 @@ void join_ties(std::vector<TieBuffer<Label>>& blocks, unsigned threads, Groups& 
   out.tie_last = whole_array<int32_t>(total);
   out.tie_grade = whole_array<double>(total);
   if (total == 0) return;
-  run_blocks(blocks.size(), threads, [&](auto next) {
-    for (size_t i; (i = next()) < blocks.size();) {
-      const auto block = std::exchange(blocks[i], {});
-      size_t at = starts[i];
-      for (const Label label : block.members) out.tie_grade[at++] = static_cast<double>(label);
-      at = starts[i];
-      for (const Tie& tie : block.ties)
-        for (int32_t above = tie.first - 1; above < tie.last; ++at) {
-          out.tie_query[at] = tie.query;
-          out.tie_rank[at] = ++above;
-          out.tie_first[at] = tie.first;
-          out.tie_last[at] = tie.last;
-        }
-    }
+  share(blocks.size(), worker_count(threads, blocks.size()), nullptr, [&](size_t, size_t i) {
+    const auto block = std::exchange(blocks[i], {});  // freed at the end of its task
+    size_t at = starts[i];
+    for (const Label label : block.members) out.tie_grade[at++] = static_cast<double>(label);
+    at = starts[i];
+    for (const Tie& tie : block.ties)
+      for (int32_t above = tie.first - 1; above < tie.last; ++at) {
+        out.tie_query[at] = tie.query;
+        out.tie_rank[at] = ++above;
+        out.tie_first[at] = tie.first;
+        out.tie_last[at] = tie.last;
+      }
   });
 }
 
@@ -156,19 +122,28 @@ template <class Compare, class Label, class Score>
 void rank_all(const Input<Label, Score>& input, const GroupOptions& options, const std::vector<int64_t>& blocks, Groups& out) {
   const size_t n_blocks = blocks.size() - 1;
   std::vector<TieBuffer<Label>> ties(n_blocks);
-  std::atomic<bool> nan{false};
-  run_blocks(n_blocks, options.threads, [&](auto next) {
-    Ranker<Label, Score, Compare> ranker(input, options, out);
+  struct Worker {
+    Ranker<Label, Score, Compare> ranker;
     TieBuffer<Label> found;  // grows once per thread, not once per block
-    for (size_t block; (block = next()) < n_blocks;) {
-      found.ties.clear();
-      found.members.clear();
-      for (int64_t query = blocks[block]; query < blocks[block + 1] && !nan.load(std::memory_order_relaxed); ++query)
-        if (!ranker.rank(query, found)) nan = true;
-      ties[block] = found;
-    }
+  };
+  const size_t n_workers = worker_count(options.threads, n_blocks);
+  std::vector<std::optional<Worker>> workers(n_workers);
+  std::atomic<bool> nan{false};
+  share(n_blocks, n_workers, nullptr, [&](size_t number, size_t block) {
+    if (nan.load(std::memory_order_relaxed)) return;
+    if (!workers[number]) workers[number].emplace(Worker{{input, options, out}, {}});
+    auto& [ranker, found] = *workers[number];
+    found.ties.clear();
+    found.members.clear();
+    for (int64_t query = blocks[block]; query < blocks[block + 1]; ++query)
+      if (!ranker.rank(query, found)) {
+        nan = true;
+        return;
+      }
+    ties[block] = found;
   });
   if (nan) throw ParseError{problem_name(Problem::nan), 0, static_cast<uint64_t>(smallest_nan_row(input)) + 1, "", ""};
+  workers.clear();
   join_ties(ties, options.threads, out);
 }
 
@@ -182,7 +157,7 @@ Groups rank_groups(const Label* labels, const Score* scores, int64_t n_rows, con
   out.hit_offsets = groups::whole_array<int64_t>(static_cast<size_t>(n_queries) + 1);
   out.length = groups::whole_array<int64_t>(static_cast<size_t>(n_queries));
   out.tied = groups::whole_array<int32_t>(static_cast<size_t>(n_queries));
-  const auto blocks = groups::plan(offsets, n_rows, options.depth, out);
+  const auto blocks = groups::plan(offsets, n_rows, options, out);
   if (order != nullptr)
     for (int64_t i = 0; i < n_rows; ++i)
       if (order[i] < 0 || order[i] >= n_rows) throw std::invalid_argument("order must hold each row number once");

@@ -41,7 +41,7 @@ inline Groups groups_of_arrays(const Column& labels, const Column& scores, const
   if (depth < 0) throw nb::value_error("depth must not be negative; 0 keeps all ranks");
   if (threads < 0) throw nb::value_error("threads must not be negative; 0 uses all cores");
   if (ties != "input" && ties != "reversed") throw nb::value_error(("ties must be one of input, reversed; found " + ties).c_str());
-  const GroupOptions options{ties == "reversed", float32, depth, static_cast<unsigned>(threads)};
+  const GroupOptions options{.reversed = ties == "reversed", .float32 = float32, .depth = depth, .threads = threads};
   const auto run = [&](const auto* label_data, const auto* score_data) {
     return rank_groups(label_data, score_data, static_cast<int64_t>(n_rows), offsets.data(), static_cast<int64_t>(offsets.shape(0)) - 1,
                        order ? order->data() : nullptr, options);
