@@ -1,0 +1,56 @@
+"""The runner of code blocks finds what is wrong, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import blocks_of, complaints_of
+
+
+def page(folder: Path, *lines: str) -> Path:
+    path = folder / "page.md"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+RIGHT = {
+    "doctest": ["```python", ">>> 1 + 1", "2", "```"],
+    "one namespace": ["```python", "x = 3", "```", "", "```python", ">>> x", "3", "```"],
+    "printed text": ["```python", "print('a', 1.23456)", "```", "", "```text", "a 1.23...", "```"],
+    "text that is no output": ["```python", "print('a')", "```", "", "Elsewhere:", "```text", "b", "```"],
+    "command": ["```console", "$ echo one two", "one two", "$ echo three", "three", "```"],
+    "command over two lines": ["```console", "$ echo one \\", "    two", "one two", "```"],
+    "here document": ["```console", "$ cat <<END", "> one", "> END", "one", "```"],
+    "failure that is meant": ["```console", "$ ls nowhere", "ls: ...nowhere...", "$ echo $?", "2", "```"],
+    "excused": ["<!-- not run: needs a server -->", "```python", "1 / 0", "```"],
+    "set-up": ["```console", "$ make nothing-of-the-kind", "$ pip install idealrank", "```"],
+    "script": ["```sh", "cd examples-of-nothing", "test 1 = 1", "```"],
+    "other languages": ["```json", "{", "```"],
+    "indented": ["* item", "", "  ```python", "  >>> 1", "  1", "  ```"],
+}
+WRONG = {
+    "doctest": ["```python", ">>> 1 + 1", "3", "```"],
+    "exception": ["```python", "1 / 0", "```"],
+    "printed text": ["```python", "print('a')", "```", "", "```text", "b", "```"],
+    "output": ["```console", "$ echo one", "two", "```"],
+    "output of the second command": ["```console", "$ echo one", "one", "$ echo three", "```"],
+    "failure": ["```console", "$ false", "```"],
+    "script": ["```bash", "false", "true", "```"],
+}
+
+
+@pytest.mark.parametrize("lines", RIGHT.values(), ids=RIGHT)
+def test_a_right_page_passes(tmp_path: Path, lines: list[str]) -> None:
+    assert complaints_of(page(tmp_path, "# Title", "", *lines)) == []
+
+
+@pytest.mark.parametrize("lines", WRONG.values(), ids=WRONG)
+def test_a_wrong_block_is_named_with_its_line(tmp_path: Path, lines: list[str]) -> None:
+    path = page(tmp_path, "# Title", "", *lines)
+    (complaint,) = complaints_of(path)
+    assert complaint.startswith(f"{path}:4: ")
+
+
+def test_blocks_keep_language_text_and_line() -> None:
+    (block,) = blocks_of("intro\n\n```python\nx = 1\n```\n")
+    assert (block.language, block.text, block.line) == ("python", "x = 1\n", 4)

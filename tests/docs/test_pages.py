@@ -1,0 +1,16 @@
+"""Every code block of every page runs and prints what the page says."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT, complaints_of
+
+FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
+PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_block_of_the_page_runs(page: Path) -> None:
+    complaints = complaints_of(page)
+    assert not complaints, "\n\n".join(complaints)

@@ -1,0 +1,211 @@
+"""The house rules of ARCHITECTURE.md and CONTRIBUTING.md, as tests."""
+
+import ast
+import importlib
+import inspect
+import re
+import statistics
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+import idealrank
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "idealrank"
+MODULES = sorted(path for path in SOURCE.rglob("*.py"))
+LINES_PER_FILE = 400
+LINES_PER_FUNCTION = 40
+IMPORT_MILLISECONDS = 50
+MAY_USE_THE_KERNEL = ("data", "evaluation.py", "io", "api.py")
+# Loaded by those who need them, never by `import idealrank`.
+LATE = {"click", "narwhals", "pandas", "polars", "pyarrow", "rich", "scipy", "zstandard"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def functions_of(tree: ast.Module) -> Iterator[Function]:
+    return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def code_lines(function: Function) -> int:
+    """Lines from `def` to the end, without the docstring."""
+    first = function.body[0]
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - docstring
+
+
+def run(code: str) -> str:
+    """What a fresh interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests").stdout
+
+
+# --- layers ------------------------------------------------------------------------------------------------------------------
+
+
+def test_imports_keep_to_the_layers() -> None:
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-logo", "--no-cache"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Every import as (module, name); the name is empty for a plain import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def test_the_kernel_is_used_where_it_may_be() -> None:
+    # import-linter sees Python files alone, and the kernel is none.
+    users = {
+        path.relative_to(SOURCE).parts[0]
+        for path in MODULES
+        for imported in imports_of(ast.parse(path.read_text(encoding="utf-8")))
+        if imported[0] == "idealrank._kernel" or imported == ("idealrank", "_kernel")
+    }
+    assert users <= set(MAY_USE_THE_KERNEL)
+
+
+def test_no_module_imports_the_public_names_from_above() -> None:
+    # `import idealrank` inside the library would go round the layers.
+    public = set(idealrank.__all__)
+    above = [
+        f"{named(path)}: {module} {name}"
+        for path in MODULES
+        for module, name in imports_of(ast.parse(path.read_text(encoding="utf-8")))
+        if module == "idealrank" and (not name or name in public - {"api"}) and path.name != "__init__.py"
+    ]
+    assert not above
+
+
+# --- sizes -------------------------------------------------------------------------------------------------------------------
+
+WRITTEN = sorted(
+    path
+    for folder in ("src", "tests", "benchmarks", "examples", "experiments", "fuzz", "docs")
+    for pattern in ("*.py", "*.pyi", "*.hpp", "*.cpp")
+    for path in (ROOT / folder).rglob(pattern)
+    if not any(part.startswith(".") or part == "site" for part in path.relative_to(ROOT).parts)
+)
+
+
+def test_no_file_is_longer_than_one_can_read_at_a_sitting() -> None:
+    sizes = {named(path): len(path.read_text(encoding="utf-8").splitlines()) for path in WRITTEN}
+    assert {name: size for name, size in sizes.items() if size > LINES_PER_FILE} == {}
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = {
+        f"{named(path)}:{function.lineno} {function.name}": code_lines(function)
+        for path in WRITTEN
+        if path.suffix == ".py"
+        for function in functions_of(ast.parse(path.read_text(encoding="utf-8")))
+        if code_lines(function) > LINES_PER_FUNCTION
+    }
+    assert long == {}
+
+
+def test_no_kernel_function_is_longer_than_a_screen() -> None:
+    # A body starts on a line that ends in `{` after a parameter list, and ends at the closing brace of the same indentation.
+    opening = re.compile(r"^(?P<indent> *)(?!.*\b(if|for|while|switch|struct|class|namespace|else|catch|return)\b)\S.*\).*\{$")
+    long = {}
+    for path in (path for path in WRITTEN if path.suffix in {".hpp", ".cpp"}):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            start = opening.match(line)
+            if start:
+                end = next((n for n in range(number + 1, len(lines)) if re.match(rf"{start['indent']}\}}", lines[n])), number)
+                if end - number + 1 > LINES_PER_FUNCTION:
+                    long[f"{named(path)}:{number + 1}"] = end - number + 1
+    assert long == {}
+
+
+# --- public names ------------------------------------------------------------------------------------------------------------
+
+PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]
+
+
+def test_public_names_are_sorted_and_are_all_there_is() -> None:
+    # Constants and measures in capitals, then classes, then functions, as ruff sorts them.
+    order = sorted(idealrank.__all__, key=lambda name: (not (name.isupper() and len(name) > 1), not name[0].isupper(), name))
+    assert list(idealrank.__all__) == order
+    assert dir(idealrank) == sorted(idealrank.__all__)
+
+
+@pytest.mark.parametrize("name", idealrank.__all__)
+def test_a_public_name_can_be_imported(name: str) -> None:
+    assert getattr(idealrank, name) is not None
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'NDGC'"):
+        _ = idealrank.NDGC
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if callable(getattr(idealrank, name))])
+def test_a_public_name_has_a_docstring_with_an_example(name: str) -> None:
+    text = getattr(idealrank, name).__doc__ or ""
+    assert ">>> " in text, f"idealrank.{name} has no example in its docstring"
+
+
+def test_every_public_function_class_and_method_has_a_docstring() -> None:
+    bare = []
+    for path in MODULES:
+        dotted = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+        if dotted.endswith("__main__"):
+            continue
+        module = importlib.import_module(dotted)
+        for name, value in vars(module).items():
+            if name.startswith("_") or getattr(value, "__module__", "") != dotted or not isinstance(value, FunctionType | type):
+                continue
+            bare += [] if inspect.getdoc(value) else [f"{dotted}.{name}"]
+            methods = vars(value) if isinstance(value, type) else {}
+            bare += [  # getdoc also finds the docstring of the method that is overridden
+                f"{dotted}.{name}.{method}"
+                for method in methods
+                if isinstance(methods[method], FunctionType | property) and not method.startswith("_")
+                and not inspect.getdoc(getattr(value, method))
+            ]
+    assert bare == []
+
+
+# --- cost and version --------------------------------------------------------------------------------------------------------
+
+
+def test_importing_loads_nothing_that_is_not_needed() -> None:
+    loaded = run("import sys, idealrank; print(*{name.partition('.')[0] for name in sys.modules})").split()
+    assert set(loaded) & LATE == set()
+
+
+def test_evaluating_loads_neither_scipy_nor_a_dataframe_library() -> None:
+    code = "import sys, idealrank; idealrank.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'nDCG'); print(*sys.modules)"
+    assert {name.partition(".")[0] for name in run(code).split()} & LATE == set()
+
+
+def test_importing_costs_little_more_than_numpy() -> None:
+    # Processor time inside one process, after NumPy: the machine's load and the start of the interpreter are not in it.
+    code = "import time, numpy; start = time.process_time(); import idealrank; print(1000 * (time.process_time() - start))"
+    assert statistics.median(float(run(code)) for _ in range(7)) <= IMPORT_MILLISECONDS
+
+
+def test_the_version_is_stated_once() -> None:
+    stated = re.search(r'^__version__ = "(.+)"$', (SOURCE / "version.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert stated
+    assert idealrank.__version__ == stated[1] == metadata.version("idealrank")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "version" not in project
+    assert "version" in project["dynamic"]
