@@ -123,6 +123,7 @@ class Linter {
     QueryCheck query;
     Pool<QueryRecord> records;
     int64_t rows = 0;
+    bool query_is_utf8 = true;
   };
 
   void check_lines(Worker& worker, const Chunk& chunk) {
@@ -143,9 +144,12 @@ class Linter {
   }
   void check_line(Worker& worker, const Line& line, uint64_t place) {
     ++worker.rows;
-    if (!line.same_query) worker.records.push({place, static_cast<uint32_t>(line.query.size()), 0});
+    if (!line.same_query) {
+      worker.records.push({place, static_cast<uint32_t>(line.query.size()), 0});
+      worker.query_is_utf8 = valid_utf8(line.query);
+    }
     if (std::isinf(line.value)) worker.findings.note(Finding::infinite, place, Sources::nowhere, line.number);
-    if (!valid_utf8(line.document) || (!line.same_query && !valid_utf8(line.query))) worker.findings.note(Finding::utf8, place);
+    if (!worker.query_is_utf8 || !valid_utf8(line.document)) worker.findings.note(Finding::utf8, place);
     int64_t rank;
     if (sources_.layout == Layout::run && !QueryCheck::whole_number(line.rank, rank)) {
       worker.findings.note(Finding::rank, place, Sources::nowhere, line.rank);

@@ -62,13 +62,15 @@ struct Sources {
   uint64_t line_of(uint64_t place) const {
     return 1 + static_cast<uint64_t>(std::count(parts[source_of(place)].begin, at(place), '\n'));
   }
+  // The first bytes of a line, without its end.
   std::string text_of(uint64_t place) const {
     const char* first = at(place);
-    size_t window = std::min<size_t>(static_cast<size_t>(parts[source_of(place)].end - first), detail::shown_bytes);
+    const char* end = parts[source_of(place)].end;
+    size_t window = std::min<size_t>(static_cast<size_t>(end - first), detail::shown_bytes + 2);
     const void* feed = std::memchr(first, '\n', window);
-    if (feed) window = static_cast<size_t>(static_cast<const char*>(feed) - first);
-    if (window && first[window - 1] == '\r') --window;
-    return std::string(first, window);
+    const char* stop = feed ? static_cast<const char*>(feed) : first + window;
+    if ((feed || stop == end) && stop > first && stop[-1] == '\r') --stop;
+    return std::string(first, std::min<size_t>(static_cast<size_t>(stop - first), detail::shown_bytes));
   }
   ParseError error(Problem problem, uint64_t place, std::string detail) const {
     return {problem_name(problem), source_of(place), line_of(place), text_of(place), std::move(detail)};

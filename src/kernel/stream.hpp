@@ -96,18 +96,27 @@ class TextAligner {
       }
       first_place_[target] = place;
     }
+    // The segment is noted even if it has a duplicate: put together with others the query may have one earlier.
+    if (target == IdIndex::absent) worker.run_only.push({place, static_cast<uint32_t>(query.size()), 0, 0, 0, 0, 0, 0});
     ListSummary summary;
     if (!settle(worker.list, summary)) return false;
     if (target != IdIndex::absent) {
       place_list(worker.list, qrels_, target, summary, assembly_, number);
-      return true;
+    } else {
+      rank_run_only(worker, number, summary);
     }
+    return true;
+  }
+  void rank_run_only(Worker& worker, size_t number, ListSummary& summary) {
     worker.list.join_nothing();
     worker.list.rank();
     worker.list.emit(summary, assembly_.pool(number));
-    worker.run_only.push({place, static_cast<uint32_t>(query.size()), 0, static_cast<uint32_t>(summary.returned),
-                          static_cast<uint32_t>(summary.length), summary.tied, summary.straddling, summary.duplicates});
-    return true;
+    RunOnlyList& list = worker.run_only.back();
+    list.returned = static_cast<uint32_t>(summary.returned);
+    list.length = static_cast<uint32_t>(summary.length);
+    list.tied = summary.tied;
+    list.straddling = summary.straddling;
+    list.duplicates = summary.duplicates;
   }
 
   bool settle(RankedList& list, ListSummary& summary) {
