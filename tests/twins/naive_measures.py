@@ -157,7 +157,9 @@ def value(text: str, query: Query, ties: str) -> float | None:
         return None
     numbers = [number for number in values if number is not None]
     mean = math.fsum(numbers) / len(numbers)
-    result = {"best": max(numbers), "worst": min(numbers)}.get(ties, mean)
+    upside_down = asked.name == "nDCG" and _ideal(asked, query.orders[0], query) < 0  # the best order has the highest DCG
+    best, worst = (min(numbers), max(numbers)) if upside_down else (max(numbers), min(numbers))
+    result = {"best": best, "worst": worst}.get(ties, mean)
     return _rounded(result, asked.options.get("rounding", "none"))
 
 
@@ -286,6 +288,10 @@ def evaluate(
     qrels: Mapping[str, Mapping[str, float]], run: Mapping[str, Sequence[Row]], text: str, switches: Mapping[str, str]
 ) -> dict[str, float | None]:
     """A resolved measure for every query that counts."""
+    for grades in qrels.values():
+        prepare(grades, (), switches)  # a refused grade or document is refused wherever it stands
+    for rows in run.values():
+        _without_duplicates(rows, switches["duplicates"])
     values: dict[str, float | None] = {}
     for query_id in [*qrels, *(query for query in run if query not in qrels)]:
         in_qrels, in_run = query_id in qrels, query_id in run

@@ -20,7 +20,7 @@ from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, Quer
 from idealrank.errors import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hits:
     """Judged documents that were returned, query after query, by rank.
 
@@ -44,7 +44,7 @@ class Hits:
     tie_last: IntArray | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TieMembers:
     """Every member of each tie group of two or more that starts within the depth, for lists held as a rectangle."""
 
@@ -55,7 +55,7 @@ class TieMembers:
     grade: FloatArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rectangle:
     """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal beside them."""
 
@@ -64,7 +64,7 @@ class Rectangle:
     ties: TieMembers | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Alignments:
     """Counters of one alignment, per query, shape (n_queries,) each."""
 
@@ -75,7 +75,7 @@ class Alignments:
     straddling: IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """Which queries were compared: the counts that stand in the coverage."""
 
@@ -268,11 +268,13 @@ def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Align
 def _refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned) -> None:
     if alignment.unjudged != "error":
         return
-    unjudged = np.flatnonzero(aligned.first_unjudged[: qrels.n_queries] > 0)
+    last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
+    unjudged = np.flatnonzero(aligned.first_unjudged[:last] > 0)
     if unjudged.size:
         query = int(unjudged[0])
+        name = qrels.queries[query] if query < qrels.n_queries else decode_id(aligned.run_only_ids()[query - qrels.n_queries])
         raise InputError(
-            f"run {run.name!r}, query {qrels.queries[query]!r}: the document at rank {aligned.first_unjudged[query]} has no judgment "
+            f"run {run.name!r}, query {name!r}: the document at rank {aligned.first_unjudged[query]} has no judgment "
             f"({unjudged.size} queries have such documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it"
         )
 

@@ -64,7 +64,6 @@ class _Binary(Measure):
         return self._trec(plain, cut, options=self.rel not in (None, 1))
 
 
-@dataclass(frozen=True, kw_only=True)
 class P(_Binary):
     """Precision: the share of the first k ranks that hold a relevant document; ranks the list lacks count as not relevant.
 
@@ -117,11 +116,14 @@ class _PerRelevant(_Binary):
         super().__post_init__()
         checked("no_relevant", self.no_relevant, NoRelevant)
 
+    def depth(self, *, lists: bool = False) -> int:
+        """All of `lists`, whose relevant items are counted among the grades that are kept; a run's are counted in its judgments."""
+        return 0 if lists else super().depth(lists=lists)
+
     def _fill(self, values: FloatArray, n_relevant: IntArray) -> PerQuery:
         return fill_undefined(values, n_relevant > 0, self.no_relevant or "zero")
 
 
-@dataclass(frozen=True, kw_only=True)
 class R(_PerRelevant):
     """Recall: the share of the relevant documents that stand in the first k ranks (or the whole list).
 
@@ -161,7 +163,6 @@ class R(_PerRelevant):
         return self._trec_binary("set_recall", "recall")
 
 
-@dataclass(frozen=True, kw_only=True)
 class AP(_PerRelevant):
     """Average precision: the mean of the precision at the rank of each relevant document, those not returned counting 0.
 
@@ -240,7 +241,6 @@ def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: Int
     return np.repeat(sums / relevant, relevant)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RR(_PerRelevant):
     """Reciprocal rank of the first relevant document; 0 when none is within the cutoff. In [0, 1].
 

@@ -1,6 +1,5 @@
 """Counts: how many queries, returned, relevant, and relevant returned documents. Summed over queries, as trec_eval prints them."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumQ(Measure):
     """Number of queries that count.
 
@@ -53,7 +51,6 @@ class NumQ(Measure):
         return "num_q"
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRet(Measure):
     """Number of documents returned (within the cutoff), after the policies for duplicates and removed documents.
 
@@ -89,7 +86,6 @@ class NumRet(Measure):
         return "num_ret" if self.cutoff is None else str(self)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRel(_Binary):
     """Number of relevant documents among the judged.
 
@@ -126,8 +122,8 @@ class NumRel(_Binary):
         return PerQuery(self._n_relevant(judged).astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
-        """1: no hit is looked at."""
-        return 1
+        """1: no hit of a run is looked at; all items of `lists`, for the relevant ones are counted there."""
+        return 0 if lists else 1
 
     @property
     def trec_name(self) -> str:
@@ -135,7 +131,6 @@ class NumRel(_Binary):
         return self._trec_binary("num_rel", "num_rel")
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRelRet(_Binary):
     """Number of relevant documents returned (within the cutoff).
 

@@ -1,0 +1,202 @@
+"""Hypothesis strategies for judgments, runs, lists, measures and conventions, and the checks that every measure must pass.
+
+For tests of plug-ins and of this library. Hypothesis is imported when a strategy is made: ``pip install 'idealrank[testing]'``.
+Scores tie often, near-ties differ beyond float32, and both zeros occur, for that is where rankings go wrong.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from idealrank.conventions import PRESETS, Convention
+from idealrank.data.alignment import Alignment
+from idealrank.errors import MissingExtraError
+from idealrank.measures import MEASURES
+from idealrank.measures.measure import Aggregate, Kind, Measure, TieValues
+from idealrank.measures.rules import Rules
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Grades = dict[str, dict[str, float]]
+Scores = dict[str, dict[str, float]]
+
+QUERIES = ("q1", "q2", "q3")
+DOCUMENTS = ("d1", "d10", "d2", "D2", "é", "doc-3", "~", "0")
+SCORES = (2.0, 1.0, 1.0 + 1e-9, 0.5, 0.0, -0.0, -1.5)
+CUTOFFS = (None, 1, 2, 3, 5, 10, "0.2n", "0.5n", "sqrt(n)", "n^0.25")
+GAINS = ("linear", "exp2", "power(1.5)", "{-2:-1,-1:0,0:0,1:3,2:1,3:2}")
+DISCOUNTS = ("log2", "log(10)", "jarvelin(2)", "jarvelin(3.5)", "power(0.5)", "reciprocal", "exponential(2)", "linear", "[1,0.5,0.25]")
+
+
+def _strategies() -> Any:
+    try:
+        from hypothesis import strategies  # noqa: PLC0415  (only tests need it)
+    except ImportError:
+        raise MissingExtraError("making test data", "hypothesis", "testing") from None
+    return strategies
+
+
+def _words() -> dict[str, tuple[str, ...]]:
+    """The switches whose values are words, with those words."""
+    hints = {**get_type_hints(Alignment), **get_type_hints(Rules)}
+    return {
+        name: get_args(hint) for name, hint in hints.items() if all(isinstance(word, str) for word in get_args(hint)) and get_args(hint)
+    }
+
+
+def judgments(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES) -> "SearchStrategy[Grades]":
+    """Judgments ``{query: {document: grade}}`` of one or more of `queries`, each with one to eight documents.
+
+    Parameters
+    ----------
+    grades : sequence of float
+        What a grade may be.
+    queries : sequence of str
+        Query ids to draw from.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(judgments(), lambda table: True)
+    {'q1': {'d1': 0.0}}
+    """
+    st = _strategies()
+    grade = st.sampled_from([float(value) for value in grades])
+    one = st.dictionaries(st.sampled_from(DOCUMENTS), grade, min_size=1)
+    strategy: SearchStrategy[Grades] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
+    return strategy
+
+
+def runs(*, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, max_size: int = 6) -> "SearchStrategy[Scores]":
+    """Runs ``{query: {document: score}}`` over the same ids as `judgments`, some judged, some not.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        What a score may be; few values make many ties.
+    queries : sequence of str
+        Query ids to draw from.
+    max_size : int
+        Documents per query, at most.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(runs(), lambda table: len(table) == 1)
+    {'q1': {'d1': 2.0}}
+    """
+    st = _strategies()
+    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(tuple(scores)), min_size=1, max_size=max_size)
+    strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
+    return strategy
+
+
+def lists(
+    *, grades: Sequence[float] = (0, 1, 2, 3), scores: Sequence[float] = SCORES, max_size: int = 6
+) -> "SearchStrategy[list[list[tuple[float, float]]]]":
+    """Lists of (label, score) pairs, one list a query, some of them empty.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(lists(), lambda queries: len(queries[0]) == 1)
+    [[(0.0, 2.0)]]
+    """
+    st = _strategies()
+    item = st.tuples(st.sampled_from([float(grade) for grade in grades]), st.sampled_from(tuple(scores)))
+    strategy: SearchStrategy[list[list[tuple[float, float]]]] = st.lists(st.lists(item, max_size=max_size), min_size=1, max_size=4)
+    return strategy
+
+
+def measures(classes: Sequence[type[Measure]] = tuple(MEASURES.values())) -> "SearchStrategy[Measure]":
+    """Measures of these classes with any of their options set; those that the class refuses are left out.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> str(find(measures([MEASURES["RR"]]), lambda measure: measure.cutoff == 10))
+    'RR@10'
+    """
+    st = _strategies()
+    values = {
+        "cutoff": CUTOFFS,
+        "gain": (None, *GAINS),
+        "discount": (None, *DISCOUNTS),
+        "rel": (None, -1, 0, 0.5, 1, 2),
+        **{name: (None, *words) for name, words in _words().items()},
+    }
+
+    def build(cls: type[Measure], options: dict[str, Any]) -> Measure:
+        options = {name: value for name, value in options.items() if value is not None}
+        if cls.name == "P":
+            options.setdefault("cutoff", 3)
+        if cls.name in ("NumQ", "NumRel"):
+            options.pop("cutoff", None)
+        return cls(**options)
+
+    def options_of(cls: type[Measure]) -> "SearchStrategy[Measure]":
+        names = {field.name: st.sampled_from(values[field.name]) for field in fields(cls)}
+        strategy: SearchStrategy[Measure] = st.fixed_dictionaries(names).map(lambda options: build(cls, options))
+        return strategy
+
+    found: SearchStrategy[Measure] = st.sampled_from(tuple(classes)).flatmap(options_of)
+    return found
+
+
+def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "SearchStrategy[Convention]":
+    """Conventions: a preset with any of its switches changed.
+
+    Parameters
+    ----------
+    presets : sequence of str
+        Presets to start from.
+    **fixed
+        Switches that must have this value.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(conventions(ties="expected"), lambda convention: True).alignment.ties
+    'expected'
+    """
+    st = _strategies()
+    changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in fixed}
+    strategy: SearchStrategy[Convention] = st.builds(
+        lambda preset, switches: Convention.of(preset, **{**switches, **fixed}),
+        st.sampled_from(tuple(presets)),
+        st.fixed_dictionaries({}, optional=changes),
+    )
+    return strategy
+
+
+def missing_facts(cls: type[Measure]) -> list[str]:
+    """What a measure's class does not say, or says wrongly; the property suite asks this of every listed measure.
+
+    Parameters
+    ----------
+    cls : type of Measure
+        The class.
+
+    Examples
+    --------
+    >>> missing_facts(MEASURES["nDCG"])
+    []
+    """
+    allowed = {"kind": get_args(Kind), "aggregate": get_args(Aggregate), "direction": (-1, 0, 1), "ties": get_args(TieValues)}
+    problems = [
+        f"{name}={getattr(cls, name, None)!r}, expected one of {words}"
+        for name, words in allowed.items()
+        if getattr(cls, name, None) not in words
+    ]
+    low, high = cls.bounds
+    if not low <= high:
+        problems.append(f"bounds={cls.bounds}, expected low <= high")
+    problems += [f"{name} is missing" for name in ("name", "summary") if not getattr(cls, name, "")]
+    unknown = set(cls.from_convention) - {field.name for field in fields(cls)}
+    if unknown:
+        problems.append(f"from_convention names {', '.join(sorted(unknown))}, which are no options")
+    return problems
+
+
+__all__ = ["PRESETS", "conventions", "judgments", "lists", "measures", "missing_facts", "runs"]
