@@ -69,8 +69,10 @@ class TableBuilder {
   }
   uint32_t owner(size_t row) const {
     if (!grouped_) return owners_[row];
-    auto after = std::upper_bound(starts_.begin(), starts_.end(), static_cast<int64_t>(row));
-    return static_cast<uint32_t>(after - starts_.begin()) - 1;
+    // Once the offsets are closed they are the table's, with one entry more.
+    const int64_t* first = table_.offsets.size() ? table_.offsets.begin() : starts_.begin();
+    const int64_t* after = std::upper_bound(first, first + table_.queries.size(), static_cast<int64_t>(row));
+    return static_cast<uint32_t>(after - first) - 1;
   }
   // A counting sort, so input order stays inside each query. `starts_` becomes the offsets, `order_` the input row at each place.
   void group() {
