@@ -47,7 +47,7 @@ format: $(VENV)/.group-check ## let ruff format the code and mend what it can
 	$(BIN)/ruff check --fix
 
 docs: $(VENV)/.installed $(VENV)/.group-docs ## the site, in docs/site; every warning is an error
-	$(BIN)/python -m sphinx -W --keep-going -q -b dirhtml docs docs/site
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/site
 	@echo "docs/site/index.html"
 
 test-peers: $(VENV_PEERS)/.installed ## values against every peer that can be installed, pinned, on Python 3.11

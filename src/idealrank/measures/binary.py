@@ -67,7 +67,7 @@ class _Binary(Measure):
 class P(_Binary):
     """Precision: the share of the first k ranks that hold a relevant document; ranks the list lacks count as not relevant.
 
-    P@k = |relevant in the top k| / k, in [0, 1].
+    ``P@k = |relevant in the top k| / k``, in [0, 1].
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class _PerRelevant(_Binary):
 class R(_PerRelevant):
     """Recall: the share of the relevant documents that stand in the first k ranks (or the whole list).
 
-    R@k = |relevant in the top k| / |relevant|, in [0, 1].
+    ``R@k = |relevant in the top k| / |relevant|``, in [0, 1].
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class R(_PerRelevant):
 class AP(_PerRelevant):
     """Average precision: the mean of the precision at the rank of each relevant document, those not returned counting 0.
 
-    AP@k = (1 / |relevant|) sum over relevant documents at ranks r <= k of |relevant in the top r| / r, in [0, 1].
+    ``AP@k = (1 / |relevant|) sum over relevant documents at ranks r <= k of |relevant in the top r| / r``, in [0, 1].
 
     Parameters
     ----------

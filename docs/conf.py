@@ -1,0 +1,46 @@
+"""The site: `make docs` builds it, offline and with every warning an error.
+
+Pages are Markdown in guides/ (do), concepts/ (understand) and reference/ (look up); the reference is made from docstrings.
+"""
+
+import sys
+from pathlib import Path
+
+from idealrank import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "idealrank"
+author = "idealrank maintainers"
+copyright = author
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "said"]
+exclude_patterns = ["site", "extensions"]
+suppress_warnings = ["ref.python"]  # `n_queries` in a docstring is an attribute of several classes; it stays plain text
+default_role = "py:obj"  # `Qrels` in a docstring becomes a link where there is something to link to
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "idealrank"
+html_show_copyright = False
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "footer_start": [],
+    "footer_end": [],
+    "show_prev_next": False,
+    "show_toc_level": 2,
+}
+html_sidebars = {"index": []}
