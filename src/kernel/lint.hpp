@@ -127,7 +127,6 @@ class Linter {
   };
 
   void check_lines(Worker& worker, const Chunk& chunk) {
-    want(chunk.begin, chunk.end);
     LineReader reader(sources_.layout, chunk.begin, chunk.end, sources_.parts[chunk.source].end);
     reader.show_comments();
     Line line;

@@ -29,7 +29,6 @@ class Fragment {
     documents_.clear();
     values_.clear();
     place = Sources::nowhere;
-    want(chunk.begin, chunk.end);
     LineReader reader(sources.layout, chunk.begin, chunk.end, sources.parts[chunk.source].end);
     Line line;
     Step step;

@@ -11,11 +11,6 @@
 #include "line.hpp"
 #include "memory.hpp"
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 namespace idealrank {
 
 struct Source {
@@ -121,21 +116,6 @@ inline std::vector<Chunk> cut(const Sources& sources, size_t size) {
 inline size_t chunk_size(const Sources& sources, size_t asked) {
   if (asked) return asked;
   return static_cast<size_t>(std::clamp<uint64_t>(sources.total() / 64, 1 << 16, 1 << 20));
-}
-
-// Tells the system that these pages are wanted now: one call instead of a fault for every few pages. It is only advice.
-inline void want(const char* begin, const char* end) {
-#if defined(__linux__)
-  constexpr int populate_read = 22;  // MADV_POPULATE_READ, since Linux 5.14; older systems refuse, and nothing is lost
-  constexpr size_t worthwhile = 1 << 16;
-  if (static_cast<size_t>(end - begin) < worthwhile) return;
-  static const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  uintptr_t first = reinterpret_cast<uintptr_t>(begin) / page * page;
-  madvise(reinterpret_cast<void*>(first), reinterpret_cast<uintptr_t>(end) - first, populate_read);
-#else
-  static_cast<void>(begin);
-  static_cast<void>(end);
-#endif
 }
 
 using Counters = std::map<std::string, int64_t>;

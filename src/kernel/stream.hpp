@@ -63,7 +63,6 @@ class TextAligner {
 
   void read_chunk(size_t number, const Chunk& chunk) {
     if (problem_.place() <= sources_.place(chunk.source, chunk.begin)) return;
-    want(chunk.begin, chunk.end);
     Worker& worker = *workers_[number];
     LineReader reader(sources_.layout, chunk.begin, chunk.end, sources_.parts[chunk.source].end);
     Line line;
