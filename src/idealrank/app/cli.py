@@ -123,6 +123,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return console.interrupted()
         except BrokenPipeError:
             return _end_quietly()
+        except OSError as error:
+            return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
         except IdealrankError as error:
             return _refuse(str(error), console.hint_for(str(error)))
         return code if isinstance(code, int) else FINE

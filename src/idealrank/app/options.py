@@ -1,34 +1,68 @@
 """Options that several commands share, and what their texts mean."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from typing import Any
 
 import click
 
 from idealrank.app import console
+from idealrank.app.reading import Inputs
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.errors import OptionError
+from idealrank.io.detection import FORMATS
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 
 DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 measures: Decorator = click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
     help=f"nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; repeat it, or put commas between.  [default: {','.join(DEFAULT_MEASURES)}]",
 )  # fmt: skip
+one_measure: Decorator = click.option(
+    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, help="The measure to explain."
+)  # fmt: skip
 convention: Decorator = click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
-    help="How the tool you compare with computes; `idealrank conventions` lists them.",
+    help="Compute as this tool does; `idealrank conventions` lists them.",
 )  # fmt: skip
 threads: Decorator = click.option(
     "--threads", metavar="N", type=click.IntRange(min=0), default=0, help="0 uses all cores; the numbers are the same for any N."
 )  # fmt: skip
+output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Write there; the file appears when it is complete.")
+
+_INPUTS: tuple[Decorator, ...] = (
+    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="A further file of judgments; may be repeated."),
+    click.option(
+        "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
+        help=f"Of all files: {', '.join(FORMATS)}. auto goes by ending and first line.",
+    ),
+    click.option(
+        "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+        help="Columns of tables: query=, document=, grade=, score= or rank=."
+    ),
+    click.option("--group", metavar="FILE", help="Group sizes, for LETOR files without qid."),
+)  # fmt: skip
 
 
-def parse_measure_texts(texts: Sequence[str], default: Sequence[str] = DEFAULT_MEASURES) -> tuple[Measure, ...]:
+def inputs(command: Command) -> Command:
+    """Give a command the options that say how files are read; it gets them as one argument, `inputs`."""
+
+    @wraps(command)
+    def with_inputs(*, file_format: str, columns_text: str, group: str | None, more_qrels: tuple[str, ...], **others: Any) -> Any:
+        return command(inputs=Inputs(file_format, columns_text, group, more_qrels), **others)
+
+    decorated: Command = with_inputs
+    for decorate in reversed(_INPUTS):
+        decorated = decorate(decorated)
+    return decorated
+
+
+def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
     """Measures of all ``-m`` options; commas outside brackets separate.
 
     Examples
@@ -37,7 +71,7 @@ def parse_measure_texts(texts: Sequence[str], default: Sequence[str] = DEFAULT_M
     ['nDCG(gain=exp2,ideal=returned)@10', 'AP']
     """
     parts = [part.strip() for text in texts for part in split_outside_brackets(text)]
-    return parse_measures([part for part in parts if part] or default)
+    return parse_measures([part for part in parts if part] or DEFAULT_MEASURES)
 
 
 def split_outside_brackets(text: str) -> list[str]:
@@ -59,7 +93,7 @@ def split_outside_brackets(text: str) -> list[str]:
 
 
 def parse_convention(text: str) -> Convention:
-    """A convention from its text; what is nearly right is suggested.
+    """A convention from its text; for what is nearly right, what may have been meant.
 
     Raises
     ------
@@ -72,13 +106,13 @@ def parse_convention(text: str) -> Convention:
     'expected'
     """
     name, *changes = split_outside_brackets(text)
-    _suggest("convention", name.strip().lower(), PRESETS)
+    _check("convention", name.strip().lower(), PRESETS, "one that `idealrank conventions` lists")
     for change in changes:
-        _suggest("switch", change.partition("=")[0].strip().replace("-", "_"), SWITCHES)
+        _check("switch", change.partition("=")[0].strip().replace("-", "_"), SWITCHES, f"one of {', '.join(SWITCHES)}")
     return Convention.of(text)
 
 
-def _suggest(kind: str, name: str, known: Sequence[str] | dict[str, Any]) -> None:
+def _check(kind: str, name: str, known: Iterable[str], expected: str) -> None:
     if name not in known:
         near = console.nearest(name, known)
-        raise OptionError(f"unknown {kind} {name!r}" + (f", did you mean {near}?" if near else "") + f" Expected one of {', '.join(known)}")
+        raise OptionError(f"unknown {kind} {name!r}, expected {expected}" + (f"; did you mean {near}?" if near else ""))

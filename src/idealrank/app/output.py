@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -55,22 +54,13 @@ def _write_stdout(pieces: Iterable[str]) -> None:
 def _write_renamed(pieces: Iterable[str], target: Path) -> None:
     if target.is_dir():
         raise InputError(f"{target}: found a directory, expected the name of a file to write")
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
-        with open(descriptor, "wb") as file:
+        with unfinished.open("xb") as file:
             file.writelines(_batches(pieces))
-        _usual_permissions(name)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _usual_permissions(name: str) -> None:
-    """A temporary file is readable by its owner alone; the result should be what `open` would have made."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _batches(pieces: Iterable[str]) -> Iterable[bytes]:

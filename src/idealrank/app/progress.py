@@ -5,9 +5,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
-from idealrank._kernel import Progress
+from idealrank.data.progress import Progress
 
 Result = TypeVar("Result")
 
@@ -63,13 +63,13 @@ class Watch:
         return job.result()
 
 
-class _Job:
+class _Job(Generic[Result]):
     """One piece of work in its thread."""
 
     def __init__(self, work: Callable[[Progress], Result]) -> None:
         self.progress = Progress()
         self.ended = threading.Event()
-        self._results: list[object] = []
+        self._results: list[Result] = []
         self._errors: list[BaseException] = []
         self._work = work
         threading.Thread(target=self._do, daemon=True).start()
@@ -82,13 +82,13 @@ class _Job:
         finally:
             self.ended.set()
 
-    def result(self) -> object:
+    def result(self) -> Result:
         if self._errors:
             raise self._errors[0]
         return self._results[0]
 
 
-def _draw(label: str, job: _Job) -> None:
+def _draw(label: str, job: _Job[Any]) -> None:
     from rich import progress as bars  # noqa: PLC0415  (loaded only when a bar is drawn)
     from rich.console import Console  # noqa: PLC0415
 

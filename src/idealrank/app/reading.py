@@ -2,38 +2,64 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from idealrank import _kernel
+from idealrank.app import console
 from idealrank.conventions import Convention
-from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
+from idealrank.io.columns import parse_columns
+from idealrank.io.reading import read_qrels, read_run
 
 
-def open_qrels(paths: Sequence[str], convention: Convention) -> Qrels:
-    """Judgments of one or several files; a document judged twice falls under the convention's policy for duplicates."""
-    policy = convention.alignment.duplicates
-    try:
-        table = _kernel.read_text(
-            _kernel.Text([_read(path) for path in paths], "qrels"), duplicates="error" if policy == "twice" else policy
-        )
-    except _kernel.ParseError as error:
-        raise translate(error, paths, "qrels") from None
-    return Qrels.from_table(table, name=paths[0], paths=paths)
+@dataclass(frozen=True)
+class Inputs:
+    """How the files of a command are to be read.
+
+    Attributes
+    ----------
+    file_format : str
+        ``"auto"``, or the format of all of them.
+    columns_text : str
+        Names of columns, ``query=...,document=...``; empty to guess.
+    group : str or None
+        Group sizes of LETOR files.
+    more_qrels : tuple of str
+        Further files of judgments.
+
+    Examples
+    --------
+    >>> Inputs(columns_text="query=topic").columns
+    {'query': 'topic'}
+    """
+
+    file_format: Any = "auto"
+    columns_text: str = ""
+    group: str | None = None
+    more_qrels: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, str] | None:
+        """Names of columns by their role; None to guess."""
+        return parse_columns(self.columns_text) if self.columns_text else None
+
+    def open_qrels(self, path: str, convention: Convention) -> Qrels:
+        """The judgments; a document judged twice falls under the convention's policy for duplicates."""
+        policy = convention.alignment.duplicates
+        duplicates = "error" if policy == "twice" else policy
+        paths = [path, *self.more_qrels]
+        return read_qrels(paths, format=self.file_format, columns=self.columns, duplicates=duplicates, group=self.group, tell=_note)
+
+    def open_run(self, path: str, name: str, qrels: str) -> Run:
+        """One run; a file of bare scores takes its queries and documents from the judgments' lines."""
+        labels = None if qrels == "-" else qrels
+        return read_run(path, name=name, format=self.file_format, columns=self.columns, labels=labels, group=self.group, tell=_note)
 
 
-def open_run(path: str, name: str) -> Run:
-    """One run under a name."""
-    return Run.from_text(_kernel.Text([_read(path)], "run"), name=name, paths=[path])
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+def _note(message: str) -> None:
+    console.say("note", message)
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
@@ -46,7 +72,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
     """
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
-        raise OptionError(f"run {twice[0]}: given {paths.count(twice[0])} times, expected each run once")
+        raise OptionError(f"run {twice[0]}: found {paths.count(twice[0])} times, expected each run once")
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]

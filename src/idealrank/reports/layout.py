@@ -1,12 +1,21 @@
-"""Aligned columns of plain text."""
+"""Aligned columns of plain text: the same on a terminal and in a pipe."""
 
 from collections.abc import Sequence
 
 WIDTH = 100
 
 
-def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
-    """Rows as lines: the first column to the left, the others to the right.
+def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[int] = (0,)) -> list[str]:
+    """Rows as lines, cells padded to the width of their column.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        All of one length; the first is the head.
+    gap : str
+        Stands between columns.
+    left : sequence of int
+        Columns that are texts and begin at the left; numbers end at the right.
 
     Examples
     --------
@@ -14,7 +23,25 @@ def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
     ['run    AP', 'bm25  0.5']
     """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [gap.join((row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)))).rstrip() for row in rows]
+    padded = (
+        [cell.ljust(width) if column in left else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))]
+        for row in rows
+    )
+    return [gap.join(row).rstrip() for row in padded]
+
+
+def clipped(text: str, width: int) -> str:
+    """The text, with its middle left out where it is too long.
+
+    Examples
+    --------
+    >>> clipped("clueweb12-0000tw-00-00000", 11)
+    'cluew..0000'
+    """
+    if len(text) <= width:
+        return text
+    tail = (width - 2) // 2
+    return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
 
 
 def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:

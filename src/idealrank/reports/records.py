@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from idealrank.conventions import Convention
@@ -28,12 +28,12 @@ def json_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
     yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"
-        yield from _json_run(evaluation, per_query)
+        yield from _json_run(evaluation, per_query=per_query)
         yield "\n    }"
     yield "\n  ]\n}\n"
 
 
-def _json_run(evaluation: Evaluation, per_query: bool) -> Iterator[str]:
+def _json_run(evaluation: Evaluation, *, per_query: bool) -> Iterator[str]:
     yield f'\n      "name": {json.dumps(evaluation.name)},\n      "path": {json.dumps(evaluation.path)}'
     yield f',\n      "mean": {_object(evaluation.mean())}'
     if per_query:
@@ -71,14 +71,30 @@ def convention_record(convention: Convention) -> dict[str, str]:
     return {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
 
 
+def conventions_record(conventions: Mapping[str, Convention]) -> str:
+    """Conventions as JSON: tool, proof, fingerprint and switches by name.
+
+    Examples
+    --------
+    >>> from idealrank.conventions import PRESETS
+    >>> json.loads(conventions_record(PRESETS))["conventions"]["sklearn"]["switches"]["ties"]
+    'expected'
+    """
+    record = {
+        name: {"tool": convention.tool, "proof": convention.proof, "fingerprint": convention.fingerprint, "switches": convention.switches()}
+        for name, convention in conventions.items()
+    }
+    return json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2) + "\n"
+
+
 def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
-    """CSV with header, a value a row; empty where a value is left out or NaN.
+    r"""CSV with header, a value a row; empty where a value is left out or NaN.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> next(csv_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
-    'run,measure,value,convention\\n'
+    'run,measure,value,convention\n'
     """
     yield _csv_row(["run", *(["query"] if per_query else []), "measure", "value", "convention"])
     for evaluation in evaluations:
@@ -103,13 +119,13 @@ def _csv_value(value: float | None) -> str:
 
 
 def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
-    """trec_eval's layout: name, query or ``all``, value, separated by tabs; a run's block begins with its name as ``runid``.
+    r"""trec_eval's layout: name, query or ``all``, value, separated by tabs; a run's block begins with its name as ``runid``.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> list(trec_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))[1]
-    'map                   \\tall\\t1.0000\\n'
+    'map                   \tall\t1.0000\n'
     """
     for evaluation in evaluations:
         measures = {str(measure): measure for measure in evaluation.measures}

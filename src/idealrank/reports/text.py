@@ -8,7 +8,7 @@ from idealrank.coverage import Coverage
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reports.layout import WIDTH, columns, wrapped
-from idealrank.reports.words import in_words
+from idealrank.reports.words import in_words, title
 
 _SOME = 5
 
@@ -27,7 +27,7 @@ def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) 
     --------
     >>> import idealrank as ir
     >>> print(table_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]).splitlines()[1])
-    run  1.0000
+    run 1.0000
     """
     parts = [_per_query(evaluation) for evaluation in evaluations] if per_query else []
     parts += [_means(evaluations), _convention(evaluations[0].convention), _coverage(evaluations)]
@@ -67,13 +67,14 @@ def _number(measure: Measure, value: float) -> str:
 def _per_query(evaluation: Evaluation) -> list[str]:
     rows = [[evaluation.name, *map(str, evaluation.measures)]]
     for query, values in evaluation.per_query().items():
-        rows.append([query, *("-" if value is None else _number(m, value) for m, value in zip(evaluation.measures, values.values(), strict=True))])
+        rows.append(
+            [query, *("-" if value is None else _number(m, value) for m, value in zip(evaluation.measures, values.values(), strict=True))]
+        )
     return columns(rows)
 
 
 def _convention(convention: Convention) -> list[str]:
-    tool = f": {convention.tool}" if convention.tool else ""
-    return [f"convention {convention}{tool}", *wrapped(in_words(convention))]
+    return [f"convention {title(convention)}", *wrapped(in_words(convention))]
 
 
 def _coverage(evaluations: Sequence[Evaluation]) -> list[str]:

@@ -1,6 +1,9 @@
 """A convention in words, switch by switch."""
 
+from collections.abc import Mapping
+
 from idealrank.conventions import Convention
+from idealrank.reports.layout import columns
 
 _TIES = {
     "docid": "by document id, descending",
@@ -19,7 +22,13 @@ _DUPLICATES = {
 }
 _UNJUDGED = {"not-relevant": "not relevant", "skipped": "skipped", "error": "an error"}
 _GRADES = {"given": "as given", "truncated": "cut to whole numbers", "minimum": "0 where below 1"}
-_NEGATIVE = {"kept": "kept", "zero": "counted 0", "removed": "removed with their documents", "padding": "kept, but -1 is padding", "error": "an error"}
+_NEGATIVE = {
+    "kept": "kept",
+    "zero": "counted 0",
+    "removed": "removed with their documents",
+    "padding": "kept, but -1 is padding",
+    "error": "an error",
+}
 _MISSING = {"zero": "counted 0", "left-out": "left out", "error": "an error"}
 _WITHOUT_JUDGMENTS = {"left-out": "left out", "evaluated": "evaluated"}
 _NO_RELEVANT = {"zero": "0", "one": "1", "nan": "NaN", "left-out": "left out", "quotient": "DCG / ideal DCG, 0 where that is 0 / 0"}
@@ -81,3 +90,49 @@ def in_words(convention: Convention) -> str:
     """
     switches = convention.switches()
     return "; ".join(phrase(switch, switches[switch]) for switch in WORDS if _SILENT.get(switch) != switches[switch])
+
+
+def title(convention: Convention) -> str:
+    """Name, fingerprint, and what it reproduces; a changed preset reproduces nothing, and says so.
+
+    Examples
+    --------
+    >>> title(Convention.of("sklearn,ties=best")).split("]: ")[1]
+    'changed from scikit-learn 1.9.1: ndcg_score'
+    """
+    changed = "changed from " if "," in convention.name else ""
+    return f"{convention}: {changed}{convention.tool}"
+
+
+def conventions_table(conventions: Mapping[str, Convention]) -> str:
+    """All conventions, one a line, with what each reproduces and how that was shown.
+
+    Examples
+    --------
+    >>> from idealrank.conventions import PRESETS
+    >>> print(conventions_table(PRESETS).splitlines()[1])
+    standard        definition      trec_eval 10 with -c, float grades kept
+    """
+    rows = [["convention", "proof", "reproduces"]]
+    rows += [[name, convention.proof, convention.tool] for name, convention in conventions.items()]
+    lines = columns(rows, left=(0, 1, 2))
+    return "\n".join([*lines, "", "idealrank conventions NAME shows the switches of one."]) + "\n"
+
+
+def convention_card(convention: Convention) -> str:
+    """One convention: every switch, its value, what that means; switches that differ from the standard are marked.
+
+    Examples
+    --------
+    >>> print(convention_card(Convention.of("lightgbm")).splitlines()[1])
+    proof: live peer
+    """
+    usual = Convention.of("standard").switches()
+    rows = [["", "switch", "value", "in words"]]
+    rows += [
+        ["" if value == usual[switch] else "*", switch, value, phrase(switch, value)] for switch, value in convention.switches().items()
+    ]
+    lines = columns(rows, left=(0, 1, 2, 3))
+    last = "* not as in standard; any switch can be changed: --convention NAME,SWITCH=VALUE"
+    proof = "none, for the preset was changed" if "," in convention.name else convention.proof
+    return "\n".join([title(convention), f"proof: {proof}", "", *lines, "", last]) + "\n"

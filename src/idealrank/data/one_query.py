@@ -1,0 +1,47 @@
+"""One query of judgments or of a run, as a collection of its own."""
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.problems import translate
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import encode_id
+
+
+def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
+    """The judgments of one query; none at all where the query has none.
+
+    Examples
+    --------
+    >>> qrels_of_query(Qrels({"q1": {"a": 1}, "q2": {"b": 1}}), "q2")["q2"]
+    {'b': 1.0}
+    """
+    table, query_bytes = qrels.table, encode_id(query_id)
+    query = table.find_query(query_bytes)
+    rows = np.arange(table.offsets[query], table.offsets[query + 1]) if query >= 0 else np.zeros(0, np.int64)
+    name = qrels.paths[0] if qrels.paths else qrels.name
+    return Qrels.from_columns([query_bytes] * rows.size, table.document_ids(rows), qrels.grades[rows], name=name)
+
+
+def run_of_query(run: Run, query_id: str) -> Run | None:
+    """What a run answers to one query, duplicates kept, in input order; None where it does not answer.
+
+    Examples
+    --------
+    >>> run_of_query(Run({"q1": ["a"], "q2": ["b", "c"]}), "q2").ranking("q2").documents
+    ['b', 'c']
+    """
+    table, query_bytes = run.source, encode_id(query_id)
+    if isinstance(table, _kernel.Text):
+        try:
+            table = _kernel.read_text(table, duplicates="keep", only_query=query_bytes)
+        except _kernel.ParseError as error:
+            raise translate(error, run.paths, "run") from None
+    query = table.find_query(query_bytes)
+    if query < 0:
+        return None
+    rows = np.arange(table.offsets[query], table.offsets[query + 1])
+    if not rows.size:
+        return Run({query_id: {}}, name=run.name)
+    return Run.from_columns([query_bytes] * rows.size, table.document_ids(rows), table.values[rows], name=run.name)

@@ -1,0 +1,214 @@
+"""An explanation as text: the list with the ideal beside it, and under it what would raise the value most."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from idealrank.explanation import Explanation, IdealDocument, RankedDocument
+from idealrank.measures.texts import number_text
+from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
+from idealrank.reports.records import SCHEMA, finite
+from idealrank.reports.words import in_words, title
+from idealrank.version import __version__
+
+# Ranks shown of a list without a cutoff, unless all are asked for.
+SHOWN = 20
+
+
+def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDocument, ...]:
+    """The rows down to the cutoff, with the whole tie group that stands across it; or all of them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.explanation import explain
+    >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a", "y"]}), "q", "nDCG@1")
+    >>> len(shown_rows(found, everything=False)), len(shown_rows(found, everything=True))
+    (1, 3)
+    """
+    if everything or explanation.cutoff is None:
+        return explanation.rows
+    is_averaged = explanation.convention.alignment.ties == "expected"
+    cutoff = explanation.cutoff
+    return tuple(row for row in explanation.rows if (row.tie[0] if row.tie and is_averaged else row.rank) <= cutoff)
+
+
+def explanation_report(explanation: Explanation, *, everything: bool = False) -> str:
+    """The whole report.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        What is to be shown.
+    everything : bool
+        All ranks, not only those down to the cutoff (or the first 20 where there is none).
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.explanation import explain
+    >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a"]}), "q", "RR")
+    >>> print(explanation_report(found).splitlines()[0])
+    run run, query q: RR = 0.5000
+    """
+    rows = shown_rows(explanation, everything=everything)
+    if not everything and explanation.cutoff is None:
+        rows = rows[:SHOWN]
+    convention = explanation.convention
+    parts = [
+        _head(explanation),
+        _list(explanation, rows, everything=everything) + _rest(explanation, len(rows)),
+        _improvements(explanation),
+        [f"convention {title(convention)}", *wrapped(in_words(convention))],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _head(explanation: Explanation) -> list[str]:
+    value = "no value" if explanation.value is None else f"{explanation.value:.4f}"
+    lines = [
+        f"run {explanation.run}, query {explanation.query}: {explanation.measure} = {value}"
+        + (f" ({explanation.note})" if explanation.note else "")
+    ]
+    if explanation.ideal_dcg is not None:
+        lines.append(f"DCG {explanation.dcg:.4f} / ideal DCG {explanation.ideal_dcg:.4f}")
+    lines.append(f"{len(explanation.rows):,} returned, {explanation.n_judged:,} judged, {explanation.n_relevant:,} of them relevant")
+    return lines
+
+
+def _grade(grade: float | None) -> str:
+    return "unjudged" if grade is None else number_text(grade)
+
+
+def _tie(row: RankedDocument) -> str:
+    return "" if row.tie is None else f"{row.tie[0]}-{row.tie[1]}"
+
+
+def _gain(gain: float) -> str:
+    return number_text(gain) if float(gain).is_integer() else f"{gain:.4f}"
+
+
+_LIST: dict[str, Callable[[RankedDocument], str]] = {
+    "document": lambda row: row.document,
+    "grade": lambda row: _grade(row.grade),
+    "tied": _tie,
+    "gain": lambda row: _gain(row.gain),
+    "discount": lambda row: "" if row.discount is None else f"{row.discount:.4f}",
+    "adds": lambda row: f"{row.contribution:.4f}",
+}
+_IDEAL: dict[str, Callable[[IdealDocument], str]] = {
+    "ideal document": lambda row: row.document,
+    "grade": lambda row: _grade(row.grade),
+    "gain": lambda row: _gain(row.gain),
+    "discount": lambda row: f"{row.discount:.4f}",
+    "adds": lambda row: f"{row.contribution:.4f}",
+}
+
+
+def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool) -> list[str]:
+    """The list, and for NDCG the ideal beside it, rank by rank."""
+    ideal = {row.rank: row for row in explanation.ideal}
+    last = max([row.rank for row in rows], default=0)
+    if not rows or everything:
+        last = max(last, *ideal) if ideal else last
+    if not last:
+        return ["the run returned no document for this query"]
+    by_rank = {row.rank: row for row in rows}
+    left = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
+    # The discount of the ideal is that of the list where ties are not averaged.
+    right = (
+        {name: cell for name, cell in _IDEAL.items() if name != "discount" or explanation.convention.alignment.ties == "expected"}
+        if ideal
+        else {}
+    )
+    ranks = range(1, last + 1)
+    table = [["rank", *left, *(["|", *right] if right else [])]]
+    for rank in ranks:
+        cells = [str(rank), *_cells(by_rank.get(rank), left)]
+        table.append([*cells, "|", *_cells(ideal.get(rank), right)] if right else cells)
+    return columns(_fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name))
+
+
+def _is_shown(name: str, rows: Sequence[RankedDocument]) -> bool:
+    if name == "tied":
+        return any(row.tie for row in rows)
+    return name != "discount" or any(row.discount is not None for row in rows)
+
+
+def _cells(row: Any, cells: dict[str, Callable[[Any], str]]) -> list[str]:
+    return [cell(row) for cell in cells.values()] if row is not None else [""] * len(cells)
+
+
+def _fitted(table: list[list[str]]) -> list[list[str]]:
+    """Long document ids clipped in the middle, so that a line fits the width."""
+    texts = [column for column, name in enumerate(table[0]) if "document" in name]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    room = WIDTH - sum(width + 2 for column, width in enumerate(widths) if column not in texts) + 2
+    needed = {column: widths[column] + 2 for column in texts}
+    for done, column in enumerate(sorted(texts, key=needed.__getitem__)):
+        share = max(room // (len(texts) - done), 16)
+        needed[column] = min(needed[column], share)
+        room -= needed[column]
+    return [[clipped(cell, needed[column] - 2) if column in needed else cell for column, cell in enumerate(row)] for row in table]
+
+
+def _rest(explanation: Explanation, shown: int) -> list[str]:
+    """What the documents below those shown add."""
+    below = explanation.rows[shown:]
+    if not below:
+        return []
+    judged = sum(row.grade is not None for row in below)
+    adds = sum(row.contribution for row in below)
+    return [f"{len(below):,} more returned, {judged:,} of them judged, add {adds:.4f}; --all shows them"]
+
+
+def _improvements(explanation: Explanation) -> list[str]:
+    """The two best changes in words; nothing for a query that does not count."""
+    if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
+        return []
+    swap, missing, rows = explanation.best_exchange, explanation.best_missing, explanation.rows
+    lines = ["best exchange of two returned documents: none would raise the value"]
+    if swap is not None:
+        upper, lower = (
+            f"{name} (rank {rank}, {_graded(rows[rank - 1].grade)})"
+            for name, rank in ((swap.upper, swap.upper_rank), (swap.lower, swap.lower_rank))
+        )
+        lines = [f"best exchange of two returned documents: {_change(explanation.value, swap.value)}", f"  {lower} with {upper}"]
+    if missing is None:
+        return [*lines, "best judged document that was not returned: none would raise the value at the cutoff"]
+    place = f"instead of {missing.instead_of}" if missing.instead_of else "below the list"
+    return [
+        *lines,
+        f"best judged document that was not returned: {_change(explanation.value, missing.value)}",
+        f"  {missing.document} ({_graded(missing.grade)}) at rank {missing.rank}, {place}",
+    ]
+
+
+def _graded(grade: float | None) -> str:
+    return "unjudged" if grade is None else f"grade {number_text(grade)}"
+
+
+def _change(before: float, after: float) -> str:
+    return f"{before:.4f} -> {after:.4f} (+{after - before:.4f})"
+
+
+def explanation_record(explanation: Explanation, *, everything: bool = False) -> str:
+    """An explanation as JSON; its rows down to the cutoff, or all of them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.explanation import explain
+    >>> json.loads(explanation_record(explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), "q", "RR")))["value"]
+    1.0
+    """
+    record = explanation.as_dict()
+    record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
+    return json.dumps(_finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for every number that JSON has no text for."""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else finite(value)
