@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas
-import polars
-import pyarrow
-import pyarrow.feather
-import pyarrow.ipc
-import pyarrow.parquet
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
@@ -74,15 +74,15 @@ def write_tabs(path: Path, data: Nested, value: str) -> None:
     path.write_text("\r\n".join(lines) + "\r\n", "utf-8", newline="")
 
 
-def write_json(path: Path, data: Nested, value: str) -> None:
+def write_json(path: Path, data: Nested, _: str) -> None:
     path.write_text(json.dumps(data, indent=1), "utf-8")
 
 
-def write_raw_json(path: Path, data: Nested, value: str) -> None:
+def write_raw_json(path: Path, data: Nested, _: str) -> None:
     path.write_text(json.dumps(data, ensure_ascii=False), "utf-8")
 
 
-def write_json_lines(path: Path, data: Nested, value: str) -> None:
+def write_json_lines(path: Path, data: Nested, _: str) -> None:
     path.write_text("\n".join(json.dumps({query: documents}) for query, documents in data.items()), "utf-8")
 
 
@@ -100,22 +100,22 @@ def write_columns(delimiter: str, names: tuple[str, str, str] | None = None) -> 
     return write
 
 
-def as_arrow(data: Nested, value: str) -> pyarrow.Table:
+def as_arrow(data: Nested, value: str) -> pa.Table:
     queries, documents, values = zip(*rows_of(data), strict=True)
-    return pyarrow.table({"qid": queries, "docno": documents, value: values})
+    return pa.table({"qid": queries, "docno": documents, value: values})
 
 
 def write_parquet(path: Path, data: Nested, value: str) -> None:
-    pyarrow.parquet.write_table(as_arrow(data, value), path)
+    pq.write_table(as_arrow(data, value), path)
 
 
 def write_feather(path: Path, data: Nested, value: str) -> None:
-    pyarrow.feather.write_feather(as_arrow(data, value), str(path), compression="zstd")
+    feather.write_feather(as_arrow(data, value), str(path), compression="zstd")
 
 
 def write_stream(path: Path, data: Nested, value: str) -> None:
     table = as_arrow(data, value)
-    with pyarrow.ipc.new_stream(str(path), table.schema) as writer:
+    with ipc.new_stream(str(path), table.schema) as writer:
         writer.write_table(table, max_chunksize=2)
 
 
@@ -168,19 +168,19 @@ def test_compressed_files_read_back_in_one_or_several_streams(tmp_path: Path, en
     assert contents(read_run(path)) == expected(data)
 
 
-FRAMES: dict[str, Callable[[pyarrow.Table], Any]] = {
+FRAMES: dict[str, Callable[[pa.Table], Any]] = {
     "pyarrow": lambda table: table,
     "record batches": lambda table: table.to_reader(max_chunksize=2),
-    "sliced": lambda table: pyarrow.concat_tables([table.slice(0, 1), table.slice(1)]),
+    "sliced": lambda table: pa.concat_tables([table.slice(0, 1), table.slice(1)]),
     "pandas": lambda table: table.to_pandas(),
     "pandas objects": lambda table: table.to_pandas().astype({"qid": object, "docno": object}),
     "pandas categories": lambda table: table.to_pandas().astype({"qid": "category", "docno": "category"}),
-    "polars": polars.from_arrow,
-    "polars lazy": lambda table: polars.DataFrame(table).lazy(),
-    "polars categories": lambda table: polars.DataFrame(table).with_columns(polars.col("qid").cast(polars.Categorical)),
-    "string views": lambda table: table.cast(pyarrow.schema([("qid", pyarrow.string_view()), ("docno", pyarrow.string_view()), table.schema[2]])),
+    "polars": pl.from_arrow,
+    "polars lazy": lambda table: pl.DataFrame(table).lazy(),
+    "polars categories": lambda table: pl.DataFrame(table).with_columns(pl.col("qid").cast(pl.Categorical)),
+    "string views": lambda table: table.cast(pa.schema([("qid", pa.string_view()), ("docno", pa.string_view()), table.schema[2]])),
     "dictionaries": lambda table: table.set_column(0, "qid", table["qid"].dictionary_encode()),
-    "binary ids": lambda table: table.set_column(1, "docno", table["docno"].cast(pyarrow.binary())),
+    "binary ids": lambda table: table.set_column(1, "docno", table["docno"].cast(pa.binary())),
 }  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def test_scattered_rows_give_the_same_lists(tmp_path: Path, data: Nested, seed: 
     seed.shuffle(rows)
     text = "".join(f"{q} Q0 {d} 1 {v!r} t\n" for q, d, v in rows).encode()
     (tmp_path / "a.run").write_bytes(text)
-    frame = polars.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
+    frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
     assert contents(read_run(tmp_path / "a.run")) == contents(run_from_frame(frame))
 
 
@@ -221,7 +221,7 @@ def test_ordered_lists_read_back_with_their_order_and_with_empty_lists(tmp_path:
 
 
 def test_whole_numbers_as_ids_are_their_digits() -> None:
-    frame = pandas.DataFrame({"user_id": [7, 7], "item_id": [10**12, 2], "rating": [True, False]})
+    frame = pd.DataFrame({"user_id": [7, 7], "item_id": [10**12, 2], "rating": [True, False]})
     assert contents(qrels_from_frame(frame)) == {"7": [("1000000000000", 1.0), ("2", 0.0)]}
 
 
@@ -246,6 +246,8 @@ def test_a_buffer_of_columns_larger_than_one_batch_keeps_its_line_numbers(tmp_pa
     assert read == {f"q{q}": [(f"d{row}", row / 8) for row in range(q, 40_000, 7)] for q in range(7)}
     broken = text.replace("d39999,", "d39999,x,")
     (tmp_path / "a.csv").write_text(broken, "utf-8", newline="")
-    line = broken[: broken.index("q1,d39999")].count("\n") + 1 if "q1,d39999" in broken else broken[: broken.index(",d39999")].count("\n") + 1
+    line = (
+        broken[: broken.index("q1,d39999")].count("\n") + 1 if "q1,d39999" in broken else broken[: broken.index(",d39999")].count("\n") + 1
+    )
     with pytest.raises(ValueError, match=rf"a\.csv:{line}: found 5 cells, expected 4"):
         read_run(tmp_path / "a.csv")

@@ -30,7 +30,7 @@ def shown(text: str) -> str:
     try:
         return quoted(encode_id(text))
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can spell
-        return quoted(text.encode("utf-8", "surrogatepass"))
+        return f'"{text.encode("unicode_escape").decode("ascii")}"'
 
 
 class CellChecker:

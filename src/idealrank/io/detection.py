@@ -106,13 +106,12 @@ def sniff(data: Data) -> list[Format]:
         return ["parquet"]
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ["arrow"]
-    if start.lstrip()[:1] in (b"{", b"["):
+    lines = (line.rstrip("\r") for line in start.decode("utf-8", "replace").split("\n")[:1000])
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth word of its first line.
+    if start.lstrip()[:1] in (b"{", b"[") and not _is_trec(first.split()) and not _is_trec(first.split("\t")):
         return _sniff_json(data)
-    lines = start.decode("utf-8", "replace").split("\n")
-    for line in lines[:1000]:
-        if line.strip() and not line.startswith("#"):
-            return _sniff_line(line.rstrip("\r"))
-    return []
+    return _sniff_line(first) if first else []
 
 
 def _sniff_json(data: Data) -> list[Format]:

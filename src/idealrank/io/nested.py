@@ -77,7 +77,7 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             continue
         place = (source.path, number)
         try:
-            value = _load(line)
+            value = _load(line.strip())
         except (ValueError, RecursionError) as error:
             complain(_broken(error, *place))
             continue

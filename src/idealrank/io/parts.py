@@ -137,7 +137,8 @@ def _raise(error: Exception, table: Table, rows: Sequence[Rows], blocks: Sequenc
         found = f"{quoted(text)} a second time"
         if rows:
             first_path, first_line = _place_of_row(rows, int(detail.split(b":")[1]) - 1)
-            found += f" (first in {first_path}:{first_line})" if first_line else ""
+            earlier = f"on line {first_line}" if first_path == path else f"in {first_path}:{first_line}"
+            found += f" (first {earlier})" if first_line else ""
     raise FileFormatError(path, line, found, expected, hint) from None
 
 

@@ -48,7 +48,7 @@ def check_number(value: Any, table: Table) -> float | Fault:
     try:
         number = float(value)
     except OverflowError:  # a whole number beyond double is infinite, as it is in text
-        number = math.copysign(math.inf, value)
+        number = math.inf if value > 0 else -math.inf
     if math.isnan(number):
         return "nan", f"{what} NaN", "a number, for NaN has no order"
     if table == "qrels" and math.isinf(number):
