@@ -7,7 +7,7 @@ from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -22,24 +22,21 @@ from idealrank.io.numerals import parse_number
 from idealrank.io.parts import Place, Rows, Table
 from idealrank.io.sources import Source
 
-Dialect: TypeAlias = Literal["csv", "tsv", "beir"]
 _BEIR = ("query-id", "corpus-id", "score")
 # Rows that become columns at once: memory stays near the size of the file, for no more rows than these live as Python objects.
 _BATCH = 1 << 14
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
-def read_delimited(source: Source, table: Table, dialect: Dialect, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    r"""Read one file of columns.
+def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    r"""Read comma-separated columns with a header line.
 
     Parameters
     ----------
     source : Source
-        The bytes.
+        The bytes; cells may be quoted as RFC 4180 has it.
     table : {"qrels", "run"}
         Whether the value is a grade or a score.
-    dialect : {"csv", "tsv", "beir"}
-        What separates; cells may be quoted as RFC 4180 has it.
     columns : mapping or sequence, optional
         See `choose_columns`.
     notes : Notes
@@ -50,16 +47,30 @@ def read_delimited(source: Source, table: Table, dialect: Dialect, columns: Colu
     Examples
     --------
     >>> from idealrank.io.complaints import refuse
-    >>> rows = read_delimited(Source("a.csv", b"qid,docid,score\nq1,d1,0.5\n"), "run", "csv", None, Notes(), refuse)
+    >>> rows = read_csv(Source("a.csv", b"qid,docid,score\nq1,d1,0.5\n"), "run", None, Notes(), refuse)
     >>> rows.documents[0], rows.values
     ('d1', array([0.5]))
     """
-    batches = _batches(source, dialect)
+    return _read(source, table, ",", columns, notes, complain)
+
+
+def read_tsv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    """Read tab-separated columns with a header line; parameters are those of `read_csv`."""
+    return _read(source, table, "\t", columns, notes, complain)
+
+
+def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; parameters are those of `read_csv`."""
+    return _read(source, table, "\t", columns or _BEIR, notes, complain)
+
+
+def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    batches = _batches(source, delimiter)
     header, _ = next(batches, ([], None))
     if not header:
         raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
     names = [name.strip() for name in header[0]]
-    chosen = _choose(names, table, columns or (_BEIR if dialect == "beir" else None), source.path, notes)
+    chosen = _choose(names, table, columns, source.path, notes)
     scan = _Scan(source.path, table, chosen, names, complain)
     parts = [scan.columns(rows, lines) for rows, lines in batches] or [scan.columns([], np.zeros(0, np.int64))]
     scan.cells.tell_blanks(notes)
@@ -71,11 +82,11 @@ def _place(path: str, lines: IntArray, row: int) -> Place:
     return path, int(lines[row])
 
 
-def _batches(source: Source, dialect: Dialect) -> Iterator[tuple[list[list[str]], Any]]:
+def _batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:
     """The header, then many rows at a time, each with the line on which it begins; blank lines are left out."""
     # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
     text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, delimiter="," if dialect == "csv" else "\t", strict=True)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     wanted = 1
     while True:
         before = reader.line_num

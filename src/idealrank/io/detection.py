@@ -1,6 +1,5 @@
 """Which format a file has: by its ending, checked against its first line; where the two disagree the first line wins and it is said."""
 
-import json
 import re
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
@@ -124,6 +123,8 @@ def _sniff_json(data: Data) -> list[Format]:
     first = bytes(data[at:end]) if more else b""
     if not more:
         return ["json", "jsonl"] if data[at : at + 1] == b"{" else ["json"]
+    import json  # noqa: PLC0415  (TREC files do not need it)
+
     try:
         json.loads(first)
     except ValueError:

@@ -177,7 +177,7 @@ def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, exa
     merged = int(single.tied.sum()) - int(aligned.tied.sum())
     if merged > 0:
         where = np.flatnonzero(single.tied > aligned.tied)
-        message = "queries have scores that differ in double but not in single precision; conventions with float32 rank them as ties"
+        message = f"of {answered} queries have scores that differ in double but not in single precision; conventions with float32 tie them"
         yield _observation("single-precision-ties", where, message, name, examples)
 
 

@@ -1,25 +1,31 @@
 """Reading judgments and runs from files and streams of any supported format."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TypeAlias
 
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
-from idealrank.io.arrow import read_arrow, read_parquet
 from idealrank.io.columns import Columns
 from idealrank.io.complaints import Complain, refuse
-from idealrank.io.delimited import read_delimited
 from idealrank.io.detection import Format, FormatChoice, detect
-from idealrank.io.letor import read_labels, read_scores
-from idealrank.io.nested import read_json, read_json_lines
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
 from idealrank.io.trec import read_trec_qrels, read_trec_run
 
-_READERS: dict[Format, Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]] = {
-    "json": read_json, "jsonl": read_json_lines, "parquet": read_parquet, "arrow": read_arrow,
-}  # fmt: skip
+_Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
+# Format -> module and function; loaded when first needed, so that TREC files do not pay for the other formats.
+_READERS: dict[Format, tuple[str, str]] = {
+    "json": ("nested", "read_json"),
+    "jsonl": ("nested", "read_json_lines"),
+    "parquet": ("arrow", "read_parquet"),
+    "arrow": ("arrow", "read_arrow"),
+    "csv": ("delimited", "read_csv"),
+    "tsv": ("delimited", "read_tsv"),
+    "beir": ("delimited", "read_beir"),
+}
 
 
 def read_qrels(
@@ -181,10 +187,12 @@ def read_part(
     >>> read_part(Source("a.csv", b"qid,docid,rel\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
     array([2.])
     """
-    if kind in ("csv", "tsv", "beir"):
-        return read_delimited(source, table, kind, columns, notes, complain)
     if kind != "letor":
-        return _READERS[kind](source, table, columns, notes, complain)
+        module, function = _READERS[kind]
+        read: _Reader = getattr(import_module(f"idealrank.io.{module}"), function)
+        return read(source, table, columns, notes, complain)
+    from idealrank.io.letor import read_labels, read_scores  # noqa: PLC0415  (as above)
+
     if table == "qrels":
         return read_labels(source, group, notes, complain).rows()
     if labels is None:

@@ -4,18 +4,13 @@ Plain files are mapped as they are. Standard input, pipes and compressed files a
 that everything after this module sees one kind of thing: a buffer that the operating system pages in when somebody looks.
 """
 
-import bz2
 import io
-import lzma
 import mmap
 import os
 import stat
 import sys
-import tempfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
 
@@ -130,6 +125,8 @@ def _open(name: str, notes: Notes) -> Source:
 def _refusal(name: str, error: OSError) -> str:
     """One sentence for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
+        from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
+
         path = Path(name)
         siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
         close = get_close_matches(path.name, siblings, n=1, cutoff=0.7)
@@ -157,6 +154,8 @@ def _is_regular(file: IO[bytes]) -> bool:
 
 def _spooled(pieces: Iterable[bytes]) -> Data:
     """The pieces written to a temporary file without a name, and that mapped."""
+    import tempfile  # noqa: PLC0415  (plain files do without)
+
     with tempfile.TemporaryFile() as spool:
         spool.writelines(pieces)
         spool.flush()
@@ -186,14 +185,21 @@ def _compression(data: Data) -> str:
 
 def _decompressor(kind: str) -> tuple[Callable[[], _Decompressor], tuple[type[Exception], ...]]:
     """A maker of decompressors for one stream, and the exceptions that damaged data raise."""
+    # Imported one by one: plain files need none of them, and few files need more than one.
     if kind == "gzip":
+        import zlib  # noqa: PLC0415
+
         return lambda: zlib.decompressobj(wbits=31), (zlib.error,)
     if kind == "bzip2":
+        import bz2  # noqa: PLC0415
+
         return bz2.BZ2Decompressor, (OSError, ValueError)
     if kind == "xz":
+        import lzma  # noqa: PLC0415
+
         return lzma.LZMADecompressor, (lzma.LZMAError,)
     try:
-        import zstandard  # noqa: PLC0415  (an extra)
+        import zstandard  # noqa: PLC0415
     except ImportError:
         raise MissingExtraError("reading Zstandard", "zstandard", "zstd") from None
     return lambda: _zstd_stream(zstandard), (zstandard.ZstdError,)
