@@ -1,6 +1,6 @@
 """How a run is joined to its judgments: every choice that acts before a measure sees anything."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args, get_type_hints
 
 from idealrank.errors import OptionError
@@ -79,9 +79,11 @@ class Alignment:
     without_judgments: WithoutJudgments = "left-out"
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for field in fields(self):
-            given = getattr(self, field.name)
-            value = _SPELLINGS.get(field.name, {}).get(given, given)
-            check_choice(field.name, value, get_args(hints[field.name]))
-            object.__setattr__(self, field.name, value)
+        for name, allowed in _CHOICES.items():
+            given = getattr(self, name)
+            value = _SPELLINGS.get(name, {}).get(given, given)
+            object.__setattr__(self, name, check_choice(name, value, allowed))
+
+
+# Found out once: every preset is an alignment, and evaluating the annotations for each would take longer than all of them.
+_CHOICES = {name: get_args(hint) for name, hint in get_type_hints(Alignment).items()}

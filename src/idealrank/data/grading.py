@@ -10,7 +10,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graded:
     """Grades after the convention's policies.
 
@@ -76,7 +76,7 @@ def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Calla
     return Graded(grades, removed, truncated)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IdealGrades:
     """The grades an ideal ranking would show, query after query, best first.
 

@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -41,18 +40,32 @@ class RelativeCutoff:
         if self.text == "sqrt(n)":
             return math.isqrt(n)
         if share := _SHARE.fullmatch(self.text):
-            return int(Fraction(share[1]) * n)
-        power = Fraction(self.text[2:])
-        guess: int = math.floor(n ** float(power))
-        whole: int = n**power.numerator  # guess^q <= n^p decides without rounding
-        while (guess + 1) ** power.denominator <= whole:
+            numerator, denominator = _ratio(share[1])
+            return numerator * n // denominator
+        numerator, denominator = _ratio(self.text[2:])
+        guess: int = math.floor(n ** (numerator / denominator))
+        whole: int = n**numerator  # guess^q <= n^p decides without rounding
+        while (guess + 1) ** denominator <= whole:
             guess += 1
-        while guess**power.denominator > whole:
+        while guess**denominator > whole:
             guess -= 1
         return guess
 
 
 Cutoff: TypeAlias = int | RelativeCutoff
+
+
+def _ratio(decimal: str) -> tuple[int, int]:
+    """A decimal as numerator and denominator, exact and in lowest terms."""
+    whole, _, part = decimal.partition(".")
+    numerator, denominator = int(whole + part), int(10 ** len(part))
+    common = math.gcd(numerator, denominator)
+    return numerator // common, denominator // common
+
+
+def _positive(decimal: str, *, at_most_one: bool) -> bool:
+    numerator, denominator = _ratio(decimal)
+    return numerator > 0 and (numerator <= denominator or not at_most_one)
 
 
 def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
@@ -77,7 +90,7 @@ def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
         if text.isdecimal() and int(text) >= 1:
             return int(text)
         share, power = _SHARE.fullmatch(text), _POWER.fullmatch(text)
-        if text == "sqrt(n)" or (share and Fraction(share[1]) > 0) or (power and 0 < Fraction(power[1]) <= 1):
+        if text == "sqrt(n)" or (share and _positive(share[1], at_most_one=False)) or (power and _positive(power[1], at_most_one=True)):
             return RelativeCutoff(text)
     raise OptionError(f"cutoff {cutoff!r}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like")
 

@@ -17,7 +17,7 @@ Aggregate: TypeAlias = Literal["mean", "sum"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PerQuery:
     """Values of one measure.
 

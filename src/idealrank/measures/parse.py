@@ -1,6 +1,5 @@
 """Measure texts: our own (`nDCG(gain=exp2)@10`) and the usual spellings of other tools, which live here alone."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import fields
@@ -136,6 +135,8 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
 
 
 def _unknown(text: str) -> OptionError:
+    import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
+
     name = re.split(r"[(@.]", text)[0]
     near = difflib.get_close_matches(name.lower(), [*map(str.lower, MEASURES), *_SPELLINGS], n=1, cutoff=0.6)
     hint = f"; did you mean {_SPELLINGS.get(near[0], near[0])}?" if near else ""

@@ -1,7 +1,7 @@
 """The measuring half of a convention: what is left unset on a measure comes from here."""
 
 from dataclasses import dataclass, fields
-from typing import Literal, Protocol, TypeAlias, get_args, get_type_hints
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from idealrank.data.alignment import check_choice
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
@@ -62,9 +62,9 @@ class Rules:
         object.__setattr__(self, "gain", make_gain(self.gain))
         object.__setattr__(self, "discount", make_discount(self.discount))
         object.__setattr__(self, "cutoff", make_cutoff(self.cutoff))
-        hints = get_type_hints(type(self))
-        for name in ("ideal", "no_relevant", "rounding"):
-            checked(name, getattr(self, name), hints[name])
+        check_choice("ideal", self.ideal, get_args(Ideal))
+        check_choice("no_relevant", self.no_relevant, get_args(NoRelevant))
+        check_choice("rounding", self.rounding, get_args(Rounding))
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
