@@ -69,9 +69,13 @@ class TableAligner {
   void find_targets() {
     targets_ = Array<uint32_t>::raw(run_.n_queries());
     size_t extra = 0;
+    uint32_t last = IdIndex::absent;
     for (size_t query = 0; query < run_.n_queries(); ++query) {
-      targets_[query] = qrels_.find_query(run_.queries[query]);
-      if (targets_[query] != IdIndex::absent) continue;
+      targets_[query] = qrels_.find_query(run_.queries[query], last);
+      if (targets_[query] != IdIndex::absent) {
+        last = targets_[query];
+        continue;
+      }
       assembly_.run_only().push(run_.queries[query]);
       targets_[query] = static_cast<uint32_t>(qrels_.n_queries() + extra++);
     }

@@ -76,6 +76,17 @@ inline uint64_t hash_bytes(Bytes id, const HashSeed& seed) {
   return folded_product(tail ^ seed.second, state ^ 0x9e3779b97f4a7c15ull);
 }
 
+// Asks for a place of a table that will be looked at soon. Worth it for tables larger than the processor's caches.
+inline void prefetch(const void* place) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(place);
+#else
+  static_cast<void>(place);
+#endif
+}
+inline constexpr size_t prefetch_distance = 16;
+inline constexpr size_t prefetch_from = 1 << 15;  // entries
+
 // Smallest power of two with at least `count` * 1.5 + 1 places: open addressing stays short, memory stays bounded.
 inline size_t table_places(size_t count) {
   size_t places = 4;

@@ -33,12 +33,20 @@ inline const char* problem_name(Problem problem) {
 
 enum class LineKind : uint8_t { data, blank, comment, problem };
 
-// The spans point into the text. `rank` is the fourth field of a run as written; for qrels it is empty.
+// The spans point into the text.
 struct Line {
-  Bytes query, document, rank, number;
+  Bytes query, document, number;
+  Bytes between;  // from the document to the number: blanks, and in a run the rank
   const char* begin = nullptr;
   double value = 0.0;
   bool same_query = false;  // as the data line before; set by LineReader
+
+  // The rank as written; empty in qrels.
+  Bytes rank() const {
+    constexpr std::string_view blanks = " \t";
+    size_t first = between.find_first_not_of(blanks);
+    return first == Bytes::npos ? Bytes() : between.substr(first, between.find_last_not_of(blanks) + 1 - first);
+  }
 };
 
 struct ParsedLine {
@@ -133,7 +141,8 @@ inline void parse_data(Layout layout, const char* begin, const char* end, Parsed
   if (fields.count != wanted) return fail(parsed, Problem::fields, std::to_string(fields.count));
   bool run = layout == Layout::run;
   Bytes number = fields.field[run ? 4 : 3];
-  parsed.line = {fields.field[0], fields.field[2], run ? fields.field[3] : Bytes(), number, begin, 0.0};
+  const char* after = fields.field[2].data() + fields.field[2].size();
+  parsed.line = {fields.field[0], fields.field[2], number, Bytes(after, static_cast<size_t>(number.data() - after)), begin};
   // Lengths are kept in 32 bits further on.
   if (parsed.line.document.size() >= UINT32_MAX || parsed.line.query.size() >= UINT32_MAX) {
     return fail(parsed, Problem::too_long, std::to_string(end - begin));

@@ -28,7 +28,7 @@ class QueryCheck {
     read_segments(sources_, segments, count, Sources::nowhere, [&](const Line& line, uint64_t place, bool begins) {
       if (begins && !rows_.empty()) findings_.note(Finding::scattered, place, first);
       Row row{line.document.data(), static_cast<uint32_t>(line.document.size()), false, place, line.value, 0};
-      row.ranked = whole_number(line.rank, row.rank);
+      row.ranked = whole_number(line.rank(), row.rank);
       rows_.push(row);
     });
     repeated_documents();
@@ -150,8 +150,8 @@ class Linter {
     if (std::isinf(line.value)) worker.findings.note(Finding::infinite, place, Sources::nowhere, line.number);
     if (!worker.query_is_utf8 || !valid_utf8(line.document)) worker.findings.note(Finding::utf8, place);
     int64_t rank;
-    if (sources_.layout == Layout::run && !QueryCheck::whole_number(line.rank, rank)) {
-      worker.findings.note(Finding::rank, place, Sources::nowhere, line.rank);
+    if (sources_.layout == Layout::run && !QueryCheck::whole_number(line.rank(), rank)) {
+      worker.findings.note(Finding::rank, place, Sources::nowhere, line.rank());
     }
   }
   void check_queries(Progress* progress) {

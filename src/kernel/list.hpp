@@ -57,7 +57,9 @@ class RankedList {
     dropped_.clear();
     repeats_ = false;
     start_index();
+    size_t ahead = n_ < prefetch_from ? n_ : prefetch_distance;
     for (size_t row = 0; row < n_; ++row) {
+      if (row + ahead < n_) prefetch(&slots_[rows_[row + ahead].tag & mask_]);
       size_t other = index(row);
       if (other == row) [[likely]] continue;
       if (options_.duplicates == Duplicates::error) {

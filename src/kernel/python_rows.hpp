@@ -20,71 +20,79 @@ inline ParseError row_error(Problem problem, uint64_t line, Bytes query, Bytes d
   return {problem_name(problem), 0, line, std::string(query) + " " + std::string(document), ""};
 }
 
-// The bytes of an id. They live in `object` or, for integers, in `spare`.
+// The bytes of an id. They live in the object or, for integers, in `spare_`.
 class IdReader {
  public:
-  Bytes operator()(PyObject* object) {
-    if (PyUnicode_Check(object)) return utf8(object);
+  Bytes operator()(PyObject* object, uint64_t line = 0) {
+    if (PyUnicode_Check(object)) return utf8(object, line);
     if (PyBytes_Check(object)) return Bytes(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object)));
     if (PyIndex_Check(object)) {
       nb::object integer = nb::steal(PyNumber_Index(object));
       if (!integer.is_valid()) nb::raise_python_error();
       spare_ = nb::steal(PyObject_Str(integer.ptr()));
       if (!spare_.is_valid()) nb::raise_python_error();
-      return utf8(spare_.ptr());
+      return utf8(spare_.ptr(), line);
     }
-    nb::str shown = nb::repr(nb::handle(object).type());
-    throw nb::type_error((std::string("an id must be str, bytes or int, not ") + shown.c_str()).c_str());
+    throw nb::type_error(("an id must be str, bytes or int, not " + type_name(object)).c_str());
   }
+  static std::string type_name(PyObject* object) { return nb::str(nb::handle(object).type().attr("__name__")).c_str(); }
 
  private:
-  static Bytes utf8(PyObject* text) {
+  static Bytes utf8(PyObject* text, uint64_t line) {
     Py_ssize_t size = 0;
     const char* data = PyUnicode_AsUTF8AndSize(text, &size);
-    if (!data) nb::raise_python_error();
-    return Bytes(data, static_cast<size_t>(size));
+    if (data) return Bytes(data, static_cast<size_t>(size));
+    // Half of a surrogate pair: no UTF-8 has it.
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) nb::raise_python_error();
+    PyErr_Clear();
+    nb::object shown = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"));
+    if (!shown.is_valid()) nb::raise_python_error();
+    throw ParseError{"utf8", 0, line, std::string(nb::borrow<nb::bytes>(shown).c_str()), ""};
   }
   nb::object spare_;
 };
 
-inline double read_number(PyObject* object) {
-  if (PyFloat_CheckExact(object)) return PyFloat_AsDouble(object);
-  double value = PyFloat_AsDouble(object);
-  if (value == -1.0 && PyErr_Occurred()) nb::raise_python_error();
-  return value;
-}
-
 class MappingReader {
  public:
   void query(PyObject* key, PyObject* documents) {
-    Bytes id = query_ids_(key);
-    if (id.empty()) throw row_error(Problem::empty_id, 0, id, "");
-    builder_.query(id);
-    query_id_ = id;
+    query_id_ = query_ids_(key);
+    if (query_id_.empty()) throw row_error(Problem::empty_id, 0, query_id_, "");
+    only_str_ = only_str_ && PyUnicode_CheckExact(key);
+    builder_.query(query_id_);
     if (PyDict_Check(documents)) {
       scored(documents);
     } else if (nb::hasattr(nb::handle(documents), "items")) {
-      for (nb::handle pair : nb::iter(nb::handle(documents).attr("items")())) row(nb::object(pair[0]).ptr(), read_number(nb::object(pair[1]).ptr()));
+      only_str_ = false;
+      for (nb::handle pair : nb::iter(nb::handle(documents).attr("items")())) {
+        nb::object document = pair[0], number = pair[1];
+        row(document.ptr(), read_number(document.ptr(), number.ptr()));
+      }
     } else if (PyUnicode_Check(documents) || PyBytes_Check(documents)) {
       throw nb::type_error("the documents of a query must be a mapping or a list of ids, not one id");
     } else {
+      only_str_ = false;
       int64_t index = 0;
       for (nb::handle document : nb::iter(nb::handle(documents))) row(document.ptr(), 0.0 - static_cast<double>(index++));
     }
   }
-  TableBuilder& builder() { return builder_; }
+  Table finish(Duplicates duplicates) {
+    // The keys of a dict differ, and so do their bytes unless 1, "1" and b"1" come together: nobody need look for duplicates.
+    return builder_.finish(only_str_ ? Duplicates::keep : duplicates,
+                           [&](size_t, size_t second) { return builder_.error_at(Problem::duplicate, 0, second); });
+  }
 
  private:
   void scored(PyObject* documents) {
     PyObject *key, *value;
     Py_ssize_t at = 0;
     while (PyDict_Next(documents, &at, &key, &value)) {
+      only_str_ &= PyUnicode_CheckExact(key) != 0;
       if (PyFloat_CheckExact(value)) {
         row(key, PyFloat_AsDouble(value));
       } else {
         // Turning a foreign number into a double runs foreign code, which may drop both objects from the dict.
         nb::object kept_key = nb::borrow(key), kept_value = nb::borrow(value);
-        row(key, read_number(value));
+        row(key, read_number(key, value));
       }
     }
   }
@@ -94,10 +102,19 @@ class MappingReader {
     if (std::isnan(value)) throw row_error(Problem::nan, 0, query_id_, id);
     builder_.row(id, value);
   }
+  double read_number(PyObject* key, PyObject* object) {
+    double value = PyFloat_AsDouble(object);
+    if (value != -1.0 || !PyErr_Occurred()) return value;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) nb::raise_python_error();
+    PyErr_Clear();
+    std::string where = "query " + std::string(query_id_) + ", document " + std::string(document_ids_(key));
+    throw nb::type_error((where + ": expected a number, found " + IdReader::type_name(object)).c_str());
+  }
 
   TableBuilder builder_;
   IdReader query_ids_, document_ids_;
   Bytes query_id_;
+  bool only_str_ = true;
 };
 
 inline Table table_from_mapping(nb::handle mapping, Duplicates duplicates) {
@@ -115,7 +132,7 @@ inline Table table_from_mapping(nb::handle mapping, Duplicates duplicates) {
       reader.query(key.ptr(), value.ptr());
     }
   }
-  return reader.builder().finish(duplicates, [&](size_t, size_t second) { return reader.builder().error_at(Problem::duplicate, 0, second); });
+  return reader.finish(duplicates);
 }
 
 // A column of ids: a Python sequence, or offsets and bytes as Arrow keeps them.
@@ -147,7 +164,7 @@ class IdColumn {
     auto at = static_cast<Py_ssize_t>(i);
     PyObject* item = list_ ? PyList_GetItem(sequence_.ptr(), at) : PyTuple_GetItem(sequence_.ptr(), at);
     if (!item) nb::raise_python_error();
-    return ids_(item);
+    return ids_(item, i + 1);
   }
 
  private:

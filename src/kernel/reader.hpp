@@ -74,12 +74,12 @@ class LineReader {
     return limit - window < end ? limit - window : end;
   }
 
-  // A line whose fields stand between single blanks and that ends inside the block. False: the careful way, nothing has happened yet.
+  // A line whose fields stand between single blanks and that ends inside the block. False: take another way, nothing has happened yet.
   bool plain(Line& line) {
     const char* at = at_;
     Block block(at);
     BlockMasks masks = classify(block);
-    if (!masks.controls) return false;
+    if (!masks.controls) return roomy(line);
     unsigned stop = lowest(masks.controls);
     uint64_t blanks = masks.spaces & below(stop);
     bool tabs = at[stop] == '\t';
@@ -92,48 +92,96 @@ class LineReader {
       blanks = all & below(stop);
       if ((masks.spaces & below(stop)) || std::popcount(blanks) != field_count(layout_) - 1) return false;
     }
-    unsigned feed = stop;
-    if (at[stop] == '\r') ++feed;
-    if (at[feed] != '\n' || at + feed >= end_limit()) return false;
-    if (blanks & ((blanks << 1) | 1)) return false;
-    if (!take_fields(line, at, blanks, stop)) return false;
+    const char* next = after_feed(at + stop);
+    if (!next) return false;
+    if (blanks & ((blanks << 1) | 1)) return !tabs && roomy(line);
+    Cuts cuts;
+    if (!cut_at(blanks, stop, cuts) || !take_fields(line, at, cuts)) return false;
     counts_.tab_lines += tabs;
-    at_ = at + feed + 1;
+    at_ = next;
     return true;
   }
 
-  bool take_fields(Line& line, const char* at, uint64_t blanks, unsigned stop) {
+  // Where the fields that matter begin and end, counted from the start of the line.
+  struct Cuts {
+    size_t query, query_end, document, document_end, number, number_end;
+  };
+
+  bool cut_at(uint64_t blanks, unsigned stop, Cuts& cuts) const {
     uint64_t second = without_lowest(blanks), third = without_lowest(second), fourth = without_lowest(third);
-    unsigned document = lowest(second) + 1, document_end, number, number_end;
     if (!third) return false;
-    document_end = lowest(third);
+    cuts.query = 0;
+    cuts.query_end = lowest(blanks);
+    cuts.document = lowest(second) + 1;
+    cuts.document_end = lowest(third);
+    if (layout_ == Layout::qrels) {
+      cuts.number = cuts.document_end + 1;
+      cuts.number_end = stop;
+      return !fourth && cuts.number != stop;
+    }
+    uint64_t fifth = without_lowest(fourth);
+    if (!fifth) return false;
+    cuts.number = lowest(fourth) + 1;
+    cuts.number_end = lowest(fifth);
+    return cuts.number_end + 1 != stop;
+  }
+
+  // A line of any length with any number of spaces between fields, without tabs: begins and ends of its words are found block by block.
+  bool roomy(Line& line) {
+    constexpr int most = 12;
+    size_t edges[most];
+    int count = 0, wanted = layout_ == Layout::run ? 11 : 9;
+    uint64_t blank_before = 1;
+    const char* stop = nullptr;
+    for (const char* at = at_; !stop; at += block_bytes) {
+      if (at >= fast_end_) return false;
+      BlockMasks masks = classify(Block(at));
+      uint64_t shifted = (masks.spaces << 1) | blank_before, found = masks.spaces ^ shifted;
+      if (masks.controls) {
+        stop = at + lowest(masks.controls);
+        found &= below(lowest(masks.controls));
+      }
+      blank_before = masks.spaces >> 63;
+      for (; found && count < wanted; found = without_lowest(found)) edges[count++] = static_cast<size_t>(at - at_) + lowest(found);
+    }
+    const char* next = after_feed(stop);
+    if (!next) return false;
+    Cuts cuts;
     if (layout_ == Layout::run) {
-      uint64_t fifth = without_lowest(fourth);
-      if (!fifth) return false;
-      number = lowest(fourth) + 1;
-      number_end = lowest(fifth);
-      if (number_end + 1 == stop) return false;
-      line.rank = Bytes(at + document_end + 1, number - 2 - document_end);
+      // The eleventh edge is where the tag begins.
+      if (count < 11) return false;
+      cuts = {edges[0], edges[1], edges[4], edges[5], edges[8], edges[9]};
     } else {
-      number = document_end + 1;
-      number_end = stop;
-      if (fourth || number == stop) return false;
+      if (count != 7 && count != 8) return false;
+      cuts = {edges[0], edges[1], edges[4], edges[5], edges[6], count == 8 ? edges[7] : static_cast<size_t>(stop - at_)};
     }
-    unsigned query_end = lowest(blanks);
-    const char* text = at + number;
-    if (!plain_number(text, number_end - number, line.value)) [[unlikely]] {
-      if (parse_number(text, at + number_end, line.value) != NumberKind::number) return false;
+    if (!take_fields(line, at_, cuts)) return false;
+    at_ = next;
+    return true;
+  }
+
+  // The start of the line behind an end of line, or nothing if this control byte does not end the line.
+  const char* after_feed(const char* stop) const {
+    if (*stop == '\r') ++stop;
+    return *stop == '\n' && stop < end_ ? stop + 1 : nullptr;
+  }
+
+  bool take_fields(Line& line, const char* at, const Cuts& cuts) {
+    const char* number = at + cuts.number;
+    size_t number_size = cuts.number_end - cuts.number;
+    if (!plain_number(number, number_size, line.value)) [[unlikely]] {
+      if (parse_number(number, number + number_size, line.value) != NumberKind::number) return false;
     }
-    line.same_query = query_end == query_.size() && same_bytes(at, query_.data(), query_end);
-    line.query = query_ = Bytes(at, query_end);
-    line.document = Bytes(at + document, document_end - document);
-    line.number = Bytes(text, number_end - number);
+    const char* query = at + cuts.query;
+    size_t query_size = cuts.query_end - cuts.query;
+    line.same_query = query_size == query_.size() && same_bytes(query, query_.data(), query_size);
+    line.query = query_ = Bytes(query, query_size);
+    line.document = Bytes(at + cuts.document, cuts.document_end - cuts.document);
+    line.number = Bytes(number, number_size);
+    line.between = Bytes(at + cuts.document_end, cuts.number - cuts.document_end);
     line.begin = at;
     return true;
   }
-
-  // The line feed must be inside what belongs to this reader.
-  const char* end_limit() const { return end_; }
 
   Step careful(Line& line) {
     while (at_ < end_) {

@@ -59,6 +59,7 @@ class TextAligner {
     Pool<RunOnlyList> run_only;
     Pool<Segment> more;  // segments of queries that some segment had claimed before
     LineCounts counts;
+    uint32_t last_target = IdIndex::absent;
   };
 
   void read_chunk(size_t number, const Chunk& chunk) {
@@ -87,8 +88,9 @@ class TextAligner {
   // One segment is complete. False: it has a problem, and nothing after it in the chunk matters any more.
   bool close(size_t number, uint64_t place, Bytes query) {
     Worker& worker = *workers_[number];
-    uint32_t target = qrels_.find_query(query);
+    uint32_t target = qrels_.find_query(query, worker.last_target);
     if (target != IdIndex::absent) {
+      worker.last_target = target;
       if (seen_[target].exchange(1, std::memory_order_relaxed)) {
         worker.more.push({place, target});
         return true;

@@ -105,6 +105,13 @@ class Table {
   size_t first(size_t query) const { return static_cast<size_t>(offsets[query]); }
   size_t rows(size_t query) const { return static_cast<size_t>(offsets[query + 1] - offsets[query]); }
   uint32_t find_query(Bytes id) const { return index.find(queries, id); }
+  // The same, tried first: the query after `before`. Runs mostly have their queries in the order of the qrels.
+  uint32_t find_query(Bytes id, uint32_t before) const {
+    size_t next = static_cast<size_t>(before) + 1;
+    if (before == IdIndex::absent) next = 0;
+    if (next < queries.size() && queries[next] == id) return static_cast<uint32_t>(next);
+    return find_query(id);
+  }
 
   // A plain scan: this is asked for single documents; align has its own tables.
   int64_t find_document(size_t query, Bytes id) const {
