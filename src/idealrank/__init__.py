@@ -25,28 +25,34 @@ if TYPE_CHECKING:
         OptionError,
     )
     from idealrank.evaluation import Evaluation
+    from idealrank.explanation import Explanation
+    from idealrank.inquiry import explain, reconcile, split_difference
     from idealrank.measures import MEASURES
     from idealrank.measures.binary import AP, RR, P, R
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
     from idealrank.measures.measure import Measure
     from idealrank.measures.parse import parse_measure
+    from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
-    "AP": "measures.binary", "Convention": "conventions", "Coverage": "coverage", "DCG": "measures.dcg", "Evaluation": "evaluation",
+    "AP": "measures.binary", "Convention": "conventions", "Coverage": "coverage", "DCG": "measures.dcg",
+    "DifferenceSplit": "reconciliation", "Evaluation": "evaluation", "Explanation": "explanation",
     "FileFormatError": "errors", "IdealDCG": "measures.dcg", "IdealrankError": "errors", "IdealrankWarning": "errors",
     "IncompatibleError": "errors", "InputError": "errors", "Lists": "data.lists", "MEASURES": "measures", "Measure": "measures.measure",
     "MissingExtraError": "errors", "NDCG": "measures.dcg", "NumQ": "measures.counts", "NumRel": "measures.counts",
     "NumRelRet": "measures.counts", "NumRet": "measures.counts", "OptionError": "errors", "P": "measures.binary",
     "PRESETS": "conventions", "Qrels": "data.qrels", "R": "measures.binary", "RR": "measures.binary", "Run": "data.run",
-    "dcg": "api", "evaluate": "api", "ndcg": "api", "parse_measure": "measures.parse", "read_qrels": "api", "read_run": "api",
+    "Reconciliation": "reconciliation", "dcg": "api", "evaluate": "api", "explain": "inquiry", "ndcg": "api",
+    "parse_measure": "measures.parse", "read_qrels": "api", "read_run": "api", "reconcile": "inquiry", "split_difference": "inquiry",
 }  # fmt: skip
 
 __all__ = [
-    "AP", "DCG", "MEASURES", "NDCG", "PRESETS", "RR", "Convention", "Coverage", "Evaluation", "FileFormatError", "IdealDCG",
-    "IdealrankError", "IdealrankWarning", "IncompatibleError", "InputError", "Lists", "Measure", "MissingExtraError", "NumQ", "NumRel",
-    "NumRelRet", "NumRet", "OptionError", "P", "Qrels", "R", "Run", "__version__", "dcg", "evaluate", "ndcg", "parse_measure",
-    "read_qrels", "read_run",
+    "AP", "DCG", "MEASURES", "NDCG", "PRESETS", "RR", "Convention", "Coverage", "DifferenceSplit", "Evaluation",
+    "Explanation", "FileFormatError", "IdealDCG", "IdealrankError", "IdealrankWarning", "IncompatibleError", "InputError",
+    "Lists", "Measure", "MissingExtraError", "NumQ", "NumRel", "NumRelRet", "NumRet", "OptionError", "P", "Qrels", "R",
+    "Reconciliation", "Run", "__version__", "dcg", "evaluate", "explain", "ndcg", "parse_measure", "read_qrels", "read_run",
+    "reconcile", "split_difference",
 ]  # fmt: skip
 
 

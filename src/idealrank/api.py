@@ -16,8 +16,8 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
-from idealrank.io.reading import read_qrels, read_run
 from idealrank.io.provenance import input_files
+from idealrank.io.reading import read_qrels, read_run
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import DiscountLike
@@ -75,8 +75,14 @@ def _is_paths(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(part, (str, PathLike)) for part in value)
 
 
-def _is_array(value: Any) -> bool:
-    """NumPy arrays, tensors and nested lists of numbers: labels or scores, not tables of ids."""
+def is_array(value: Any) -> bool:
+    """Whether this is labels or scores (NumPy arrays, tensors, nested lists of numbers), not a table of ids.
+
+    Examples
+    --------
+    >>> is_array([1, 0]), is_array({"q": {"a": 1}})
+    (True, False)
+    """
     if isinstance(value, (Qrels, Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
         return False
     return isinstance(value, (np.ndarray, Sequence)) or hasattr(value, "__array__")
@@ -135,7 +141,7 @@ def evaluate(
     >>> evaluate(np.array([[1, 0], [0, 2]]), np.array([[0.2, 0.9], [0.1, 0.8]]), ["nDCG@10", "RR"], "lightgbm").mean()["RR"]
     0.75
     """
-    if _is_array(qrels) and _is_array(run):
+    if is_array(qrels) and is_array(run):
         lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
         return core.evaluate_lists(lists, measures, convention, threads=threads)
     if any(option is not None for option in (group, offsets, qid, mask, padding)):
@@ -242,7 +248,9 @@ def _cutoff(cutoff: Any, k: int | None) -> Any:
     return k if cutoff is None else cutoff
 
 
-def _one_liner(measure: Measure, labels: Any, scores: Any, convention: "Convention | str", ties: str | None, threads: int, **layout: Any) -> FloatArray:
+def _one_liner(
+    measure: Measure, labels: Any, scores: Any, convention: "Convention | str", ties: str | None, threads: int, **layout: Any
+) -> FloatArray:
     convention = Convention.of(convention) if ties is None else Convention.of(convention, ties=ties)
     lists = Lists.from_arrays(labels, scores, **layout)
     resolved = measure.under(convention)

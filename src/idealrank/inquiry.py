@@ -1,0 +1,99 @@
+"""Questions about a number, for anything a user may hold: where it comes from, and who computes it."""
+
+from typing import Any
+
+from idealrank.api import AnyTable, is_array, to_qrels, to_run
+from idealrank.conventions import Convention
+from idealrank.data.lists import Lists
+from idealrank.explanation import Explanation
+from idealrank.explanation import explain as explain_query
+from idealrank.measures.parse import MeasureLike
+from idealrank.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
+from idealrank.reconciliation import reconcile as reconcile_run
+from idealrank.reconciliation import split_difference as split_run_difference
+
+
+def explain(
+    qrels: AnyTable, run: AnyTable, query_id: str, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+) -> Explanation:
+    """Where the value of one query comes from, rank by rank.
+
+    Parameters
+    ----------
+    qrels, run : path, mapping, dataframe, Qrels or Run
+        As for `evaluate`.
+    query_id : str
+        The query.
+    measure : Measure or str
+        nDCG, DCG, AP, RR, P or R.
+    convention : Convention or str
+        How to align and how to measure.
+
+    Returns
+    -------
+    Explanation
+        Rows with document, grade, gain, discount and contribution, the ideal beside them, and what would raise the value most.
+
+    Examples
+    --------
+    >>> found = explain({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, "q", "nDCG@10")
+    >>> round(found.value, 4), found.rows[2].document, found.rows[2].contribution.__class__.__name__
+    (0.6885, 'a', 'float')
+    """
+    return explain_query(to_qrels(qrels), to_run(run), query_id, measure, convention)
+
+
+def reconcile(
+    qrels: AnyTable,
+    run: AnyTable,
+    value: "str | float",
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    **layout: Any,
+) -> Reconciliation:
+    """The conventions under which a run has a stated value, nearest first, and how each differs from the current one.
+
+    Parameters
+    ----------
+    qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
+        As for `evaluate`.
+    value : str or float
+        As printed elsewhere; of a text, the digits count: ``"0.50"`` stands for what rounds, or is cut, to 0.50.
+    measure : Measure or str
+        What the value is said to be.
+    convention : Convention or str
+        The current one.
+    **layout
+        For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+
+    Examples
+    --------
+    >>> reconcile({"q": {"a": 3, "b": 2, "c": 1}}, {"q": ["b", "a"]}, "0.8340", "nDCG@10").matches[0].conventions[0]
+    'xgboost-minus'
+    """
+    if is_array(qrels) and is_array(run):
+        return reconcile_lists(Lists.from_arrays(qrels, run, **layout), value, measure, convention)
+    return reconcile_run(to_qrels(qrels), to_run(run), value, measure, convention)
+
+
+def split_difference(
+    qrels: AnyTable, run: AnyTable, measure: MeasureLike, a: "Convention | str", b: "Convention | str", **layout: Any
+) -> DifferenceSplit:
+    """The difference between two conventions' values of a run, shared out among the switches in which they differ.
+
+    Parameters
+    ----------
+    qrels, run, measure, **layout
+        As for `reconcile`.
+    a, b : Convention or str
+        The two conventions.
+
+    Examples
+    --------
+    >>> split = split_difference({"q": {"a": 3, "b": 2}}, {"q": ["b"]}, "nDCG@10", "standard", "standard,gain=exp2")
+    >>> [part.switches for part in split.parts]
+    [('gain',)]
+    """
+    if is_array(qrels) and is_array(run):
+        return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
+    return split_run_difference(to_qrels(qrels), to_run(run), measure, a, b)
