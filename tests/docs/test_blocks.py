@@ -19,6 +19,7 @@ RIGHT = {
     "printed text": ["```python", "print('a', 1.23456)", "```", "", "```text", "a 1.23...", "```"],
     "text that is no output": ["```python", "print('a')", "```", "", "Elsewhere:", "```text", "b", "```"],
     "command": ["```console", "$ echo one two", "one two", "$ echo three", "three", "```"],
+    "command whose output is not shown": ["```console", "$ echo one", "$ echo two", "two", "```"],
     "command over two lines": ["```console", "$ echo one \\", "    two", "one two", "```"],
     "here document": ["```console", "$ cat <<END", "> one", "> END", "one", "```"],
     "failure that is meant": ["```console", "$ ls nowhere", "ls: ...nowhere...", "$ echo $?", "2", "```"],
@@ -33,7 +34,7 @@ WRONG = {
     "exception": ["```python", "1 / 0", "```"],
     "printed text": ["```python", "print('a')", "```", "", "```text", "b", "```"],
     "output": ["```console", "$ echo one", "two", "```"],
-    "output of the second command": ["```console", "$ echo one", "one", "$ echo three", "```"],
+    "output of the second command": ["```console", "$ echo one", "one", "$ echo three", "four", "```"],
     "failure": ["```console", "$ false", "```"],
     "script": ["```bash", "false", "true", "```"],
 }
