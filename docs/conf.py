@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "idealrank"
 author = "idealrank maintainers"
-copyright = author
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "said"]
