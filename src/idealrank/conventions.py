@@ -166,12 +166,12 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
     "trec_eval": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
     "ir_measures": _preset("ir_measures 0.4.3: nDCG, nDCG@k", "live peer", **_TREC | {"duplicates": "last"}, score="float32"),
     "gdeval": _preset(
-        "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k", "recorded",
+        "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k", "live peer",
         **_TREC | {"duplicates": "last", "grades": "given"}, gain="exp2", rounding="round-5",
     ),
-    "ranx": _preset("ranx 0.3.21: ndcg of Qrels and Run", "recorded", ties="input", duplicates="last", grades="truncated", missing="error"),
+    "ranx": _preset("ranx 0.3.21: ndcg of Qrels and Run", "live peer", ties="input", duplicates="last", grades="truncated", missing="error"),
     "ranx-burges": _preset(
-        "ranx 0.3.21: ndcg_burges of Qrels and Run", "recorded",
+        "ranx 0.3.21: ndcg_burges of Qrels and Run", "live peer",
         ties="input", duplicates="last", grades="truncated", missing="error", gain="exp2",
     ),
     "sklearn": _preset("scikit-learn 1.9.1: ndcg_score", "live peer", **_ARRAYS | {"ties": "expected", "negative": "error"}),
@@ -183,27 +183,28 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
         "XGBoost 3.2.0: ndcg@k-", "live peer", **_FLOAT32 | {"negative": "error"}, gain="exp2", no_relevant="zero", cutoff=32
     ),
     "xgboost-linear": _preset("XGBoost 3.2.0: ndcg@k with ndcg_exp_gain=False", "live peer", **_FLOAT32, no_relevant="one", cutoff=32),
-    "catboost": _preset("CatBoost 1.2.10: NDCG (type=Base)", "recorded", **_ARRAYS | {"ties": "worst"}, no_relevant="one"),
-    "catboost-exp": _preset("CatBoost 1.2.10: NDCG:type=Exp", "recorded", **_ARRAYS | {"ties": "worst"}, gain="exp2", no_relevant="one"),
+    "catboost": _preset("CatBoost 1.2.10: NDCG (type=Base)", "live peer", **_ARRAYS | {"ties": "worst"}, no_relevant="one"),
+    "catboost-exp": _preset("CatBoost 1.2.10: NDCG:type=Exp", "live peer", **_ARRAYS | {"ties": "worst"}, gain="exp2", no_relevant="one"),
     "torchmetrics": _preset(
-        "torchmetrics 1.9.0: retrieval_normalized_dcg", "recorded", **_FLOAT32 | {"ties": "expected"}, no_relevant="quotient"
+        "torchmetrics 1.9.0: retrieval_normalized_dcg", "live peer", **_FLOAT32 | {"ties": "expected"}, no_relevant="quotient"
     ),
-    "rax": _preset("Rax 0.4.0: ndcg_metric", "recorded", **_FLOAT32, gain="exp2", no_relevant="quotient"),
+    "rax": _preset("Rax 0.4.0: ndcg_metric", "live peer", **_FLOAT32, gain="exp2", no_relevant="quotient"),
     "keras-rs": _preset(
-        "Keras-RS 0.4.0: NDCG(shuffle_ties=False)", "recorded", **_FLOAT32 | {"negative": "removed"}, gain="exp2"
+        "Keras-RS 0.4.0: NDCG(shuffle_ties=False)", "live peer", **_FLOAT32 | {"negative": "removed"}, gain="exp2"
     ),
     "allrank": _preset(
-        "allRank 1.4.3: models.metrics.ndcg", "recorded", **_FLOAT32 | {"negative": "padding"}, gain="exp2", no_relevant="one"
+        "allRank 1.4.3: models.metrics.ndcg", "live peer", **_FLOAT32 | {"negative": "padding"}, gain="exp2", no_relevant="one"
     ),
     "ignite": _preset(
-        "pytorch-ignite 0.5.5: NDCG(ignore_zero_hits=False)", "recorded", **_FLOAT32 | {"negative": "zero"}, grades="minimum", gain="exp2"
+        "pytorch-ignite 0.5.5: NDCG(ignore_zero_hits=False)", "live peer", **_FLOAT32 | {"negative": "zero"}, grades="minimum", gain="exp2"
     ),
-    "pyltr": _preset("pyltr 0.2.6: NDCG(gain_type='exp2')", "recorded", **_ARRAYS, gain="exp2"),
+    "pyltr": _preset("pyltr 0.2.6: NDCG(gain_type='exp2')", "live peer", **_ARRAYS, gain="exp2"),
     "lenskit": _preset(
-        "LensKit 2025.8.1: NDCG(gain='rating')", "source-derived", ties="input", duplicates="error", missing="zero", discount="jarvelin(2)"
+        "LensKit 2025.8.1: NDCG(gain='rating')", "live peer", ties="input", duplicates="error", negative="kept", missing="zero", discount="jarvelin(2)",
+        no_relevant="quotient",
     ),
     "trectools": _preset(
-        "trectools 0.0.50: get_ndcg(trec_eval=True)", "recorded",
+        "trectools 0.0.50: get_ndcg(trec_eval=True)", "live peer",
         ties="docid-ascending", duplicates="error", missing="left-out", without_judgments="evaluated", cutoff=1000,
     ),
     "elasticsearch": _preset("Elasticsearch 8: rank_eval dcg with normalize=true", "source-derived", **_ENGINE, ideal="hits", no_relevant="quotient"),
@@ -212,14 +213,14 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
     "quepid": _preset("Quepid 8.6.0: ndcg@10, whose ideal is not cut", "source-derived", **_ENGINE, ideal="uncut", no_relevant="quotient"),
     "quepid-cut": _preset("Quepid 8.6.0: ndcg_cut@10", "source-derived", **_ENGINE, no_relevant="quotient"),
     "jarvelin-2002": _preset(
-        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG", "recorded", ties="input", duplicates="first", discount="jarvelin(2)"
+        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG", "live peer", ties="input", duplicates="first", discount="jarvelin(2)"
     ),
     "linear-2010": _preset(
         "ECML/PKDD 2010 challenge; Jin and Geng 2011", "definition",
         **_ARRAYS | {"ties": "expected"}, discount="linear",
     ),
     "rankkit": _preset(
-        "rankkit 0.1.0: ndcg(gain='exp')", "recorded",
+        "rankkit 0.1.0: ndcg(gain='exp')", "live peer",
         ties="input", duplicates="error", negative="error", missing="left-out", gain="exp2", no_relevant="left-out",
     ),
 }  # fmt: skip

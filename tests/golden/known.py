@@ -49,6 +49,9 @@ VALUES: tuple[Known, ...] = (
     Known("torchmetrics", "negative", SUM_IS_ZERO, "empty_target_action"),
     Known("torchmetrics", "all_negative", SUM_IS_ZERO, "'pos'"),
     Known("torchmetrics", "all_negative", SUM_IS_ZERO, "'skip'"),
+    Known("lenskit", "negative", "written after the source, which clips ratings in a helper; the installed metric keeps them", "re-implemented"),
+    Known("keras-rs", "padding-first", "on torch the masked document is put 1e-7 below the last, which is then moved 1e-6 down for its place"),
+    Known("rax", "infinite", "Rax takes a score of -inf for 'not ranked'; it is the lowest score"),
     Known("rankereval", "dup_docid", "it knows places, not documents: both copies are in its ideal too"),
     *(Known(peer, "dup_docid", ENGINE_DUPLICATE) for peer in ("quepid", "elasticsearch rank_eval", "opensearch search-relevance", "rated-ranking-evaluator")),
 )  # fmt: skip

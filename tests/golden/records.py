@@ -54,6 +54,19 @@ class Golden:
         fixtures = {name: Fixture.of(entry["queries"]) for name, entry in content["fixtures"].items()}
         return cls(fixtures, tuple(_record(entry) for entry in content["records"] if not ACCIDENTS & set(entry.get("flags", ()))))
 
+    @classmethod
+    def read_calls(cls, path: Path, fixtures: Path | None = None) -> "Golden":
+        """From our own files: values by call, fixture, cutoff and query; the query ``""`` is the mean."""
+        content = json.loads(path.read_text(encoding="utf-8"))
+        held = content if fixtures is None else json.loads(fixtures.read_text(encoding="utf-8"))
+        records = [
+            _from_values(call, fixture, cutoff, values)
+            for call in content["calls"]
+            for fixture, by_cutoff in call["values"].items()
+            for cutoff, values in by_cutoff.items()
+        ]
+        return cls({name: Fixture.of(queries) for name, queries in held["fixtures"].items()}, tuple(records))
+
     def calls(self) -> Iterator[tuple[str, str, str]]:
         """Each distinct (peer, version, call)."""
         return iter(dict.fromkeys((record.peer, record.version, record.call) for record in self.records))
@@ -63,6 +76,15 @@ def _record(entry: Mapping[str, Any]) -> Record:
     per_query = {query: _number(value) for query, value in entry.get("per_query", {}).items()}
     return Record(
         entry["peer"], entry["version"], entry["call"], entry["fixture"], entry["k"], _number(entry.get("value")), per_query, entry.get("error", "")
+    )
+
+
+def _from_values(call: Mapping[str, Any], fixture: str, cutoff: str, values: Mapping[str, Any]) -> Record:
+    per_query = {query: _number(value) for query, value in values.items() if query}
+    counted = [value for value in per_query.values() if value is not None]
+    mean = math.fsum(counted) / len(counted) if counted else None
+    return Record(
+        call["peer"], call["version"], call["call"], fixture, None if cutoff == "all" else int(cutoff), _number(values.get("", mean)), per_query, ""
     )
 
 
