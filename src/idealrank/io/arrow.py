@@ -70,9 +70,12 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
     open_ipc = ipc.open_file if bytes(source.data[:6]) == b"ARROW1" else ipc.open_stream
     try:
         data = open_ipc(buffer).read_all()
+        chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
+        data = data.select(_distinct(chosen))
+        # The IPC reader maps what the file says; offsets that point outside would be followed.
+        data.validate(full=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "an Arrow IPC file or stream", error) from None
-    chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
     return rows_from_table(data, table, chosen, source.path, complain)
 
 
