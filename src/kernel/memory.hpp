@@ -11,6 +11,15 @@
 #include <type_traits>
 #include <utility>
 
+// The way of ordinary lines is laid out as one piece of code; what is rare stays out of it.
+#if defined(__GNUC__) || defined(__clang__)
+#define IDEALRANK_HOT __attribute__((always_inline)) inline
+#define IDEALRANK_COLD __attribute__((noinline))
+#else
+#define IDEALRANK_HOT __forceinline
+#define IDEALRANK_COLD __declspec(noinline)
+#endif
+
 namespace idealrank {
 
 using Bytes = std::string_view;  // ids are bytes; nothing here knows an encoding

@@ -44,7 +44,7 @@ class LineReader {
       : layout_(layout), at_(begin), end_(end), fast_end_(safe_end(begin, end, limit)) {}
 
   // `line.same_query` says whether the query is that of the data line before.
-  Step next(Line& line) {
+  IDEALRANK_HOT Step next(Line& line) {
     if (at_ < fast_end_ && *at_ != '#' && plain(line)) {
       ++plain_lines_;
       return Step::data;
@@ -69,13 +69,13 @@ class LineReader {
  private:
   static const char* safe_end(const char* begin, const char* end, const char* limit) {
     // A block, and the words that may be read from any place inside it.
-    constexpr ptrdiff_t window = block_bytes + 16;
+    constexpr ptrdiff_t window = block_bytes + 24;
     if (!fast_scan || limit - begin <= window) return begin;
     return limit - window < end ? limit - window : end;
   }
 
   // A line whose fields stand between single blanks and that ends inside the block. False: take another way, nothing has happened yet.
-  bool plain(Line& line) {
+  IDEALRANK_HOT bool plain(Line& line) {
     const char* at = at_;
     Block block(at);
     BlockMasks masks = classify(block);
@@ -107,7 +107,7 @@ class LineReader {
     size_t query, query_end, document, document_end, number, number_end;
   };
 
-  bool cut_at(uint64_t blanks, unsigned stop, Cuts& cuts) const {
+  IDEALRANK_HOT bool cut_at(uint64_t blanks, unsigned stop, Cuts& cuts) const {
     uint64_t second = without_lowest(blanks), third = without_lowest(second), fourth = without_lowest(third);
     if (!third) return false;
     cuts.query = 0;
@@ -127,7 +127,7 @@ class LineReader {
   }
 
   // A line of any length with any number of spaces between fields, without tabs: begins and ends of its words are found block by block.
-  bool roomy(Line& line) {
+  IDEALRANK_COLD bool roomy(Line& line) {
     constexpr int most = 12;
     size_t edges[most];
     int count = 0, wanted = layout_ == Layout::run ? 11 : 9;
@@ -166,7 +166,7 @@ class LineReader {
     return *stop == '\n' && stop < end_ ? stop + 1 : nullptr;
   }
 
-  bool take_fields(Line& line, const char* at, const Cuts& cuts) {
+  IDEALRANK_HOT bool take_fields(Line& line, const char* at, const Cuts& cuts) {
     const char* number = at + cuts.number;
     size_t number_size = cuts.number_end - cuts.number;
     if (!plain_number(number, number_size, line.value)) [[unlikely]] {
@@ -183,7 +183,7 @@ class LineReader {
     return true;
   }
 
-  Step careful(Line& line) {
+  IDEALRANK_COLD Step careful(Line& line) {
     while (at_ < end_) {
       Step step = one_line(line);
       if (step != Step::end) return step;

@@ -116,7 +116,7 @@ inline uint64_t without_lowest(uint64_t mask) { return mask & (mask - 1); }
 inline uint64_t below(unsigned bit) { return (1ull << bit) - 1; }  // bit < 64
 
 // Whether two ids of equal size are equal; 16 bytes from either start may be read.
-inline bool same_bytes(const char* a, const char* b, size_t size) {
+IDEALRANK_HOT bool same_bytes(const char* a, const char* b, size_t size) {
   if (size <= 8) return ((load64(a) ^ load64(b)) << (64 - 8 * size)) == 0;
   if (size <= 16) return load64(a) == load64(b) && ((load64(a + 8) ^ load64(b + 8)) << (128 - 8 * size)) == 0;
   return std::memcmp(a, b, size) == 0;
@@ -138,33 +138,46 @@ inline uint64_t padded_digits(uint64_t text, size_t size) {
   return (text << shift) | (0x3030303030303030ull & below(shift));
 }
 
-// [-]D.D with one to seven digits before the point and one to eight after it, or [-]D with up to seven digits: what nearly every score looks like.
-// Sixteen bytes from `text` may be read. False means: look closer, not: wrong.
-inline bool plain_number(const char* text, size_t size, double& value) {
-  static constexpr uint64_t scale[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+inline constexpr double decimal_scale[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+
+// Up to seven digits, then a point and one to eight digits: two words. Sixteen bytes from `text` may be read.
+inline bool long_plain_number(const char* text, size_t whole, size_t fraction, double& value) {
+  if (whole - 1 > 6 || fraction - 1 > 7) return false;
+  uint64_t high = padded_digits(load64(text), whole), low = padded_digits(load64(text + whole + 1), fraction);
+  if (!eight_digits(high) || !eight_digits(low)) return false;
+  // At most fifteen digits, so both operands of the division are exact and it rounds once.
+  uint64_t digits = eight_digits_value(high) * static_cast<uint64_t>(decimal_scale[fraction]) + eight_digits_value(low);
+  value = static_cast<double>(static_cast<int64_t>(digits)) / decimal_scale[fraction];
+  return true;
+}
+
+// Digits with or without a point among them, and perhaps a minus: what nearly every score looks like.
+// Seventeen bytes from `text` may be read. False means: look closer, not: wrong.
+IDEALRANK_HOT bool plain_number(const char* text, size_t size, double& value) {
   bool negative = *text == '-';
   text += negative;
   size -= negative;
   uint64_t head = load64(text);
   uint64_t points = head ^ 0x2e2e2e2e2e2e2e2eull;
   points = (points - 0x0101010101010101ull) & ~points & 0x8080808080808080ull;
-  size_t whole = points ? lowest(points) / 8 : 8;
-  size_t fraction = 0;
-  uint64_t low = 0x3030303030303030ull;
+  size_t whole = points ? lowest(points) / 8 : size, fraction = 0, digits = size;
   if (whole < size) {
-    fraction = size - whole - 1;
-    if (fraction - 1 > 7) return false;
-    low = padded_digits(load64(text + whole + 1), fraction);
-  } else {
-    whole = size;
+    // Without the point the digits stand together: those behind it are taken from one byte further on.
+    digits = size - 1;
+    fraction = digits - whole;
+    if (digits > 8) [[unlikely]] {
+      if (!long_plain_number(text, whole, fraction, value)) return false;
+      if (negative) value = -value;
+      return true;
+    }
+    uint64_t before = below(static_cast<unsigned>(8 * whole));
+    head = (head & before) | (load64(text + 1) & ~before);
   }
-  if (whole - 1 > 6) return false;
-  uint64_t high = padded_digits(head, whole);
-  if (!eight_digits(high) || !eight_digits(low)) return false;
-  // At most fifteen digits, so both operands of the division are exact and it rounds once.
-  int64_t digits = static_cast<int64_t>(eight_digits_value(high) * scale[fraction] + eight_digits_value(low));
-  double magnitude = static_cast<double>(digits) / static_cast<double>(static_cast<int64_t>(scale[fraction]));
-  value = negative ? -magnitude : magnitude;
+  if (digits - 1 > 7) return false;
+  head = padded_digits(head, digits);
+  if (!eight_digits(head)) return false;
+  value = static_cast<double>(static_cast<int64_t>(eight_digits_value(head))) / decimal_scale[fraction];
+  if (negative) value = -value;
   return true;
 }
 
