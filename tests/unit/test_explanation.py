@@ -104,7 +104,7 @@ def value_in_order(qrels: dict, documents: list[str], measure: str, convention: 
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(max_examples=25, deadline=None)
 @given(judged=grades, returned=st.permutations(DOCUMENTS), size=st.integers(1, 9))
-def test_the_best_exchange_is_the_best_of_all_pairs(measure: str, judged: dict, returned: list, size: int) -> None:
+def test_the_best_swap_is_the_best_of_all_pairs(measure: str, judged: dict, returned: list, size: int) -> None:
     convention = Convention.of("standard")
     documents = list(returned[:size])
     found, value = explained_and_evaluated({"q": judged}, {"q": documents}, measure, convention)
@@ -115,14 +115,14 @@ def test_the_best_exchange_is_the_best_of_all_pairs(measure: str, judged: dict, 
         other[upper], other[lower] = other[lower], other[upper]
         best = max(best, value_in_order(judged, other, measure, convention))
 
-    reached = found.best_exchange.value if found.best_exchange else value
+    reached = found.best_swap.value if found.best_swap else value
     assert reached == pytest.approx(best, abs=CLOSE)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(max_examples=25, deadline=None)
 @given(judged=grades, returned=scores)
-def test_the_best_exchange_of_scores_is_found_where_ties_are_averaged(measure: str, judged: dict, returned: dict) -> None:
+def test_the_best_swap_of_scores_is_found_where_ties_are_averaged(measure: str, judged: dict, returned: dict) -> None:
     convention = Convention.of("standard,ties=expected")
     found, value = explained_and_evaluated({"q": judged}, {"q": returned}, measure, convention)
 
@@ -131,7 +131,7 @@ def test_the_best_exchange_of_scores_is_found_where_ties_are_averaged(measure: s
         other = {**returned, one: returned[two], two: returned[one]}
         best = max(best, float(evaluate(Qrels({"q": judged}), Run({"q": other}), [measure], convention)[measure][0]))
 
-    reached = found.best_exchange.value if found.best_exchange else value
+    reached = found.best_swap.value if found.best_swap else value
     assert reached == pytest.approx(best, abs=CLOSE)
 
 
@@ -142,7 +142,7 @@ def test_the_best_exchange_of_scores_is_found_where_ties_are_averaged(measure: s
     size=st.integers(1, 9),
     gain=st.sampled_from(["linear", "exp2", "{0:0,1:5,2:2,3:3}"]),
 )
-def test_the_best_exchange_is_exact_where_every_term_is_rounded(judged: dict, returned: list, size: int, gain: str) -> None:
+def test_the_best_swap_is_exact_where_every_term_is_rounded(judged: dict, returned: list, size: int, gain: str) -> None:
     convention = Convention.of("rre", gain=gain)
     documents = list(returned[:size])
     found, value = explained_and_evaluated({"q": judged}, {"q": documents}, "nDCG@4", convention)
@@ -153,7 +153,7 @@ def test_the_best_exchange_is_exact_where_every_term_is_rounded(judged: dict, re
         other[upper], other[lower] = other[lower], other[upper]
         best = max(best, value_in_order(judged, other, "nDCG@4", convention))
 
-    assert (found.best_exchange.value if found.best_exchange else value) == pytest.approx(best, abs=CLOSE)
+    assert (found.best_swap.value if found.best_swap else value) == pytest.approx(best, abs=CLOSE)
 
 
 @pytest.mark.parametrize("convention", ["standard", "sklearn", "elasticsearch", "jarvelin-2002", "linear-2010"])
@@ -262,6 +262,6 @@ def test_a_thousand_deep_list_of_distinct_grades_is_explained_exactly() -> None:
 
     gains, weights = np.array(list(grade.values())), 1 / np.log2(np.arange(2, 1002))
     every_pair = (gains[:, None] - gains[None, :]) * (weights[None, :] - weights[:, None])
-    assert found.best_exchange is not None
+    assert found.best_swap is not None
     assert found.ideal_dcg is not None
-    assert found.best_exchange.gain * found.ideal_dcg == pytest.approx(every_pair.max(), abs=1e-9)
+    assert found.best_swap.gain * found.ideal_dcg == pytest.approx(every_pair.max(), abs=1e-9)

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import NoReturn
 
 import click
@@ -108,31 +109,51 @@ def run(arguments: Sequence[str] | None = None) -> int:
     idealrank 0.1.0
     0
     """
+    typed = sys.argv[1:] if arguments is None else list(arguments)
     with console.warnings_as_lines():
         try:
-            code = cli.main(args=arguments, prog_name="idealrank", standalone_mode=False)
-            sys.stdout.flush()
+            _dispatch(typed)
+        except click.exceptions.Exit as ended:
+            return ended.exit_code
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
             return UNUSABLE
         except click.UsageError as error:
             return _refuse(error.format_message(), _usage_hint(error))
-        except click.ClickException as error:
-            return _refuse(error.format_message())
-        except (StoppedError, KeyboardInterrupt, click.Abort):
+        except IdealrankError as error:
+            return _stopped_or_refused(error, typed)
+        except KeyboardInterrupt:
             return console.interrupted()
         except BrokenPipeError:
             return _end_quietly()
         except OSError as error:
             return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
-        except IdealrankError as error:
-            return _refuse(str(error), console.hint_for(str(error)))
-        return code if isinstance(code, int) else FINE
+        return FINE
+
+
+def _dispatch(typed: list[str]) -> None:
+    """What click's own ``main`` does, without its answers to Ctrl-C and broken pipes, which end with code 1."""
+    with cli.make_context("idealrank", typed) as context:
+        cli.invoke(context)
+    sys.stdout.flush()
+
+
+def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
+    if isinstance(error, StoppedError):
+        return console.interrupted()
+    return _refuse(str(error), console.hint_for(str(error), _convention_of(typed)))
 
 
 def _refuse(message: str, hint: str = "") -> int:
     console.error(message, hint)
     return UNUSABLE
+
+
+def _convention_of(arguments: Sequence[str]) -> str:
+    """The convention that was asked for, for a hint."""
+    given = [after for before, after in pairwise(arguments) if before == "--convention"]
+    given += [argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")]
+    return given[-1] if given else "standard"
 
 
 def _usage_hint(error: click.UsageError) -> str:

@@ -80,21 +80,28 @@ def warnings_as_lines() -> Iterator[None]:
         yield
 
 
-def hint_for(message: str) -> str:
+def hint_for(message: str, convention: str) -> str:
     """How to set the switch that a message names, on the command line.
+
+    Parameters
+    ----------
+    message : str
+        An error of the library, which speaks of switches as ``duplicates=first``.
+    convention : str
+        The one that was used.
 
     Examples
     --------
-    >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best")
-    '--convention NAME,duplicates=first changes one switch, for instance --convention standard,duplicates=first'
+    >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "lightgbm")
+    '--convention lightgbm,duplicates=first'
     """
     from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
     found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*)", message)
     if found is None or "expected one of" in message:
         return ""
-    change = f"{found[1]}={found[2]}"
-    return f"--convention NAME,{change} changes one switch, for instance --convention standard,{change}"
+    others = re.sub(rf",{found[1]}=[^,]*", "", convention)
+    return f"--convention {others},{found[1]}={found[2]}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -62,6 +62,17 @@ def _note(message: str) -> None:
     console.say("note", message)
 
 
+def refuse_standard_input_twice(*paths: str) -> None:
+    """Standard input can be read once.
+
+    Examples
+    --------
+    >>> refuse_standard_input_twice("qrels.txt", "-")
+    """
+    if paths.count("-") > 1:
+        raise OptionError(f"found - (standard input) {paths.count('-')} times, expected it once, for it can be read only once")
+
+
 def run_names(paths: Sequence[str]) -> list[str]:
     """A name for each run: the stem of its file, or the path where two stems are the same.
 

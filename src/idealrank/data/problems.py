@@ -44,9 +44,15 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
         "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
         "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
         "empty-id": (f"an empty id in {line}", FIELDS[table], ""),
-        "duplicate": (f"{shown if detail else 'a document'} a second time in {line}", "each document once per query", duplicate_hint),
+        "duplicate": (f"a document a second time{_since(detail)} in {line}", "each document once per query", duplicate_hint),
     }
     return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))
+
+
+def _since(detail: bytes) -> str:
+    """Where a duplicate stood first: the kernel says source and line, or nothing where there are no lines."""
+    first = decode_id(detail.partition(b":")[2])
+    return f" (first on line {first})" if first else ""
 
 
 def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run"]) -> IdealrankError:

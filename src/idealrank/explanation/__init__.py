@@ -1,5 +1,5 @@
 """Where the value of one query comes from: rank by rank, with the ideal beside it, and what would raise it most."""
 
-from idealrank.explanation.explained import Exchange, Explanation, IdealDocument, Missing, RankedDocument, explain
+from idealrank.explanation.explained import Explanation, IdealDocument, Missing, RankedDocument, Swap, explain
 
-__all__ = ["Exchange", "Explanation", "IdealDocument", "Missing", "RankedDocument", "explain"]
+__all__ = ["Explanation", "IdealDocument", "Missing", "RankedDocument", "Swap", "explain"]

@@ -8,15 +8,15 @@ import numpy as np
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.explanation.exchanges import (
+from idealrank.explanation.listed import Listed
+from idealrank.explanation.swaps import (
     Groups,
     Pair,
-    best_exchange_of_gains,
-    best_exchange_of_relevant,
+    best_swap_of_gains,
+    best_swap_of_relevant,
     first_reciprocals,
     precision_sums,
 )
-from idealrank.explanation.listed import Listed
 from idealrank.measures.binary import AP, RR, P, R
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.dcg import DCG, NDCG, IdealDCG
@@ -48,8 +48,8 @@ class Account:
         Whether the query has what the measure divides by.
     dcg, ideal_dcg : float or None
         Of NDCG and DCG.
-    exchange : callable
-        Finds the best exchange of two documents.
+    swap : callable
+        Finds the best swap of two documents.
     """
 
     listed: Listed
@@ -59,7 +59,7 @@ class Account:
     n_relevant: int
     limit: int
     is_defined: bool
-    exchange: Callable[[], Pair | None]
+    swap: Callable[[], Pair | None]
     dcg: float | None = None
     ideal_dcg: float | None = None
 
@@ -163,7 +163,7 @@ def _dcg_account(measure: NDCG | DCG, listed: Listed) -> Account:
         int(np.count_nonzero(row_gains > 0)),
         _limit(measure, listed),
         is_defined,
-        lambda: best_exchange_of_gains(gains, weights, term),
+        lambda: best_swap_of_gains(gains, weights, term),
         dcg,
         ideal,
     )
@@ -229,7 +229,7 @@ def _counting_account(measure: P | R, listed: Listed) -> Account:
         n_relevant,
         limit,
         isinstance(measure, P) or n_relevant > 0,
-        lambda: best_exchange_of_gains(gains, weights, np.multiply),
+        lambda: best_swap_of_gains(gains, weights, np.multiply),
     )
 
 
@@ -252,5 +252,5 @@ def _ranked_account(measure: AP | RR, listed: Listed) -> Account:
         n_relevant,
         limit,
         n_relevant > 0,
-        lambda: best_exchange_of_relevant(groups, relevant, worth),
+        lambda: best_swap_of_relevant(groups, relevant, worth),
     )

@@ -62,8 +62,8 @@ class IdealDocument:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exchange:
-    """Two returned documents whose exchange would raise the value most.
+class Swap:
+    """Two returned documents whose swap would raise the value most.
 
     Attributes
     ----------
@@ -141,13 +141,13 @@ class Explanation:
         The list from the top.
     ideal : tuple of IdealDocument
         The ideal from the top, as far as it counts.
-    best_exchange, best_missing
+    best_swap, best_missing
         What would raise the value most; None where nothing would.
 
     Examples
     --------
     >>> found = explain(Qrels({"q": {"a": 3, "b": 1}}), Run({"q": ["b", "a"]}), "q", "nDCG@10")
-    >>> [round(row.contribution, 4) for row in found.rows], found.best_exchange.lower
+    >>> [round(row.contribution, 4) for row in found.rows], found.best_swap.lower
     ([0.2754, 0.5213], 'a')
     """
 
@@ -166,7 +166,7 @@ class Explanation:
     note: str
     rows: tuple[RankedDocument, ...]
     ideal: tuple[IdealDocument, ...]
-    best_exchange: Exchange | None
+    best_swap: Swap | None
     best_missing: Missing | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -184,12 +184,12 @@ class Explanation:
             "convention": convention,
             "rows": [asdict(row) for row in self.rows],
             "ideal": [asdict(row) for row in self.ideal],
-            "best_exchange": self.best_exchange and asdict(self.best_exchange),
+            "best_swap": self.best_swap and asdict(self.best_swap),
             "best_missing": self.best_missing and asdict(self.best_missing),
         }
 
 
-_NESTED = ("convention", "rows", "ideal", "best_exchange", "best_missing")
+_NESTED = ("convention", "rows", "ideal", "best_swap", "best_missing")
 
 
 def explain(
@@ -247,7 +247,7 @@ def explain(
         note=note,
         rows=_rows(account),
         ideal=_ideal_rows(ideal_of(resolved, listed)) if isinstance(resolved, NDCG) else (),
-        best_exchange=_best_exchange(resolved, account, value),
+        best_swap=_best_swap(resolved, account, value),
         best_missing=_best_missing(resolved, account, value),
     )
 
@@ -300,8 +300,8 @@ def _ideal_rows(ideal: Ideal) -> tuple[IdealDocument, ...]:
     )
 
 
-def _best_exchange(measure: Measure, account: Account, value: float | None) -> Exchange | None:
-    pair = account.exchange() if value is not None and account.is_defined else None
+def _best_swap(measure: Measure, account: Account, value: float | None) -> Swap | None:
+    pair = account.swap() if value is not None and account.is_defined else None
     if pair is None or value is None:
         return None
     upper, lower = pair
@@ -310,9 +310,7 @@ def _best_exchange(measure: Measure, account: Account, value: float | None) -> E
     after = value_of(measure, account.listed.again(documents))
     if after is None or not after > value:
         return None
-    return Exchange(
-        upper_rank=upper + 1, lower_rank=lower + 1, upper=documents[lower], lower=documents[upper], value=after, gain=after - value
-    )
+    return Swap(upper_rank=upper + 1, lower_rank=lower + 1, upper=documents[lower], lower=documents[upper], value=after, gain=after - value)
 
 
 # Judged documents of one gain change a value alike, so one of each is tried, those of the highest gains first.

@@ -6,9 +6,9 @@ from typing import Any
 
 from idealrank.explanation import Explanation, IdealDocument, RankedDocument
 from idealrank.measures.texts import number_text
-from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
+from idealrank.reports.layout import WIDTH, clipped, columns
 from idealrank.reports.records import SCHEMA, finite
-from idealrank.reports.words import in_words, title
+from idealrank.reports.words import paragraph
 from idealrank.version import __version__
 
 # Ranks shown of a list without a cutoff, unless all are asked for.
@@ -54,23 +54,22 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
     rows = shown_rows(explanation, everything=everything)
     if not everything and explanation.cutoff is None:
         rows = rows[:SHOWN]
-    convention = explanation.convention
     parts = [
         _head(explanation),
-        _list(explanation, rows, everything=everything) + _rest(explanation, len(rows)),
+        _list(explanation, rows, everything=everything),
         _improvements(explanation),
-        [f"convention {title(convention)}", *wrapped(in_words(convention))],
+        paragraph(explanation.convention, [explanation.measure]),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
 def _head(explanation: Explanation) -> list[str]:
-    value = "no value" if explanation.value is None else f"{explanation.value:.4f}"
-    lines = [
-        f"run {explanation.run}, query {explanation.query}: {explanation.measure} = {value}"
-        + (f" ({explanation.note})" if explanation.note else "")
-    ]
-    if explanation.ideal_dcg is not None:
+    note = f" ({explanation.note})" if explanation.note else ""
+    value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"
+    lines = [f"run {explanation.run}, query {explanation.query}: {explanation.measure} {value}{note}"]
+    if explanation.resolved != explanation.measure:
+        lines.append(f"in full {explanation.resolved}")
+    if explanation.ideal_dcg is not None and explanation.value is not None:
         lines.append(f"DCG {explanation.dcg:.4f} / ideal DCG {explanation.ideal_dcg:.4f}")
     lines.append(f"{len(explanation.rows):,} returned, {explanation.n_judged:,} judged, {explanation.n_relevant:,} of them relevant")
     return lines
@@ -96,37 +95,40 @@ _LIST: dict[str, Callable[[RankedDocument], str]] = {
     "discount": lambda row: "" if row.discount is None else f"{row.discount:.4f}",
     "adds": lambda row: f"{row.contribution:.4f}",
 }
+# The discount of the ideal is that of its rank, which stands on the left; where ties are averaged it is in the JSON.
 _IDEAL: dict[str, Callable[[IdealDocument], str]] = {
     "ideal document": lambda row: row.document,
     "grade": lambda row: _grade(row.grade),
     "gain": lambda row: _gain(row.gain),
-    "discount": lambda row: f"{row.discount:.4f}",
     "adds": lambda row: f"{row.contribution:.4f}",
 }
 
 
 def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool) -> list[str]:
-    """The list, and for NDCG the ideal beside it, rank by rank."""
-    ideal = {row.rank: row for row in explanation.ideal}
-    last = max([row.rank for row in rows], default=0)
-    if not rows or everything:
-        last = max(last, *ideal) if ideal else last
+    """The list, and for NDCG the ideal beside it, rank by rank; then what the ranks not shown add."""
+    reach = max(len(rows), explanation.cutoff or SHOWN)
+    ideal = [row for row in explanation.ideal if everything or row.rank <= reach]
+    last = max([*(row.rank for row in rows), *(row.rank for row in ideal)], default=0)
     if not last:
         return ["the run returned no document for this query"]
-    by_rank = {row.rank: row for row in rows}
     left = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
-    # The discount of the ideal is that of the list where ties are not averaged.
-    right = (
-        {name: cell for name, cell in _IDEAL.items() if name != "discount" or explanation.convention.alignment.ties == "expected"}
-        if ideal
-        else {}
-    )
-    ranks = range(1, last + 1)
+    # A gain that is the grade need not be said twice in a row; the ids have use for the room.
+    right = {name: cell for name, cell in _IDEAL.items() if name != "gain" or any(row.gain != row.grade for row in ideal)} if ideal else {}
+    returned, best = {row.rank: row for row in rows}, {row.rank: row for row in ideal}
     table = [["rank", *left, *(["|", *right] if right else [])]]
-    for rank in ranks:
-        cells = [str(rank), *_cells(by_rank.get(rank), left)]
-        table.append([*cells, "|", *_cells(ideal.get(rank), right)] if right else cells)
-    return columns(_fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name))
+    for rank in range(1, last + 1):
+        cells = [str(rank), *_cells(returned.get(rank), left)]
+        table.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
+    lines = columns(_fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name))
+    return [*lines, *_rest("returned", explanation.rows[len(rows) :]), *_rest("in the ideal", explanation.ideal[len(ideal) :])]
+
+
+def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[str]:
+    """What the documents below those shown add."""
+    if not rows:
+        return []
+    judged = sum(row.grade is not None for row in rows)
+    return [f"{len(rows):,} more {where} ({judged:,} judged) add {sum(row.contribution for row in rows):.4f}; --all shows them"]
 
 
 def _is_shown(name: str, rows: Sequence[RankedDocument]) -> bool:
@@ -152,28 +154,18 @@ def _fitted(table: list[list[str]]) -> list[list[str]]:
     return [[clipped(cell, needed[column] - 2) if column in needed else cell for column, cell in enumerate(row)] for row in table]
 
 
-def _rest(explanation: Explanation, shown: int) -> list[str]:
-    """What the documents below those shown add."""
-    below = explanation.rows[shown:]
-    if not below:
-        return []
-    judged = sum(row.grade is not None for row in below)
-    adds = sum(row.contribution for row in below)
-    return [f"{len(below):,} more returned, {judged:,} of them judged, add {adds:.4f}; --all shows them"]
-
-
 def _improvements(explanation: Explanation) -> list[str]:
     """The two best changes in words; nothing for a query that does not count."""
     if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
         return []
-    swap, missing, rows = explanation.best_exchange, explanation.best_missing, explanation.rows
-    lines = ["best exchange of two returned documents: none would raise the value"]
+    swap, missing, rows = explanation.best_swap, explanation.best_missing, explanation.rows
+    lines = ["best swap of two returned documents: none would raise the value"]
     if swap is not None:
         upper, lower = (
             f"{name} (rank {rank}, {_graded(rows[rank - 1].grade)})"
             for name, rank in ((swap.upper, swap.upper_rank), (swap.lower, swap.lower_rank))
         )
-        lines = [f"best exchange of two returned documents: {_change(explanation.value, swap.value)}", f"  {lower} with {upper}"]
+        lines = [f"best swap of two returned documents: {_change(explanation.value, swap.value)}", f"  {lower} with {upper}"]
     if missing is None:
         return [*lines, "best judged document that was not returned: none would raise the value at the cutoff"]
     place = f"instead of {missing.instead_of}" if missing.instead_of else "below the list"

@@ -30,17 +30,31 @@ def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[in
     return [gap.join(row).rstrip() for row in padded]
 
 
-def clipped(text: str, width: int) -> str:
-    """The text, with its middle left out where it is too long.
+def fitted(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
+    """Rows as lines; with rows as columns where they would be wider than a page.
 
     Examples
     --------
-    >>> clipped("clueweb12-0000tw-00-00000", 11)
-    'cluew..0000'
+    >>> fitted([["run", "A" * 60, "B" * 60], ["bm25", "1", "2"]])[0]
+    'run                                                           bm25'
+    """
+    upright = columns(rows, gap=gap)
+    if max(map(len, upright)) <= WIDTH:
+        return upright
+    return min(upright, columns(list(zip(*rows, strict=True)), gap=gap), key=lambda lines: max(map(len, lines)))
+
+
+def clipped(text: str, width: int) -> str:
+    """The text, with its middle left out where it is too long; the ends of ids tell more than their beginnings.
+
+    Examples
+    --------
+    >>> clipped("clueweb12-0000tw-05-12114", 11)
+    'clu..-12114'
     """
     if len(text) <= width:
         return text
-    tail = (width - 2) // 2
+    tail = (width - 2) * 2 // 3
     return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
 
 

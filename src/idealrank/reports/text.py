@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from idealrank.conventions import Convention
 from idealrank.coverage import Coverage
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.layout import WIDTH, columns, wrapped
-from idealrank.reports.words import in_words, title
+from idealrank.reports.layout import columns, fitted
+from idealrank.reports.words import paragraph
 
 _SOME = 5
 
@@ -30,7 +29,7 @@ def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) 
     run 1.0000
     """
     parts = [_per_query(evaluation) for evaluation in evaluations] if per_query else []
-    parts += [_means(evaluations), _convention(evaluations[0].convention), _coverage(evaluations)]
+    parts += [_means(evaluations), paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), _coverage(evaluations)]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 
@@ -42,9 +41,7 @@ def _means(evaluations: Sequence[Evaluation]) -> list[str]:
     best = [_best(measure, [mean[str(measure)] for mean in means]) for measure in measures]
     marked = [[text + ("*" if run in best[m] else " ") for m, text in enumerate(row)] for run, row in enumerate(texts)]
     rows = [["run", *(f"{measure} " for measure in measures)], *([e.name, *row] for e, row in zip(evaluations, marked, strict=True))]
-    lines = columns(rows, gap=" ")
-    if max(map(len, lines)) > WIDTH:
-        lines = columns([list(row) for row in zip(*rows, strict=True)], gap=" ")
+    lines = fitted(rows, gap=" ")
     if any(best):
         lines.append("* the best of each measure")
     return lines
@@ -73,10 +70,6 @@ def _per_query(evaluation: Evaluation) -> list[str]:
     return columns(rows)
 
 
-def _convention(convention: Convention) -> list[str]:
-    return [f"convention {title(convention)}", *wrapped(in_words(convention))]
-
-
 def _coverage(evaluations: Sequence[Evaluation]) -> list[str]:
     """Counts that always stand there, and those that are 0 for most people only where they are not."""
     covers = [evaluation.coverage for evaluation in evaluations]
@@ -85,15 +78,15 @@ def _coverage(evaluations: Sequence[Evaluation]) -> list[str]:
     depth = covers[0].unjudged_cutoff
     titles = [f"unjudged@{depth}" if name == "unjudged" and depth else name for name in shown]
     rows = [["coverage", *titles], *([e.name, *(head[name] for name in shown)] for e, head in zip(evaluations, heads, strict=True))]
-    return [*columns(rows), *(note for evaluation in evaluations for note in _notes(evaluation))]
+    return [*fitted(rows), *(note for evaluation in evaluations for note in _notes(evaluation))]
 
 
-_ALWAYS = ("queries scored", "in qrels", "missing", "no relevant", "unjudged")
+_ALWAYS = ("scored", "in qrels", "missing", "no relevant", "unjudged")
 
 
 def _counts(cover: Coverage) -> dict[str, str]:
     return {
-        "queries scored": f"{cover.scored:,}",
+        "scored": f"{cover.scored:,}",
         "in qrels": f"{cover.queries_in_qrels:,}",
         "missing": f"{cover.missing:,}",
         "not judged": f"{cover.without_judgments:,}",

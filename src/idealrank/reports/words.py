@@ -1,9 +1,9 @@
 """A convention in words, switch by switch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from idealrank.conventions import Convention
-from idealrank.reports.layout import columns
+from idealrank.reports.layout import WIDTH, columns, wrapped
 
 _TIES = {
     "docid": "by document id, descending",
@@ -102,6 +102,27 @@ def title(convention: Convention) -> str:
     """
     changed = "changed from " if "," in convention.name else ""
     return f"{convention}: {changed}{convention.tool}"
+
+
+def paragraph(convention: Convention, measures: Iterable[str] = ()) -> list[str]:
+    """A convention under a table: its title and all of it in words, as lines.
+
+    Parameters
+    ----------
+    convention : Convention
+        What is to be said.
+    measures : iterable of str
+        The measures it was used for; that their own options win is said where they have some.
+
+    Examples
+    --------
+    >>> paragraph(Convention.of("standard"))[1][:17]
+    '  gain: the grade'
+    """
+    name, _, tool = title(convention).partition("]: ")
+    line = f"convention {name}]: {tool}"
+    words = in_words(convention) + ("; options that a measure names win over these" if any("(" in text for text in measures) else "")
+    return [*([line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]), *wrapped(words)]
 
 
 def conventions_table(conventions: Mapping[str, Convention]) -> str:

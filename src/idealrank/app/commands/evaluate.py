@@ -61,6 +61,7 @@ def evaluate(
     """
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts)
+    reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = reading.run_names(runs)
     watch = Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))

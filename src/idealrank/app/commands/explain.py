@@ -46,13 +46,14 @@ def explain(
     """Take the value of one query of RUN apart.
 
     Each returned document with its grade, gain, discount and what it adds to the value; beside it the ideal list; and which
-    exchange of two documents, and which judged document that is missing, would raise the value most. MEASURE is one of nDCG, DCG,
+    swap of two documents, and which judged document that is missing, would raise the value most. MEASURE is one of nDCG, DCG,
     AP, RR, P and R.
     """
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
         raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to explain")
+    reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)
     (name,) = reading.run_names([run])
 
     def work(_: object) -> Explanation:

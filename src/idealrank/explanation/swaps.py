@@ -1,4 +1,4 @@
-"""What would raise the value of one list: the best exchange of two of its documents, found exactly and without trying all pairs.
+"""What would raise the value of one list: the best swap of two of its documents, found exactly and without trying all pairs.
 
 Two documents trade places: rank and, where ties are averaged, tie group. Nothing else moves.
 """
@@ -16,10 +16,10 @@ Term: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Pair: TypeAlias = tuple[int, int]
 
 
-def best_exchange_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pair | None:
-    """The exchange that raises a sum of terms of gain and weight most.
+def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pair | None:
+    """The swap that raises a sum of terms of gain and weight most.
 
-    Documents of one gain differ in their weights alone, so for each pair of gains the two sides of the exchange can be chosen
+    Documents of one gain differ in their weights alone, so for each pair of gains the two sides of the swap can be chosen
     apart: the work is n times the number of different gains, not n squared.
 
     Parameters
@@ -32,11 +32,11 @@ def best_exchange_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -
     Returns
     -------
     (int, int) or None
-        Indices of the two documents, the upper first; None when no exchange raises the sum.
+        Indices of the two documents, the upper first; None when no swap raises the sum.
 
     Examples
     --------
-    >>> best_exchange_of_gains(np.array([0.0, 3.0, 1.0, 2.0]), np.array([1.0, 0.6, 0.5, 0.0]), np.multiply)
+    >>> best_swap_of_gains(np.array([0.0, 3.0, 1.0, 2.0]), np.array([1.0, 0.6, 0.5, 0.0]), np.multiply)
     (0, 3)
     """
     kept = _worth_trying(gains, weights)
@@ -151,8 +151,8 @@ def first_reciprocals(groups: Groups, limit: int) -> FloatArray:
     return worth
 
 
-def best_exchange_of_relevant(groups: Groups, relevant: BoolArray, worth: Worth) -> Pair | None:
-    """The exchange of a relevant document with one above it that is not relevant, that raises the value most.
+def best_swap_of_relevant(groups: Groups, relevant: BoolArray, worth: Worth) -> Pair | None:
+    """The swap of a relevant document with one above it that is not relevant, that raises the value most.
 
     Moving a relevant document from group q up to group p changes p, the groups between by one more relevant document above
     them, and q: three terms that depend on one group each, so one pass finds the best pair.
@@ -161,7 +161,7 @@ def best_exchange_of_relevant(groups: Groups, relevant: BoolArray, worth: Worth)
     --------
     >>> relevant = np.array([False, False, True])
     >>> ranks = np.arange(1, 4)
-    >>> best_exchange_of_relevant(Groups.of(ranks, ranks, relevant), relevant, lambda groups: precision_sums(groups, 10))
+    >>> best_swap_of_relevant(Groups.of(ranks, ranks, relevant), relevant, lambda groups: precision_sums(groups, 10))
     (0, 2)
     """
     if groups.size.size < 2:

@@ -1,0 +1,59 @@
+"""`idealrank conventions`: the list of what can be named, and every switch of one."""
+
+import json
+import shlex
+from collections.abc import Callable
+
+import pytest
+
+from idealrank.conventions import PRESETS, SWITCHES
+from idealrank.reports.words import WORDS
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "one": "conventions lightgbm",
+    "changed": "conventions sklearn,ties=best",
+    "one-json": "conventions xgboost --format json",
+    "error-name": "conventions skleran",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_conventions_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"conventions-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_the_list_has_every_preset_with_its_tool_and_proof(say: Say) -> None:
+    head, *lines = say("conventions").out.splitlines()
+
+    assert head.split() == ["convention", "proof", "reproduces"]
+    assert [" ".join(line.split()) for line in lines[: len(PRESETS)]] == [
+        f"{name} {preset.proof} {preset.tool}" for name, preset in PRESETS.items()
+    ]
+    assert max(map(len, lines)) <= 100
+
+
+def test_json_has_every_preset_with_every_switch(say: Say) -> None:
+    record = json.loads(say("conventions", "--format", "json").out)["conventions"]
+
+    assert list(record) == list(PRESETS)
+    for name, convention in record.items():
+        assert convention["switches"] == PRESETS[name].switches()
+        assert (convention["fingerprint"], convention["tool"], convention["proof"]) == (
+            PRESETS[name].fingerprint, PRESETS[name].tool, PRESETS[name].proof
+        )  # fmt: skip
+
+
+def test_every_switch_of_every_preset_has_words() -> None:
+    assert set(WORDS) == set(SWITCHES)
+    without_words = {"score", "cutoff", "gain", "discount"}  # their values say it themselves
+    for convention in PRESETS.values():
+        for switch, value in convention.switches().items():
+            assert switch in without_words or value in WORDS[switch][1], f"{convention.name}: {switch}={value}"

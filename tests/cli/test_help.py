@@ -1,0 +1,104 @@
+"""Help: what it says, that its examples run, and that it costs nothing."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from idealrank.app import cli
+from tests.cli.terminal import DATA, Said, check_snapshot, environment
+
+Say = Callable[..., Said]
+OWN = ("evaluate", "explain", "conventions")
+
+
+def command_of(name: str) -> click.Command:
+    command = cli.cli.get_command(click.Context(cli.cli), name)
+    assert command is not None
+    return command
+
+
+@pytest.mark.parametrize("name", ["", *OWN])
+def test_help(name: str, say: Say) -> None:
+    arguments = [*([name] if name else []), "--help"]
+
+    said = say(*arguments)
+
+    check_snapshot(f"help-{name or 'all'}", said.text(f"idealrank {' '.join(arguments)}"))
+    assert said.code == 0
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_a_command_says_the_same_in_the_list_and_in_its_own_help(name: str) -> None:
+    assert command_of(name).short_help == cli.COMMANDS[name]
+
+
+def examples(text: str) -> list[str]:
+    """Lines of a help text that are commands."""
+    return [line.strip() for line in text.splitlines() if re.match(r"\s+(zcat .*\| )?idealrank ", line)]
+
+
+ALL_EXAMPLES = [example for epilog in (cli.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
+
+
+@pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")
+@pytest.mark.parametrize("example", ALL_EXAMPLES)
+def test_every_example_of_the_help_runs(example: str, tmp_path: Path) -> None:
+    assert len(ALL_EXAMPLES) >= 12
+    for path in DATA.iterdir():
+        shutil.copy(path, tmp_path)
+    python = f"{shlex.quote(sys.executable)} -m idealrank "
+
+    done = subprocess.run(
+        re.sub(r"\bidealrank ", lambda _: python, example), shell=True, cwd=tmp_path, env=environment(), capture_output=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_no_command_shows_help_and_is_a_mistake(say: Say) -> None:
+    said = say()
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Usage: idealrank")
+
+
+def test_an_unknown_command_is_refused_with_the_nearest(say: Say) -> None:
+    said = say("evalaute", "a", "b")
+
+    assert said.code == 2
+    assert said.err.startswith("error: unknown command 'evalaute', expected one of evaluate, ")
+    assert "did you mean evaluate?" in said.err
+
+
+def test_the_version_is_printed(say: Say) -> None:
+    from idealrank import __version__
+
+    assert say("--version").out == f"idealrank {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
+def test_what_needs_no_numbers_loads_no_numpy(arguments: list[str]) -> None:
+    code = f"import sys; from idealrank.app.cli import run; run({arguments}); sys.exit('numpy' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), check=False)
+
+    assert done.returncode == 0
+
+
+def test_blas_gets_one_thread_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+
+    cli._limit_blas_threads()
+
+    limits = os.environ["OMP_NUM_THREADS"], os.environ.pop("OPENBLAS_NUM_THREADS")
+    assert limits == ("7", "1")

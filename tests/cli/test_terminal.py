@@ -1,0 +1,254 @@
+"""Terminals, pipes and signals: the bar, Ctrl-C, a reader that leaves, and what a cold start loads and costs."""
+
+import os
+import re
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from idealrank.app import console, progress
+from idealrank.app.progress import Watch
+from idealrank.data.progress import Progress
+from idealrank.errors import IdealrankWarning, InputError
+from tests.cli.terminal import DATA, Said, environment
+
+Say = Callable[..., Said]
+COMMAND = [sys.executable, "-m", "idealrank", "evaluate"]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals, named pipes and POSIX signals")
+# What a busy machine may take; nothing here waits this long when it works.
+LONG = 60.0
+
+
+@contextmanager
+def slow_run(tmp_path: Path) -> Iterator[Path]:
+    """A run whose lines come only when somebody writes them."""
+    path = tmp_path / "slow.run"
+    os.mkfifo(path)
+    yield path
+
+
+def everything_from(descriptor: int) -> bytes:
+    """Read until the other end is closed."""
+    said = b""
+    while select.select([descriptor], [], [], LONG)[0]:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:  # Linux says so when the last terminal is closed
+            break
+        if not piece:
+            break
+        said += piece
+    return said
+
+
+@contextmanager
+def on_a_terminal(command: list[str], **changes: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A process whose stderr is a terminal, and the other end of that."""
+    master, slave = os.openpty()
+    process = subprocess.Popen(command, cwd=DATA, stdout=subprocess.PIPE, stderr=slave, env=environment(TERM="xterm", **changes))
+    os.close(slave)
+    try:
+        yield process, master
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        os.close(master)
+
+
+# --- the bar ---------------------------------------------------------------------------------------------------------------------
+
+
+@posix
+def test_a_long_job_on_a_terminal_draws_a_bar_and_wipes_it_away(tmp_path: Path) -> None:
+    with (
+        slow_run(tmp_path) as path,
+        on_a_terminal([*COMMAND, "qrels.txt", str(path), "-m", "AP", "--format", "csv"]) as (process, terminal),
+    ):
+        with path.open("wb") as writer:
+            time.sleep(progress.PATIENCE + 1.5)
+            writer.write((DATA / "bm25.run").read_bytes())
+        drawn = everything_from(terminal)
+        out = process.stdout.read()
+
+    assert b"slow" in drawn
+    assert b"\x1b[2K" in drawn  # the line is erased at the end
+    assert out.startswith(b"run,measure,value,convention\nslow,AP,0.13194444444444442,")
+
+
+@posix
+def test_a_long_job_without_a_terminal_draws_nothing(tmp_path: Path) -> None:
+    with slow_run(tmp_path) as path:
+        process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        with path.open("wb") as writer:
+            time.sleep(progress.PATIENCE + 0.5)
+            writer.write((DATA / "bm25.run").read_bytes())
+        _, said = process.communicate(timeout=LONG)
+
+    assert (process.returncode, said) == (0, b"")
+
+
+@posix
+def test_a_short_job_on_a_terminal_draws_nothing() -> None:
+    with on_a_terminal([*COMMAND, "qrels.txt", "bm25.run"]) as (process, terminal):
+        drawn = everything_from(terminal)
+
+        assert (process.wait(LONG), drawn) == (0, b"")
+
+
+def test_work_gives_its_result_or_its_error() -> None:
+    def refuse(_: Progress) -> None:
+        raise InputError("nothing here")
+
+    assert Watch().run("adding", lambda _: 2) == 2
+    with pytest.raises(InputError, match="nothing here"):
+        Watch().run("failing", refuse)
+
+
+# --- Ctrl-C ----------------------------------------------------------------------------------------------------------------------
+
+
+@posix
+def test_ctrl_c_while_waiting_for_input_ends_with_130(tmp_path: Path) -> None:
+    with slow_run(tmp_path) as path:
+        process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with path.open("wb"):  # opens when the command reads
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=LONG)
+
+    assert (process.returncode, out, said) == (130, b"", b"interrupted\n")
+
+
+STOPPED = """
+import os, signal, sys
+from idealrank import Qrels, Run
+from idealrank.app.progress import Watch
+from idealrank.errors import StoppedError
+from idealrank.evaluation import evaluate
+
+qrels, run = Qrels({"q": {"a": 1}}), Run({"q": ["a"]})
+
+def compute_until_stopped(job):
+    evaluate(qrels, run, "AP", progress=job)
+    os.kill(os.getpid(), signal.SIGINT)  # heard by the main thread, which waits for this one
+    try:
+        while True:
+            evaluate(qrels, run, "AP", progress=job)
+    except StoppedError:
+        print("stopped")
+        raise
+
+try:
+    Watch().run("computing", compute_until_stopped)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@posix
+def test_ctrl_c_stops_the_kernel() -> None:
+    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, timeout=LONG, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"stopped\ninterrupted\n", b"")
+
+
+def test_an_interrupt_leaves_with_130_and_a_word(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "run", interrupt)
+
+    assert say("evaluate", "qrels.txt", "bm25.run") == Said(130, "", "interrupted\n")
+
+
+# --- pipes -----------------------------------------------------------------------------------------------------------------------
+
+
+@posix
+def test_a_reader_that_leaves_is_no_error_worth_a_word(tmp_path: Path) -> None:
+    queries = [f"query-{number}" for number in range(20_000)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 d1 1\n" for query in queries), encoding="utf-8")
+    (tmp_path / "a.run").write_text("".join(f"{query} Q0 d1 1 1 t\n" for query in queries), encoding="utf-8")
+    process = subprocess.Popen(
+        [*COMMAND, "qrels.txt", "a.run", "--per-query", "--format", "csv"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+    first = process.stdout.readline()
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+
+    assert (process.wait(LONG), first, said) == (141, b"run,query,measure,value,convention\n", b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_a_full_disk_is_said_in_one_line() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, "qrels.txt", "bm25.run"], cwd=DATA, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    assert (done.returncode, done.stderr) == (2, b"error: output: No space left on device\n")
+
+
+# --- talk ------------------------------------------------------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize(("changes", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_is_for_terminals_that_want_it(changes: dict[str, str], coloured: bool) -> None:
+    with on_a_terminal([*COMMAND, "qrels.txt", "none.run"], **changes) as (process, terminal):
+        said = everything_from(terminal)
+
+        assert process.wait(LONG) == 2
+    assert re.sub(rb"\x1b\[[0-9;]*m", b"", said) == b"error: none.run: found no such file; did you mean 'nan.run'?\r\n"
+    assert (b"\x1b[31m" in said) == coloured
+
+
+def test_the_same_warning_is_said_once(capfd: pytest.CaptureFixture[str]) -> None:
+    import warnings
+
+    with console.warnings_as_lines():
+        for message in ("one", "one", "two"):
+            warnings.warn(message, IdealrankWarning, stacklevel=1)
+
+    assert capfd.readouterr().err == "warning: one\nwarning: two\n"
+
+
+# --- cold start ------------------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
+    # What each costs to import is more than what a small evaluation takes.
+    late = ["rich", "narwhals", "pandas", "polars", "pyarrow", "scipy", "importlib.metadata", "tempfile", "unittest", "asyncio"]
+    command = "import sys; from idealrank.app.cli import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
+    code = f"{command}; print([name for name in {late} if name in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=DATA, env=environment(), capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def processor_time(*arguments: str) -> float:
+    before = os.times()
+    subprocess.run([sys.executable, *arguments], cwd=DATA, env=environment(OPENBLAS_NUM_THREADS="1"), capture_output=True, check=True)
+    after = os.times()
+    return after.children_user - before.children_user + after.children_system - before.children_system
+
+
+@posix
+def test_a_small_evaluation_costs_little_more_than_python_numpy_and_click() -> None:
+    # Against the same machine in the same minute: absolute times say nothing on shared processors. It is 1.4 when measured in peace.
+    ratios = []
+    for _ in range(5):
+        least = processor_time("-c", "import numpy, click")
+        ratios.append(processor_time("-m", "idealrank", "evaluate", "qrels.txt", "bm25.run") / least)
+
+    assert statistics.median(ratios) < 2.5
