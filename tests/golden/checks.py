@@ -34,7 +34,11 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
                 differing[known] = differing.get(known, False) or bool(problem)
             elif problem:
                 lines.append(f"{record} [{way}, {target.convention}]: {problem}")
-    stale = [f"{peer} {call} on {known.fixture}: listed as a known difference, but all is equal" for known, differs in differing.items() if not differs]
+    stale = [
+        f"{peer} {call} on {known.fixture}: listed as a known difference, but all is equal"
+        for known, differs in differing.items()
+        if not differs
+    ]
     return lines + stale
 
 

@@ -42,7 +42,9 @@ class Fixture:
 
     def run(self) -> Run:
         """What was returned, in input order, duplicates included."""
-        rows = [(query, document, score) for query, all_rows in self.queries.items() for document, score, _ in all_rows if score is not None]
+        rows = [
+            (query, document, score) for query, all_rows in self.queries.items() for document, score, _ in all_rows if score is not None
+        ]
         return Run.from_columns([r[0] for r in rows], [r[1] for r in rows], np.array([r[2] for r in rows], np.float64))
 
     def lists(self) -> Lists:

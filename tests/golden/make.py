@@ -21,8 +21,8 @@ PEERS, RECORDED = HERE / "peers.json", HERE / "recorded.json"
 # Tools that cannot be installed, and the fixtures of the measurements that tell them apart.
 NOT_INSTALLABLE = ("elasticsearch rank_eval", "opensearch search-relevance", "quepid", "rated-ranking-evaluator")
 TELLING = (
-    "basic", "unretrieved", "ties", "ties_all", "float32_tie", "only_unjudged", "all_zero", "all_zero_and_good", "k_gt_n", "negative", "grade_31",
-    "neg_score", "single", "missing_query", "extra_query", "binary",
+    "basic", "unretrieved", "ties", "ties_all", "float32_tie", "only_unjudged", "all_zero", "all_zero_and_good", "k_gt_n", "negative",
+    "grade_31", "neg_score", "single", "missing_query", "extra_query", "binary",
 )  # fmt: skip
 
 
@@ -32,7 +32,9 @@ def main() -> None:
     parser.add_argument("--recorded", type=Path, help="file of measurements to take calls of tools from that cannot be installed")
     source = parser.parse_args().recorded
     if source is None:
-        write(PEERS, {"about": __doc__.splitlines()[0], "calls": merged(json.loads(PEERS.read_text()) if PEERS.exists() else {"calls": []})})
+        write(
+            PEERS, {"about": __doc__.splitlines()[0], "calls": merged(json.loads(PEERS.read_text()) if PEERS.exists() else {"calls": []})}
+        )
     else:
         write(RECORDED, taken_from(json.loads(source.read_text(encoding="utf-8"))))
 
@@ -64,13 +66,15 @@ def shown(value: float | None) -> float | str | None:
     return "nan" if value is not None and math.isnan(value) else None if value is None else float(value)
 
 
+def is_wanted(record: Mapping[str, Any]) -> bool:
+    """Whether a measurement is of a tool that cannot be installed."""
+    trec_eval = record["peer"] == "trec_eval" and record["version"] == "10.0" and record["call"] in ("ndcg", "ndcg_cut", "ndcg -c")
+    return trec_eval or record["peer"] in NOT_INSTALLABLE
+
+
 def taken_from(content: Mapping[str, Any]) -> dict[str, Any]:
     """The telling measurements of tools that cannot be installed."""
-    wanted = [
-        record for record in content["records"]
-        if record["fixture"] in TELLING and "error" not in record
-        and (record["peer"] in NOT_INSTALLABLE or (record["peer"] == "trec_eval" and record["version"] == "10.0" and record["call"] in ("ndcg", "ndcg_cut", "ndcg -c")))
-    ]  # fmt: skip
+    wanted = [record for record in content["records"] if record["fixture"] in TELLING and "error" not in record and is_wanted(record)]
     calls: dict[tuple[str, str, str], dict[str, Any]] = {}
     for record in wanted:
         key = record["peer"], record["version"], record["call"]
@@ -78,8 +82,8 @@ def taken_from(content: Mapping[str, Any]) -> dict[str, Any]:
         call["values"].setdefault(record["fixture"], {})[str(record["k"] or "all")] = {"": record["value"], **record.get("per_query", {})}
     fixtures = {name: content["fixtures"][name]["queries"] for name in TELLING}
     return {
-        "about": "Measurements of tools that no registry has: trec_eval 10.0 run on these inputs; Quepid's scorers run in node; the rest computed "
-        "by a program written after their source code. The value of the query '' is the mean.",
+        "about": "Measurements of tools that no registry has: trec_eval 10.0 run on these inputs; Quepid's scorers run in node; the rest "
+        "computed by a program written after their source code. The value of the query '' is the mean.",
         "measured": content["made"], "cutoffs": [None, 1, 3, 5, 10], "fixtures": fixtures, "calls": list(calls.values()),
     }  # fmt: skip
 
@@ -93,9 +97,13 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 def compact(content: Mapping[str, Any]) -> str:
     """Readable in a diff: heads in full, then a line for each fixture of each call."""
-    parts = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in content.items() if key not in ("calls", "fixtures")]
+    parts = [
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in content.items() if key not in ("calls", "fixtures")
+    ]
     if "fixtures" in content:
-        rows = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(queries, ensure_ascii=False)}" for name, queries in content["fixtures"].items())
+        rows = ",\n  ".join(
+            f"{json.dumps(name)}: {json.dumps(queries, ensure_ascii=False)}" for name, queries in content["fixtures"].items()
+        )
         parts.append('"fixtures": {\n  ' + rows + "}")
     calls = []
     for call in content["calls"]:

@@ -75,7 +75,14 @@ class Golden:
 def _record(entry: Mapping[str, Any]) -> Record:
     per_query = {query: _number(value) for query, value in entry.get("per_query", {}).items()}
     return Record(
-        entry["peer"], entry["version"], entry["call"], entry["fixture"], entry["k"], _number(entry.get("value")), per_query, entry.get("error", "")
+        entry["peer"],
+        entry["version"],
+        entry["call"],
+        entry["fixture"],
+        entry["k"],
+        _number(entry.get("value")),
+        per_query,
+        entry.get("error", ""),
     )
 
 
@@ -84,7 +91,14 @@ def _from_values(call: Mapping[str, Any], fixture: str, cutoff: str, values: Map
     counted = [value for value in per_query.values() if value is not None]
     mean = math.fsum(counted) / len(counted) if counted else None
     return Record(
-        call["peer"], call["version"], call["call"], fixture, None if cutoff == "all" else int(cutoff), _number(values.get("", mean)), per_query, ""
+        call["peer"],
+        call["version"],
+        call["call"],
+        fixture,
+        None if cutoff == "all" else int(cutoff),
+        _number(values.get("", mean)),
+        per_query,
+        "",
     )
 
 

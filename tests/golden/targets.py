@@ -54,7 +54,9 @@ def _trec(version: str, preset: str, missing: str) -> list[Target]:
         " -J": f"{plain},unjudged=skipped,negative=removed",
     }
     gains = {"-m ndcg.1=1,2=3,3=7": "{0:0,1:1,2:3,3:7}", "-m ndcg.1=3.5,2=9.0": "{0:0,1:3.5,2:9,3:3}"}
-    targets = [Target("trec_eval", call + option, name, version=version) for option, name in options.items() for call in ("ndcg", "ndcg_cut")]
+    targets = [
+        Target("trec_eval", call + option, name, version=version) for option, name in options.items() for call in ("ndcg", "ndcg_cut")
+    ]
     return targets + [Target("trec_eval", call, plain, version=version, measure=f"nDCG(gain={gain})") for call, gain in gains.items()]
 
 
@@ -147,5 +149,9 @@ TARGETS: tuple[Target, ...] = (
     # Tools without a preset of their own, put in words of the switches.
     Target("ranklab", "ndcg (caller sorts)", "ranx,missing=left-out,without_judgments=evaluated,negative=error"),
     Target("toolkit-rag-quality", "score_run", "standard,ties=input,duplicates=first"),
-    Target("rankereval", "NDCG(relevance_scaling='identity')", "standard,ties=input,negative=kept,no_relevant=nan,duplicates=twice,without_judgments=evaluated"),
+    Target(
+        "rankereval",
+        "NDCG(relevance_scaling='identity')",
+        "standard,ties=input,negative=kept,no_relevant=nan,duplicates=twice,without_judgments=evaluated",
+    ),
 )

@@ -112,7 +112,13 @@ def ir_measures_value(measure: str) -> Function:
 def is_fit_for_gdeval(fixture: Fixture, cutoff: int | None) -> bool:
     """gdeval.pl is a Perl program for numeric topics and grades up to 4, with a cutoff."""
     numeric = all(query.isdecimal() for query in fixture.queries)
-    return is_safe_for_trec_eval(fixture, cutoff) and cutoff is not None and numeric and max(all_grades(fixture)) <= 4 and bool(shutil.which("perl"))
+    return (
+        is_safe_for_trec_eval(fixture, cutoff)
+        and cutoff is not None
+        and numeric
+        and max(all_grades(fixture)) <= 4
+        and bool(shutil.which("perl"))
+    )
 
 
 def sklearn_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
@@ -135,7 +141,14 @@ def lightgbm_ndcg(**options: Any) -> Function:
 
         values: Values = {}
         for query, labels, scores in arrays(fixture):
-            params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": [cutoff or 1000], "verbosity": -1, "num_threads": 1, **options}
+            params = {
+                "objective": "lambdarank",
+                "metric": "ndcg",
+                "eval_at": [cutoff or 1000],
+                "verbosity": -1,
+                "num_threads": 1,
+                **options,
+            }
             params |= {"min_data_in_bin": 1, "feature_pre_filter": False}
             items = lightgbm.Dataset(
                 np.arange(len(labels), dtype=float).reshape(-1, 1), labels, group=[len(labels)], init_score=np.array(scores), params=params
@@ -182,7 +195,13 @@ DEFAULT_CALLS: tuple[Call, ...] = (
     Call("ir_measures", "nDCG(dcg='exp-log2')@k", "ir-measures", ir_measures_value("nDCG(dcg='exp-log2'){k}"), is_fit_for_gdeval),
     Call("scikit-learn", "ndcg_score(ignore_ties=False)", "scikit-learn", sklearn_ndcg, is_fit_for_sklearn),
     Call("lightgbm", "metric=ndcg default label_gain", "lightgbm", lightgbm_ndcg(), is_fit_for_lightgbm),
-    Call("lightgbm", "metric=ndcg label_gain=0,1,2,..", "lightgbm", lightgbm_ndcg(label_gain=",".join(map(str, range(31)))), is_fit_for_lightgbm),
+    Call(
+        "lightgbm",
+        "metric=ndcg label_gain=0,1,2,..",
+        "lightgbm",
+        lightgbm_ndcg(label_gain=",".join(map(str, range(31)))),
+        is_fit_for_lightgbm,
+    ),
     Call("xgboost", "eval_metric=ndcg[@k], ndcg_exp_gain=True", "xgboost-cpu", xgboost_ndcg(), is_fit_for_xgboost),
     Call("xgboost", "eval_metric=ndcg[@k]-, ndcg_exp_gain=True", "xgboost-cpu", xgboost_ndcg("-"), is_fit_for_xgboost),
     Call("xgboost", "eval_metric=ndcg[@k], ndcg_exp_gain=False", "xgboost-cpu", xgboost_ndcg(exponential=False)),

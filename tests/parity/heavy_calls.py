@@ -128,7 +128,11 @@ def keras_rs_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
 def is_fit_for_keras_rs(fixture: Fixture, cutoff: int | None) -> bool:
     """On torch it shifts scores by 1e-6 x place to break ties, which moves near-ties; it masks negative labels."""
     gaps = [abs(a - b) for _, _, scores in arrays(fixture) for a in scores for b in scores if a != b]
-    return is_small(fixture, cutoff) and min(gaps, default=1.0) > 1e-3 and max((abs(s) for *_, scores in arrays(fixture) for s in scores), default=0) < 8
+    return (
+        is_small(fixture, cutoff)
+        and min(gaps, default=1.0) > 1e-3
+        and max((abs(s) for *_, scores in arrays(fixture) for s in scores), default=0) < 8
+    )
 
 
 def allrank_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
@@ -142,7 +146,11 @@ def allrank_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     from allrank.models.metrics import ndcg
 
     return {
-        query: float(ndcg(torch.tensor([scores], dtype=torch.float32), torch.tensor([labels], dtype=torch.float32), ats=[cutoff or len(labels)])[0, 0])
+        query: float(
+            ndcg(torch.tensor([scores], dtype=torch.float32), torch.tensor([labels], dtype=torch.float32), ats=[cutoff or len(labels)])[
+                0, 0
+            ]
+        )
         for query, labels, scores in arrays(fixture)
     }
 

@@ -18,7 +18,22 @@ from idealrank.evaluation import Evaluation, evaluate, evaluate_lists
 from idealrank.testing import Grades, Scores, conventions, judgments, lists, runs
 from tests.golden.harness import quietly
 
-MEASURES = ("nDCG@10", "nDCG", "nDCG(gain=exp2)@3", "DCG@0.5n", "iDCG", "AP", "AP(rel=2)@3", "RR", "P@5", "R@2", "NumQ", "NumRet", "NumRel", "NumRelRet")
+MEASURES = (
+    "nDCG@10",
+    "nDCG",
+    "nDCG(gain=exp2)@3",
+    "DCG@0.5n",
+    "iDCG",
+    "AP",
+    "AP(rel=2)@3",
+    "RR",
+    "P@5",
+    "R@2",
+    "NumQ",
+    "NumRet",
+    "NumRel",
+    "NumRelRet",
+)
 
 
 def evaluated(qrels: Qrels, run: Run, convention: "Convention | str" = "standard", threads: int = 0) -> Evaluation:
@@ -29,7 +44,7 @@ def evaluated(qrels: Qrels, run: Run, convention: "Convention | str" = "standard
 
 def same_bits(one: Evaluation, other: Evaluation) -> None:
     """Values, who counts, means and coverage, to the last bit, by query."""
-    assert repr({q: v for q, v in sorted(one.per_query().items())}) == repr({q: v for q, v in sorted(other.per_query().items())})
+    assert repr(sorted(one.per_query().items())) == repr(sorted(other.per_query().items()))
     assert repr(one.mean()) == repr(other.mean())
     assert one.coverage.as_dict() == other.coverage.as_dict()
 
@@ -84,7 +99,10 @@ def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: 
 
 
 @settings(max_examples=60)
-@given(lists(), st.sampled_from(("lightgbm", "xgboost", "sklearn", "catboost", "torchmetrics", "pyltr", "linear-2010", "standard,ties=expected")))
+@given(
+    lists(),
+    st.sampled_from(("lightgbm", "xgboost", "sklearn", "catboost", "torchmetrics", "pyltr", "linear-2010", "standard,ties=expected")),
+)
 def test_arrays_and_mappings_agree(queries: list[list[tuple[float, float]]], preset: str) -> None:
     """Labels and scores against the same lists with ids, where every document is judged and returned."""
     queries = [items for items in queries if items] or [[(1.0, 0.0)]]
@@ -98,7 +116,9 @@ def test_arrays_and_mappings_agree(queries: list[list[tuple[float, float]]], pre
 
 
 @settings(max_examples=80)
-@given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", negative="zero"), st.sets(st.sampled_from(("q1", "q2", "q3"))))
+@given(
+    judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", negative="zero"), st.sets(st.sampled_from(("q1", "q2", "q3")))
+)
 def test_parts_merge_to_the_whole(qrels: Grades, run: Scores, convention: Convention, left: set[str]) -> None:
     """Split by query, evaluated apart and merged: the same values, means and counts."""
     convention = Convention.of(convention, rounding="none")
@@ -117,7 +137,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     """Another convention, other measures, a query in both."""
     whole = evaluated(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}))
     other = evaluate(Qrels({"p": {"a": 1}}), Run({"p": ["a"]}), MEASURES, "lightgbm")
-    with pytest.raises(IncompatibleError, match="conventions standard .* and lightgbm"):
+    with pytest.raises(IncompatibleError, match=r"conventions standard .* and lightgbm"):
         whole.merge(other)
     with pytest.raises(IncompatibleError, match="measures"):
         whole.merge(evaluate(Qrels({"p": {"a": 1}}), Run({"p": ["a"]}), ["AP"]))
@@ -139,7 +159,11 @@ def test_any_number_of_threads_gives_the_same_bits(scattered: bool) -> None:
     qrels, lines = large_run(rng, 1500, 100)
     if scattered:
         rng.shuffle(lines)
-    results = [evaluated(read_qrels(qrels_text(qrels)), read_run(lines), ties, threads) for ties in ("standard", "standard,ties=expected") for threads in (1, 2, 5)]
+    results = [
+        evaluated(read_qrels(qrels_text(qrels)), read_run(lines), ties, threads)
+        for ties in ("standard", "standard,ties=expected")
+        for threads in (1, 2, 5)
+    ]
     for first in (0, 3):
         same_bits(results[first], results[first + 1])
         same_bits(results[first], results[first + 2])

@@ -105,7 +105,9 @@ def test_the_ideal_list_has_ndcg_1(cutoff: int | str | None, qrels: Grades, pres
 def test_names_of_documents_do_not_matter(name: str, data: st.DataObject) -> None:
     """Other ids in the same places give the same bits, unless ties go by id."""
     measure = data.draw(measures([MEASURES[name]]))
-    ties = data.draw(st.sampled_from(("input", "best", "worst") if getattr(measure, "rounding", None) == "floor-2" else ("input", "expected")))
+    ties = data.draw(
+        st.sampled_from(("input", "best", "worst") if getattr(measure, "rounding", None) == "floor-2" else ("input", "expected"))
+    )
     convention = data.draw(conventions(ties=ties, duplicates="error", unjudged="not-relevant", missing="zero", negative="zero", **EXACT))
     qrels, run = data.draw(judgments()), data.draw(runs())
     other = {query: {f"x{d[::-1]}": grade for d, grade in grades.items()} for query, grades in qrels.items()}
@@ -141,6 +143,9 @@ def test_queries_are_independent(name: str, data: st.DataObject) -> None:
     assert repr(evaluated(qrels, run, measure, convention).per_query()) == repr(together)
     for query, values in together.items():
         alone = evaluated(
-            {query: qrels[query]} if query in qrels else {"other": {"d": 0.0}}, {query: run[query]} if query in run else {}, measure, convention
+            {query: qrels[query]} if query in qrels else {"other": {"d": 0.0}},
+            {query: run[query]} if query in run else {},
+            measure,
+            convention,
         )
         assert repr(alone.per_query()[query]) == repr(values)

@@ -150,7 +150,9 @@ def test_arrays_equal_the_definition(name: str, data: st.DataObject) -> None:
     labels = np.array([label for items in queries for label, _ in items])
     scores = np.array([score for items in queries for _, score in items])
     try:
-        evaluation = quietly(evaluate_lists, Lists.from_arrays(labels, scores, group=[len(items) for items in queries]), [measure], convention)
+        evaluation = quietly(
+            evaluate_lists, Lists.from_arrays(labels, scores, group=[len(items) for items in queries]), [measure], convention
+        )
         found: Values | None = {query: next(iter(values.values())) for query, values in evaluation.per_query().items()}
     except InputError:
         found = None

@@ -44,9 +44,14 @@ def test_arrays_are_rounded_as_tables_are(convention: str) -> None:
 def test_rre_floors_exact_decimals(grades: list[int]) -> None:
     """0.58 / 2.00 is 0.29, although the nearest binary numbers give 28.999999999999996 hundredths."""
     query = naive_measures.prepare(
-        {f"d{i}": grade for i, grade in enumerate(grades)}, [(f"d{i}", -float(i)) for i in range(len(grades))], Convention.of("rre").switches()
+        {f"d{i}": grade for i, grade in enumerate(grades)},
+        [(f"d{i}", -float(i)) for i in range(len(grades))],
+        Convention.of("rre").switches(),
     )
-    for text in ("nDCG(discount=log2,gain=exp2,ideal=judged,no_relevant=zero,rounding=floor-2)@10", "DCG(discount=log2,gain=exp2,rounding=floor-2)@10"):
+    for text in (
+        "nDCG(discount=log2,gain=exp2,ideal=judged,no_relevant=zero,rounding=floor-2)@10",
+        "DCG(discount=log2,gain=exp2,rounding=floor-2)@10",
+    ):
         expected = naive_measures.value(text, query, "input")
         assert value("rre", text.partition("(")[0] + "@10", [float(grade) for grade in grades]) == expected
 
