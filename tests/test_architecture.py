@@ -120,8 +120,9 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 
 def test_no_kernel_function_is_longer_than_a_screen() -> None:
-    # A body starts on a line that ends in `{` after a parameter list, and ends at the closing brace of the same indentation.
-    opening = re.compile(r"^(?P<indent> *)(?!.*\b(if|for|while|switch|struct|class|namespace|else|catch|return)\b)\S.*\).*\{$")
+    # A body starts on a line that ends in `{` after a parameter list (not after a constructor's initialisers, which stand alone),
+    # and ends at the closing brace of the same indentation.
+    opening = re.compile(r"^(?P<indent> *)(?!.*\b(if|for|while|switch|struct|class|namespace|else|catch|return)\b)[^\s:].*\).*\{$")
     long = {}
     for path in (path for path in WRITTEN if path.suffix in {".hpp", ".cpp"}):
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -337,7 +337,7 @@ class Groups:
         """Label of each tie member, shape (m,)."""
 
 def rank_groups(
-    labels: NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64],
+    labels: _Labels,
     scores: NDArray[np.float32] | NDArray[np.float64],
     offsets: NDArray[np.int64],
     *,
@@ -366,72 +366,4 @@ def rank_groups(
     >>> groups = rank_groups(np.array([0, 3, 1]), np.array([0.5, 0.9, 0.1]), np.array([0, 3]), depth=2)
     >>> groups.grades, groups.ideal_grades
     (array([3., 0.]), array([3., 1.]))
-    """
-
-@final
-class Groups:
-    """Ranked lists of arrays, in which every item is judged. A list keeps ``min(length, depth)`` items, all without a depth."""
-
-    @property
-    def n_queries(self) -> int:
-        """Number of lists, n below."""
-    @property
-    def width(self) -> int:
-        """Kept items per list if that is the same number for all, else 0."""
-    @property
-    def hit_offsets(self) -> NDArray[np.int64]:
-        """Kept items of list i are ``hit_offsets[i]`` to ``hit_offsets[i + 1]``, shape (n + 1,)."""
-    @property
-    def grades(self) -> NDArray[np.float64]:
-        """Grades of the kept items by rank, shape (n_hits,)."""
-    @property
-    def ideal_grades(self) -> NDArray[np.float64]:
-        """Grades of the whole list, falling, cut to the same number, shape (n_hits,)."""
-    @property
-    def length(self) -> NDArray[np.int64]:
-        """List length, shape (n,)."""
-    @property
-    def tied(self) -> NDArray[np.int32]:
-        """Items that share their score with another of the list, shape (n,)."""
-    @property
-    def tie_query(self) -> NDArray[np.int64]:
-        """List of each member of a tie group of two or more that starts at or above the depth, shape (m,)."""
-    @property
-    def tie_rank(self) -> NDArray[np.int32]:
-        """Rank of each such member, also below the depth, shape (m,)."""
-    @property
-    def tie_first(self) -> NDArray[np.int32]:
-        """First rank of its tie group, shape (m,)."""
-    @property
-    def tie_last(self) -> NDArray[np.int32]:
-        """Last rank of its tie group, shape (m,)."""
-    @property
-    def tie_grade(self) -> NDArray[np.float64]:
-        """Grade of each such member, shape (m,)."""
-
-def rank_groups(
-    labels: _Labels,
-    scores: NDArray[np.float32] | NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    *,
-    ties: Literal["input", "reversed"] = "input",
-    float32: bool = False,
-    depth: int = 0,
-    order: NDArray[np.int64] | None = None,
-    threads: int = 0,
-) -> Groups:
-    """Rank every list of contiguous label and score arrays; nothing is copied.
-
-    Parameters
-    ----------
-    offsets : rows of list i are ``offsets[i]`` to ``offsets[i + 1]``.
-    ties : equal scores stand in input order, or in reversed input order.
-    float32 : round scores to float32 before comparing.
-    depth : ranks kept; 0 keeps all.
-    order : permutation of the rows that puts those of each list together.
-
-    Raises
-    ------
-    ParseError
-        Kind ``nan``, with the row from 1 as its line.
     """
