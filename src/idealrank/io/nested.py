@@ -11,8 +11,10 @@ from idealrank.io.notes import Notes
 from idealrank.io.parts import Block, Blocks, Place, Rows, Table
 from idealrank.io.records import Records
 from idealrank.io.sources import Source
-from idealrank.io.values import Fault, all_numbers, check_id, check_number, describe_value
+from idealrank.io.values import Fault, all_ids, all_numbers, check_id, check_number, describe_value
 
+# A decoder made once; `json.loads` with a hook would make one for every line.
+_DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 _EXPECTED = {"qrels": "{query: {document: grade}}", "run": "{query: {document: score}} or {query: [document, ...]}"}
 
 
@@ -82,7 +84,7 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             complain(_broken(error, *place))
             continue
         nested = isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
-        if nested and len(records):
+        if nested and records:
             complain(Complaint("type", *place, "queries with their documents", "a record, as on the lines before"))
         elif nested:
             for query, documents in value:
@@ -91,12 +93,12 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             complain(Complaint("type", *place, describe_value(value), f"{_EXPECTED[table]}, as on the lines before"))
         else:
             records.add(value, number)
-    return records.rows() if len(records) else Blocks(nest.blocks)
+    return records.rows() if records else Blocks(nest.blocks)
 
 
 def _load(data: bytes) -> Any:
     """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists."""
-    return json.loads(data.decode("utf-8-sig", "surrogateescape"), object_pairs_hook=tuple)
+    return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
 
 
 def _broken(error: Exception, path: str, line: int) -> Complaint:
@@ -123,11 +125,11 @@ class _Nest:
         elif isinstance(documents, tuple):
             ids: Sequence[str] = [document for document, _ in documents]
             values: Sequence[float] = [value for _, value in documents]
-            if not (all_numbers(values, self._table) and _all_ids(ids)):
+            if not (all_numbers(values, self._table) and all_ids(ids)):
                 ids, values = self._usable(ids, values, place, of_query)
             self.blocks.append(Block(query, ids, values, place))
         elif isinstance(documents, list) and self._table == "run":
-            ids = documents if _all_ids(documents) else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
+            ids = documents if all_ids(documents) else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
             self.blocks.append(Block(query, ids, [0.0 - rank for rank in range(len(ids))], place))
         else:
             hint = "give each document a grade" if isinstance(documents, list) else ""
@@ -151,12 +153,3 @@ class _Nest:
     def _bad(self, fault: Fault, place: Place, which: str) -> None:
         kind, found, expected = fault
         self._complain(Complaint(kind, *place, found + which, expected))
-
-
-def _all_ids(ids: Sequence[Any]) -> bool:
-    """Whether all are non-empty text in valid Unicode: the fast question."""
-    try:
-        "".join(ids).encode()
-    except (TypeError, UnicodeEncodeError):
-        return False
-    return "" not in ids

@@ -73,10 +73,13 @@ class Blocks:
     blocks: list[Block] = field(default_factory=list)
 
     def items(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Queries with their documents: as a dict, which the kernel walks fastest, wherever no document comes twice."""
+        """Queries with their documents: as a dict, which the kernel trusts and walks fastest, wherever nothing comes twice."""
+        seen: set[str] = set()
         for block in self.blocks:
             documents = dict(block.items())
-            yield _plain([block.query])[0], documents if len(documents) == len(block.documents) else block
+            is_first = block.query not in seen and len(documents) == len(block.documents)
+            seen.add(block.query)
+            yield _plain([block.query])[0], documents if is_first else block
 
 
 def _plain(ids: Sequence[str]) -> Sequence[str | bytes]:

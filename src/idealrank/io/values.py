@@ -32,6 +32,21 @@ def all_numbers(values: Sequence[Any], table: Table) -> bool:
     return bool(np.isfinite(numbers).all() if table == "qrels" else not np.isnan(numbers).any())
 
 
+def all_ids(ids: Sequence[Any]) -> bool:
+    """Whether all are non-empty text in valid Unicode; the fast question before the slow ones.
+
+    Examples
+    --------
+    >>> all_ids(["q1", "q2"]), all_ids(["q1", 2]), all_ids([""])
+    (True, False, False)
+    """
+    try:
+        "".join(ids).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return "" not in ids
+
+
 def check_number(value: Any, table: Table) -> float | Fault:
     """One value as a number, or what is wrong with it.
 
