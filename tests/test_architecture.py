@@ -163,7 +163,7 @@ def test_a_public_name_has_a_docstring_with_an_example(name: str) -> None:
     assert ">>> " in text, f"idealrank.{name} has no example in its docstring"
 
 
-def test_every_public_function_class_and_method_has_a_docstring() -> None:
+def test_every_function_and_class_has_a_docstring_and_so_have_the_methods_of_public_classes() -> None:
     bare = []
     for path in MODULES:
         dotted = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
@@ -171,17 +171,20 @@ def test_every_public_function_class_and_method_has_a_docstring() -> None:
             continue
         module = importlib.import_module(dotted)
         for name, value in vars(module).items():
-            if name.startswith("_") or getattr(value, "__module__", "") != dotted or not isinstance(value, FunctionType | type):
-                continue
-            bare += [] if inspect.getdoc(value) else [f"{dotted}.{name}"]
-            methods = vars(value) if isinstance(value, type) else {}
-            bare += [  # getdoc also finds the docstring of the method that is overridden
-                f"{dotted}.{name}.{method}"
-                for method in methods
-                if isinstance(methods[method], FunctionType | property) and not method.startswith("_")
-                and not inspect.getdoc(getattr(value, method))
-            ]
+            here = getattr(value, "__module__", "") == dotted and isinstance(value, FunctionType | type)
+            if here and not name.startswith("_"):
+                bare += [f"{dotted}.{documented}" for documented in undocumented(name, value)]
     assert bare == []
+
+
+def undocumented(name: str, value: FunctionType | type) -> Iterator[str]:
+    """The name itself, and the public methods of a public class; getdoc also finds the docstring of what is overridden."""
+    if not inspect.getdoc(value):
+        yield name
+    methods = vars(value) if name in PUBLIC and isinstance(value, type) else {}
+    for method, member in methods.items():
+        if isinstance(member, FunctionType | property) and not method.startswith("_") and not inspect.getdoc(getattr(value, method)):
+            yield f"{name}.{method}"
 
 
 # --- cost and version --------------------------------------------------------------------------------------------------------

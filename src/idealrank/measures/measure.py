@@ -46,6 +46,12 @@ class Measure:
     * ``bounds``: least and greatest value under the default convention;
     * ``ties``: how the expected value over tie orders is had;
     * ``from_convention``: the options that a convention sets where they are unset.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import NDCG
+    >>> isinstance(NDCG(cutoff=10), Measure), NDCG.summary, NDCG.bounds
+    (True, 'DCG divided by the DCG of the ideal list', (0.0, 1.0))
     """
 
     cutoff: Cutoff | None = None
