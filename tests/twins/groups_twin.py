@@ -76,9 +76,7 @@ def rank_groups_twin(
     return twin
 
 
-def add_ties(
-    twin: TwinGroups, query: int, ranking: list[int], compared: list[float], grades: list[float], depth: int
-) -> int:
+def add_ties(twin: TwinGroups, query: int, ranking: list[int], compared: list[float], grades: list[float], depth: int) -> int:
     """Append the members of this list's ties; the number of tied items, also beyond the depth."""
     tied, first = 0, 1
     for _, members in groupby(ranking, key=lambda row: compared[row]):

@@ -88,17 +88,13 @@ def test_kernel_gives_what_the_twin_gives(
         scores = draw_scores(rng, n, score_kind).astype(score_type)
     order = rng.permutation(n) if scattered else None
     offsets = to_offsets(lengths)
-    groups = rank_groups(
-        labels, scores, offsets, ties=ties, float32=float32, depth=depth, order=order, threads=threads
-    )
+    groups = rank_groups(labels, scores, offsets, ties=ties, float32=float32, depth=depth, order=order, threads=threads)
     twin = rank_groups_twin(labels, scores, offsets, ties=ties, float32=float32, depth=depth, order=order)
     assert_equal(groups, twin)
 
 
 @given(
-    rows=st.lists(
-        st.tuples(st.floats(allow_nan=False), st.floats(allow_nan=False)), min_size=1, max_size=70
-    ),
+    rows=st.lists(st.tuples(st.floats(allow_nan=False), st.floats(allow_nan=False)), min_size=1, max_size=70),
     depth=st.integers(0, 80),
 )
 def test_any_doubles_are_ranked_like_the_twin(rows: list[tuple[float, float]], depth: int) -> None:
