@@ -92,11 +92,12 @@ $(VENV)/.group-%: $(VENV)/.created pyproject.toml
 	@touch $@
 
 # Peers want old versions of each other's dependencies, so they get an environment of their own, on the oldest Python we support.
-$(VENV_PEERS)/.installed: $(KERNEL) tests/parity/requirements-peers.txt
+$(VENV_PEERS)/.installed: $(KERNEL) $(wildcard tests/parity/requirements-peers*.txt)
 	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv $(VENV_PEERS)
 	@echo "installing the peers into $(VENV_PEERS): several gigabytes ..."
 	@$(VENV_PEERS)/bin/python -c '$(GROUP)' test-base > $(VENV_PEERS)/test-base.txt
 	@$(VENV_PEERS)/bin/python $(INSTALL) -r tests/parity/requirements-peers.txt -r $(VENV_PEERS)/test-base.txt --editable .
+	@$(VENV_PEERS)/bin/python $(INSTALL) --no-deps -r tests/parity/requirements-peers-alone.txt
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.

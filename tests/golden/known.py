@@ -37,8 +37,8 @@ DIVIDES = "RRE divides by zero where only grade-0 documents are collected"
 SUM_IS_ZERO = "the class calls a query empty when its labels add up to 0, negative ones included"
 
 EXPONENTIAL = {
-    "ranx": "ndcg_burges", "catboost": "type=Exp", "pytorch-ignite": "exp_rank", "pytorchltr2": "exp=True", "allrank": "ndcg", "rax": "ndcg",
-    "keras-rs": "NDCG", "tensorflow-ranking": "NDCG", "quepid": "ndcg",
+    "ranx": "ndcg_burges", "catboost": "type=Exp", "pytorch-ignite": "exp_rank", "pytorchltr2": "exp=True", "allrank": "ndcg",
+    "rax": "ndcg", "keras-rs": "NDCG", "tensorflow-ranking": "NDCG", "quepid": "ndcg",
 }  # fmt: skip
 ENGINES = ("quepid", "elasticsearch rank_eval", "opensearch search-relevance", "rated-ranking-evaluator")
 INT_GAINS = "trec_eval sorts gains by their difference cut to an int, so 3.5 and 3 count as equal"
