@@ -51,7 +51,7 @@ docs: $(VENV)/.installed $(VENV)/.group-docs ## the site, in docs/site; every wa
 	@echo "docs/site/index.html"
 
 test-peers: $(VENV_PEERS)/.installed ## values against every peer that can be installed, pinned, on Python 3.11
-	@$(VENV_PEERS)/bin/python -m pytest -m peers $(ARGS)
+	@$(VENV_PEERS)/bin/python -m pytest -m peers tests/parity $(ARGS)
 
 bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
 	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
