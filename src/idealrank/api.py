@@ -238,7 +238,7 @@ def dcg(
     >>> dcg([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], gain="exp2")
     array([12.77964207])
     """
-    measure = DCG(cutoff=_cutoff(cutoff, k), gain=gain, discount=discount)  # type: ignore[arg-type]
+    measure = DCG(cutoff=_cutoff(cutoff, k), gain=gain, discount=discount)
     return _one_liner(measure, labels, scores, convention, ties, threads, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
 
 

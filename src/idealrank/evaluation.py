@@ -26,13 +26,24 @@ class InputRecord(Protocol):
     """A file that was evaluated, as far as the provenance asks."""
 
     @property
-    def path(self) -> str: ...
+    def path(self) -> str:
+        """As typed."""
+        ...
+
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Bytes."""
+        ...
+
     @property
-    def modified(self) -> str: ...
+    def modified(self) -> str:
+        """Time of the last change, UTC, ISO 8601."""
+        ...
+
     @property
-    def sha256(self) -> str: ...
+    def sha256(self) -> str:
+        """In hexadecimal digits; made when it is asked."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -292,7 +292,7 @@ def _array_hits(groups: "_kernel.Groups", members: TieMembers) -> Hits:
         (query, members.query[beyond]), (rank, members.rank[beyond]), (grade, members.grade[beyond]),
         (first, members.first[beyond]), (last, members.last[beyond]),
     )  # fmt: skip
-    joined = [np.concatenate(pair) for pair in columns]
+    joined: list[AnyArray] = [np.concatenate(pair) for pair in columns]
     by_rank = np.lexsort((joined[1], joined[0]))
     query, rank, grade, first, last = (column[by_rank] for column in joined)
     return Hits(query, rank, grade, None, first, last)

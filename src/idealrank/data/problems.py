@@ -72,5 +72,5 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
         return StoppedError("stopped before the end")
     found, expected, hint = describe(kind, text, detail, table)
     if names:
-        return FileFormatError(names[min(source, len(names) - 1)], line, found, expected, hint)
+        return FileFormatError(names[min(int(source), len(names) - 1)], line, found, expected, hint)
     return InputError(f"{table}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))

@@ -151,7 +151,7 @@ def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned
 def _sampled_documents(qrels: Qrels, run: Run, queries: IntArray) -> tuple[Sequence[str], Sequence[str]]:
     judged: list[str] = []
     listed: list[str] = []
-    for query in queries.tolist():
+    for query in map(int, queries):
         rows = np.arange(qrels.offsets[query], qrels.offsets[query + 1])[:_SAMPLED_IDS]
         judged += [decode_id(document) for document in qrels.table.document_ids(rows)]
         source, wanted = run.source, qrels.table.query_id(query)

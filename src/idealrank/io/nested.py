@@ -113,7 +113,7 @@ class _Nest:
     """Gathers queries with their documents."""
 
     def __init__(self, table: Table, complain: Complain) -> None:
-        self._table = table
+        self._table: Table = table
         self._complain = complain
         self.blocks: list[Block] = []
 

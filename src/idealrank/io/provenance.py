@@ -33,9 +33,13 @@ class InputFile:
     size: int
     modified: str
 
-    @cached_property
+    @property
     def sha256(self) -> str:
-        """SHA-256 of the file as it is now, in hexadecimal digits."""
+        """SHA-256 of the file when this was first asked, in hexadecimal digits."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         import hashlib  # noqa: PLC0415  (not needed by those who do not ask)
 
         with Path(self.path).open("rb") as file:

@@ -39,7 +39,7 @@ class Records:
     """
 
     def __init__(self, table: Table, columns: Columns, path: str, notes: Notes, complain: Complain, place: Callable[[int], Place]) -> None:
-        self._table = table
+        self._table: Table = table
         self._columns = columns
         self._path = path
         self._notes = notes
