@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank.conventions import PRESETS
 from idealrank.measures.measure import Measure
 from idealrank.reconciliation.result import FOUND, Found, Match, QueryPair, Separation, SwitchDifference, Twins
 from idealrank.reconciliation.stated import FITS, Fit, Reading
@@ -59,10 +60,12 @@ class Assembly:
         """
         return sorted(hits, key=self._order)
 
-    def _order(self, hit: Hit) -> tuple[bool, bool, int, int, float, int]:
+    def _order(self, hit: Hit) -> tuple[object, ...]:
         found, differing = self._plainness(hit)
         fit = FITS.index(hit.fit) if hit.fit else 0
-        return hit.fit == "single precision", hit.reading == "one minus", found, fit, round(hit.distance, 12), differing
+        other = any(here != self._current.switches[switch] for switch, here in self._trials.signature(hit.candidate, hit.measure))
+        changed = hit.candidate.convention.name not in PRESETS
+        return hit.fit == "single precision", hit.reading == "one minus", found, fit, round(hit.distance, 12), differing, other, changed
 
     def _differing(self, candidate: Candidate, measure: Measure) -> list[str]:
         """Switches in which a candidate differs from the current convention, as far as they can act on these data."""

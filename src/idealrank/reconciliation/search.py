@@ -20,10 +20,10 @@ from idealrank.reconciliation.trials import Candidate, Outcome, QrelsSource, Ref
 # Work in estimated seconds that the changes of one switch, and the steps after them, may take: large data stop earlier, the same
 # data always at the same place. The presets are always tried.
 _ONE_SWITCH_WORK = 3.0
-_FURTHER_WORK = 4.0
+_FURTHER_WORK = 2.5
 _LISTED = 60
-# With fewer decimals than this, some query of a set nearly always has the value by chance.
-_DECIMALS_FOR_ONE_QUERY = 3
+# With more queries than digits can tell apart, some query has the value by chance: this many are expected to, at most.
+_CHANCE_QUERIES = 0.1
 
 
 class Search:
@@ -65,7 +65,7 @@ class Search:
             self._try_other_cutoffs()
         if not self._hits:
             self._try_changes(switch_changes(bases, values, 2), "two switches", _FURTHER_WORK)
-        if not self._hits and self._stated.decimals >= _DECIMALS_FOR_ONE_QUERY:
+        if not self._hits:
             self._try_single_queries()
         return self._result()
 
@@ -109,11 +109,13 @@ class Search:
                 self._look(candidate, measure, "other cutoff", names=names)
 
     def _try_single_queries(self) -> None:
+        scale = 100 if self._stated.percent else 1
+        if self._trials.n_queries * self._stated.unit / scale > _CHANCE_QUERIES:
+            return
         for candidate, names in self._named:
             outcome = self._trials.outcome(candidate, self._measure)
             if isinstance(outcome, Refusal):
                 continue
-            scale = 100 if self._stated.percent else 1
             near = np.flatnonzero(outcome.counted & (np.abs(scale * outcome.values - self._stated.number) <= self._stated.unit))
             for place in near.tolist():
                 query, value = self._trials.queries[place], float(outcome.values[place])

@@ -9,7 +9,7 @@ from idealrank.reconciliation.stated import read_as
 if TYPE_CHECKING:
     from idealrank.reconciliation.result import Match, QueryPair, Reconciliation
 
-_WIDTH = 110
+_WIDTH = 100
 _GROUPS_SHOWN = 6
 _NAMES_SHOWN = 6
 _STEPS = {
@@ -33,9 +33,9 @@ def describe(found: "Reconciliation") -> str:
         What a search found.
     """
     digits = min(12, max(4, found.stated.decimals + 2))
-    own = "no value, for it refuses these data" if found.value is None else f"{found.value:.{digits}f}"
-    current = f"{found.current} [{found.fingerprint}]"
-    lines = [f"{found.measure} is stated as {found.stated.text}; under the current convention, {current}, it is {own}.", ""]
+    current = f"the current convention, {found.current} [{found.fingerprint}],"
+    own = f"{current} refuses these data" if found.value is None else f"under {current} it is {found.value:.{digits}f}"
+    lines = [f"{found.measure} is stated as {found.stated.text}; {own}.", ""]
     lines += _matches(found, digits) if found.matches else _nothing(found, digits)
     lines += _twins(found) + _separations(found, digits) + _refused(found)
     lines += ["", _effort(found)]

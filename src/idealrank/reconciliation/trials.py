@@ -7,7 +7,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -27,7 +27,8 @@ from idealrank.reconciliation.facts import Facts
 QrelsSource: TypeAlias = "Qrels | Callable[[QrelsDuplicates], Qrels]"
 """Judgments, or what reads them under a policy for documents that are judged twice."""
 
-_ALIGNMENT = tuple(name for name in SWITCHES if name not in Rules.names())
+_RULES = Rules.names()
+_ALIGNMENT = tuple(name for name in SWITCHES if name not in _RULES)
 # The alignment that refuses nothing and drops nothing.
 _FULL = Alignment(ties="input", duplicates="twice", negative="kept", without_judgments="evaluated")
 _FULL_FLOAT32 = replace(_FULL, score="float32")
@@ -79,7 +80,7 @@ class Candidate:
     @cached_property
     def switches(self) -> dict[str, str]:
         """Every switch as text."""
-        return _switches_of(self.base) | {name: _switch_text(value) for name, value in self.changes}
+        return self.base.switches() | {name: _switch_text(value) for name, value in self.changes}
 
     @property
     def convention(self) -> Convention:
@@ -88,7 +89,10 @@ class Candidate:
 
     def changed(self, *changes: tuple[str, object]) -> "Candidate":
         """The same with further switches changed."""
-        return Candidate(self.base, (*self.changes, *changes))
+        new = Candidate(self.base, (*self.changes, *changes))
+        # Thousands are made from one base: its texts are taken over, not made again.
+        vars(new)["switches"] = self.switches | {name: _switch_text(value) for name, value in changes}
+        return new
 
     def value(self, switch: str) -> object:
         """A switch as `Convention.of` takes it, functions of the user's included."""
@@ -96,11 +100,6 @@ class Candidate:
         if switch in changed:
             return changed[switch]
         return getattr(self.base.alignment if switch in _ALIGNMENT else self.base.rules, switch)
-
-
-@lru_cache(maxsize=256)
-def _switches_of(convention: Convention) -> dict[str, str]:
-    return convention.switches()
 
 
 def _switch_text(value: object) -> str:
@@ -172,6 +171,7 @@ class Trials:
         self.work = 0.0
         self._align_work = 3e-4 + 1e-7 * float(full.returned.sum())
         self._measure_work = 2e-4 + 6e-8 * size
+        self._relevant: dict[Measure, tuple[str, ...]] = {}
         self._judged: _Recent[Judged | Refusal] = _Recent(max(4, _KEPT_NUMBERS // (5 * size + 1)))
         self._outcomes: _Recent[Outcome | Refusal] = _Recent(max(64, _KEPT_NUMBERS // (full.n_queries + 1)))
 
@@ -211,9 +211,11 @@ class Trials:
 
     def relevant(self, measure: Measure) -> tuple[str, ...]:
         """The switches that can matter to a measure on data of this kind: not those that it sets itself or never asks for."""
-        ours = [name for name in _ALIGNMENT if not (self.arrays and name in _NOT_IN_ARRAYS)]
-        rules = [name for name in Rules.names() if name in measure.from_convention and getattr(measure, name) is None]
-        return (*ours, *rules)
+        if measure not in self._relevant:
+            ours = [name for name in _ALIGNMENT if not (self.arrays and name in _NOT_IN_ARRAYS)]
+            rules = [name for name in _RULES if name in measure.from_convention and getattr(measure, name) is None]
+            self._relevant[measure] = (*ours, *rules)
+        return self._relevant[measure]
 
     def signature(self, candidate: Candidate, measure: Measure) -> tuple[tuple[str, str], ...]:
         """The relevant switches: candidates of one signature are one convention, whatever the data."""
