@@ -73,15 +73,11 @@ class Convention:
         'left-out'
         """
         if isinstance(name, str):
-            name, *changes = _split_switches(name)
-            for change in changes:
-                switch, equals, value = change.partition("=")
-                if not equals:
-                    raise OptionError(f"convention {change!r}: expected SWITCH=VALUE after the name, as in lightgbm,ties=expected")
-                switches.setdefault(switch.strip().replace("-", "_"), value.strip())
-            preset = PRESETS.get(name.strip().lower())
+            base, given = _read_text(name)
+            switches = {**given, **switches}
+            preset = PRESETS.get(base.strip().lower())
             if preset is None:
-                raise OptionError(f"unknown convention {name!r}, expected one of {', '.join(PRESETS)}")
+                raise OptionError(f"unknown convention {base!r}, expected one of {', '.join(PRESETS)}")
         else:
             preset = name
         return preset._with(switches) if switches else preset
@@ -131,6 +127,21 @@ class Convention:
 
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
+
+
+def _read_text(text: str) -> tuple[str, dict[str, str]]:
+    """Preset and switches of a text such as ``lightgbm,ties=expected``."""
+    base, *changes = _split_switches(text)
+    switches: dict[str, str] = {}
+    for change in changes:
+        switch, equals, value = (part.strip() for part in change.partition("="))
+        if not equals:
+            raise OptionError(f"convention {change!r}: expected SWITCH=VALUE after the name, as in lightgbm,ties=expected")
+        switch = switch.replace("-", "_")
+        if switch in switches:
+            raise OptionError(f"convention {text!r}: {switch} is given twice, expected each switch once")
+        switches[switch] = value
+    return base, switches
 
 
 def _split_switches(text: str) -> list[str]:
