@@ -128,7 +128,7 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
 def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes) -> tuple[IntArray, list[str]]:
     path = group or _group_file_beside(source.path)
     if path is None:
-        hint = f"name it with group=, or call it {Path(source.path).name}.query"
+        hint = f"name it with group= (--group), or call it {Path(source.path).name}.query"
         raise FileFormatError(source.path, 0, "lines without qid:", "qid: on every line, or a group file", hint)
     if group is None:
         notes.inform(f"{source.path}: group sizes read from {path}")

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from idealrank.app import output
-from idealrank.io.columns import Columns, parse_columns
+from idealrank.app import options, output
+from idealrank.app.reading import Inputs, refuse_standard_input_twice
 from idealrank.io.complaints import Complaint
-from idealrank.io.detection import FORMAT_NAMES, FORMATS
+from idealrank.io.detection import FORMAT_NAMES
 from idealrank.io.joint import Observation, observe_qrels, observe_run
 from idealrank.io.linting import Report, lint
 from idealrank.io.parts import Table
@@ -32,43 +32,30 @@ Examples:
 @click.command(epilog=_EPILOG, short_help="Report every problem of judgment and run files at once.")
 @click.argument("qrels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
-@click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="A further file of judgments; may be repeated.")
-@click.option(
-    "--format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True,
-    help="The format of all files; auto goes by ending and first line.",
-)  # fmt: skip
-@click.option("--columns", "columns_text", metavar="ROLE=NAME,...", help="Columns of tables: query=, document=, grade=, score= or rank=.")
 @click.option("--examples", metavar="N", type=click.IntRange(min=0), default=3, show_default=True, help="Lines to show of each kind.")
 @click.option("--json", "as_json", is_flag=True, help="A report for programs.")
-@click.pass_context
-def validate(
-    context: click.Context,
-    *,
-    qrels: str,
-    runs: tuple[str, ...],
-    more_qrels: tuple[str, ...],
-    file_format: str,
-    columns_text: str | None,
-    examples: int,
-    as_json: bool,
-) -> None:
+@options.inputs
+def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs) -> None:
     """Report every problem of judgment and run files at once.
 
     Each file is checked line by line, then runs against the judgments: queries and documents that never meet, grades and scores
     that decide nothing. Exit code 2 if something cannot be evaluated, 0 if there are warnings at most.
     """
-    columns = parse_columns(columns_text) if columns_text else None
-    reports = [_lint((qrels, *more_qrels), "qrels", file_format, columns, None, examples)]
-    reports += [_lint((run,), "run", file_format, columns, qrels, examples) for run in runs]
+    refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples)]
+    reports += [_lint((run,), "run", inputs, qrels, examples) for run in runs]
     observations = _observe(reports, examples)
     pieces = [_json(reports, observations)] if as_json else _text(reports, observations)
     output.write(pieces, None)
     if _errors(reports, observations):
-        context.exit(2)
+        click.get_current_context().exit(2)
 
 
-def _lint(paths: Sequence[str], table: Table, file_format: str, columns: Columns, labels: str | None, examples: int) -> Report:
-    return lint(paths, table, format=file_format, columns=columns, labels=labels, examples=examples)
+def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, examples: int) -> Report:
+    labels = None if qrels == "-" else qrels
+    return lint(
+        paths, table, format=inputs.file_format, columns=inputs.columns, labels=labels, group=inputs.group, examples=examples
+    )  # fmt: skip
 
 
 def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]]:
