@@ -86,7 +86,9 @@ class Convention:
         for switch in switches:
             if switch not in SWITCHES:
                 raise OptionError(f"unknown switch {switch!r}, expected one of {', '.join(SWITCHES)}")
-        values: dict[str, Any] = {name: None if str(value).lower() == "none" and name == "cutoff" else value for name, value in switches.items()}
+        values = dict(switches)
+        if str(values.get("cutoff", "")).lower() == "none":
+            values["cutoff"] = None
         alignment = Alignment(**{name: values.get(name, getattr(self.alignment, name)) for name in _ALIGNMENT})
         rules = Rules(**{name: values.get(name, getattr(self.rules, name)) for name in Rules.names()})
         changed = Convention("", alignment, rules).switches()
@@ -172,7 +174,9 @@ _ENGINE = {"ties": "input", "duplicates": "twice", "negative": "kept", "missing"
 
 _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
     "standard": _preset("trec_eval 10 with -c, float grades kept", "definition"),
-    "trec_eval-9": _preset("trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut", "live peer", **_TREC, score="float32", missing="left-out"),
+    "trec_eval-9": _preset(
+        "trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut", "live peer", **_TREC, score="float32", missing="left-out"
+    ),
     "trec_eval-10": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
     "trec_eval": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
     "ir_measures": _preset("ir_measures 0.4.3: nDCG, nDCG@k", "live peer", **_TREC | {"duplicates": "last"}, score="float32"),
@@ -180,7 +184,9 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
         "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k", "live peer",
         **_TREC | {"duplicates": "last", "grades": "given"}, gain="exp2", rounding="round-5",
     ),
-    "ranx": _preset("ranx 0.3.21: ndcg of Qrels and Run", "live peer", ties="input", duplicates="last", grades="truncated", missing="error"),
+    "ranx": _preset(
+        "ranx 0.3.21: ndcg of Qrels and Run", "live peer", ties="input", duplicates="last", grades="truncated", missing="error"
+    ),
     "ranx-burges": _preset(
         "ranx 0.3.21: ndcg_burges of Qrels and Run", "live peer",
         ties="input", duplicates="last", grades="truncated", missing="error", gain="exp2",
@@ -211,20 +217,23 @@ _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
     ),
     "pyltr": _preset("pyltr 0.2.6: NDCG(gain_type='exp2')", "live peer", **_ARRAYS, gain="exp2"),
     "lenskit": _preset(
-        "LensKit 2025.8.1: NDCG(gain='rating')", "live peer", ties="input", duplicates="error", negative="kept", missing="zero", discount="jarvelin(2)",
-        no_relevant="quotient",
+        "LensKit 2025.8.1: NDCG(gain='rating')", "live peer",
+        ties="input", duplicates="error", negative="kept", missing="zero", discount="jarvelin(2)", no_relevant="quotient",
     ),
     "trectools": _preset(
         "trectools 0.0.50: get_ndcg(trec_eval=True)", "live peer",
         ties="docid-ascending", duplicates="error", missing="left-out", without_judgments="evaluated", cutoff=1000,
     ),
-    "elasticsearch": _preset("Elasticsearch 8: rank_eval dcg with normalize=true", "source-derived", **_ENGINE, ideal="hits", no_relevant="quotient"),
+    "elasticsearch": _preset(
+        "Elasticsearch 8: rank_eval dcg with normalize=true", "source-derived", **_ENGINE, ideal="hits", no_relevant="quotient"
+    ),
     "opensearch": _preset("OpenSearch Search Relevance 3.1: NDCG@k", "source-derived", **_ENGINE, rounding="round-2"),
     "rre": _preset("Rated Ranking Evaluator (e478aa7): NDCGAtK", "source-derived", **_ENGINE, rounding="floor-2"),
     "quepid": _preset("Quepid 8.6.0: ndcg@10, whose ideal is not cut", "source-derived", **_ENGINE, ideal="uncut", no_relevant="quotient"),
     "quepid-cut": _preset("Quepid 8.6.0: ndcg_cut@10", "source-derived", **_ENGINE, no_relevant="quotient"),
     "jarvelin-2002": _preset(
-        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG", "live peer", ties="input", duplicates="first", discount="jarvelin(2)"
+        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG", "live peer",
+        ties="input", duplicates="first", discount="jarvelin(2)",
     ),
     "linear-2010": _preset(
         "ECML/PKDD 2010 challenge; Jin and Geng 2011", "definition",

@@ -10,9 +10,10 @@ from idealrank.errors import OptionError
 from idealrank.testing import conventions
 
 NAMES = (
-    "standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures", "gdeval", "ranx", "ranx-burges", "sklearn", "lightgbm", "xgboost",
-    "xgboost-minus", "xgboost-linear", "catboost", "catboost-exp", "torchmetrics", "rax", "keras-rs", "allrank", "ignite", "pyltr", "lenskit",
-    "trectools", "elasticsearch", "opensearch", "rre", "quepid", "quepid-cut", "jarvelin-2002", "linear-2010", "rankkit",
+    "standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures", "gdeval", "ranx", "ranx-burges", "sklearn", "lightgbm",
+    "xgboost", "xgboost-minus", "xgboost-linear", "catboost", "catboost-exp", "torchmetrics", "rax", "keras-rs", "allrank", "ignite",
+    "pyltr", "lenskit", "trectools", "elasticsearch", "opensearch", "rre", "quepid", "quepid-cut", "jarvelin-2002", "linear-2010",
+    "rankkit",
 )  # fmt: skip
 
 WORDS = {
