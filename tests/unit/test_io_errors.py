@@ -88,7 +88,8 @@ BAD = [
      'a.letor:2: found "1 qid:1 nonsense", expected GRADE qid:QUERY FEATURE:VALUE ...'),
     ("a.letor", "2 qid:1 1:0.5\n1 1:0.2\n", "qrels", "a.letor:2: found a line without qid:, expected qid: on all lines or on none"),
     ("a.letor", "2 1:0.5\n1 1:0.2\n", "qrels",
-     "a.letor: found lines without qid:, expected qid: on every line, or a group file; name it with group= (--group), or call it a.letor.query"),
+     "a.letor: found lines without qid:, expected qid: on every line, or a group file; "
+     "name it with group= (--group), or call it a.letor.query"),
     ("a.txt", b"\xff\xfeq\x001\x00", "qrels",
      "a.txt: found UTF-16 text, expected UTF-8; convert it, for example with: iconv -f UTF-16 -t UTF-8"),
     ("a.txt", b"PK\x03\x04zip", "qrels",

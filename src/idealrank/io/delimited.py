@@ -2,8 +2,8 @@
 
 import csv
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from io import TextIOWrapper
 from itertools import islice
 from operator import itemgetter
@@ -16,7 +16,7 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.cells import CellChecker
 from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.ids import IdColumn, concatenate, pack
+from idealrank.io.ids import IdColumn, gathered, pack
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.parts import Place, Rows, Table
@@ -72,14 +72,36 @@ def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes:
     names = [name.strip() for name in header[0]]
     chosen = _choose(names, table, columns, source.path, notes)
     scan = _Scan(source.path, table, chosen, names, complain)
-    parts = [scan.columns(rows, lines) for rows, lines in batches] or [scan.columns([], np.zeros(0, np.int64))]
+    places = _Lines(source.path)
+    queries, documents, values = [], [], []
+    for rows, lines in batches:
+        batch = scan.columns(rows, lines)
+        queries.append(batch[0])
+        documents.append(batch[1])
+        values.append(batch[2])
+        places.add(batch[3])
     scan.cells.tell_blanks(notes)
-    queries, documents, values, lines = zip(*parts, strict=True)
-    return Rows(concatenate(queries), concatenate(documents), np.concatenate(values), partial(_place, source.path, np.concatenate(lines)))
+    # One column after the other, so that no more than one of them is in memory twice.
+    return Rows(gathered(queries), gathered(documents), np.concatenate([np.zeros(0), *values]), places.of_row)
 
 
-def _place(path: str, lines: IntArray, row: int) -> Place:
-    return path, int(lines[row])
+class _Lines:
+    """The line of each row; mostly a row is a line, and then a batch of them needs one number."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._first_rows = [0]
+        self._batches: list[int | IntArray] = []
+
+    def add(self, lines: IntArray) -> None:
+        in_sequence = lines.size == 0 or lines[-1] - lines[0] == lines.size - 1
+        self._batches.append(int(lines[0]) if in_sequence and lines.size else lines)
+        self._first_rows.append(self._first_rows[-1] + int(lines.size))
+
+    def of_row(self, row: int) -> Place:
+        batch = bisect_right(self._first_rows, row) - 1
+        lines, offset = self._batches[batch], row - self._first_rows[batch]
+        return self._path, lines + offset if isinstance(lines, int) else int(lines[offset])
 
 
 def _batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:

@@ -92,12 +92,22 @@ def concatenate(columns: Sequence[IdColumn]) -> IdColumn:
     >>> concatenate([pack(["a"]), pack(["bc"])])[1]
     'bc'
     """
-    if len(columns) == 1:
-        return columns[0]
-    pieces, offsets, end = [], [np.zeros(1, np.int64)], 0
+    return columns[0] if len(columns) == 1 else gathered(list(columns))
+
+
+def gathered(columns: list[IdColumn]) -> IdColumn:
+    """One column after the other, and the list emptied on the way, so that its memory can go.
+
+    Examples
+    --------
+    >>> pieces = [pack(["a"]), pack(["bc"])]
+    >>> gathered(pieces)[1], pieces
+    ('bc', [])
+    """
+    data, offsets = bytearray(), [np.zeros(1, np.int64)]
     for column in columns:
         first, last = int(column.offsets[0]), int(column.offsets[-1])
-        pieces.append(memoryview(column.data)[first:last])
-        offsets.append(column.offsets[1:] - first + end)
-        end += last - first
-    return IdColumn(np.concatenate(offsets), b"".join(pieces))
+        offsets.append(column.offsets[1:] - first + len(data))
+        data += memoryview(column.data)[first:last]
+    columns.clear()
+    return IdColumn(np.concatenate(offsets), data)
