@@ -206,7 +206,8 @@ def _queries(split: DifferenceSplit) -> list[str]:
     rows = [["query", split.a, split.b, "share", "mostly"]]
     for query in split.queries:
         sides = ["left out" if value is None else f"{value:.6f}" for value in (query.a, query.b)]
-        rows.append([query.query, *sides, f"{query.share:+.6f}", query.mostly])
+        noun = next((part.noun for part in split.parts if query.mostly == " with ".join(part.switches)), "")
+        rows.append([query.query, *sides, f"{query.share:+.6f}", noun])
     head = f"The queries with the largest shares (those of all {split.n_queries:,} add up to the difference):"
     return ["", head, *_columns(rows)]
 

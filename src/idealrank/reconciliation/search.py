@@ -94,9 +94,9 @@ class Search:
         known = [miss for miss in self._misses if miss.reading == "as it is"]
         for reading in ("in percent", "one minus"):
             for miss in known if reading not in self._readings else ():
-                fits = self._stated.fit(miss.value, reading)
-                # 1 - value with its digits cut off as well would be two guesses at once.
-                if fits and not (reading == "one minus" and fits == "cut off") and not (miss.names == () and self._is_told(miss)):
+                # 1 - value under a changed switch, or with its digits cut off, would be two guesses at once.
+                doubtful = reading == "one minus" and (miss.found != "preset" or self._stated.fit(miss.value, reading) != "rounded")
+                if not doubtful and (miss.found == "preset" or not self._is_told(miss)):
                     self._compare(miss, (reading,))
 
     def _try_other_cutoffs(self) -> None:

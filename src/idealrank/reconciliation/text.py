@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from idealrank.reconciliation.stated import read_as
+from idealrank.reconciliation.stated import Reading, read_as
 
 if TYPE_CHECKING:
     from idealrank.reconciliation.result import Match, QueryPair, Reconciliation
@@ -34,7 +34,11 @@ def describe(found: "Reconciliation") -> str:
     """
     digits = min(12, max(4, found.stated.decimals + 2))
     current = f"the current convention, {found.current} [{found.fingerprint}],"
-    own = f"{current} refuses these data" if found.value is None else f"under {current} it is {found.value:.{digits}f}"
+    reading: Reading = "in percent" if found.stated.percent else "as it is"
+    sign = "%" if found.stated.percent else ""
+    own = f"{current} refuses these data"
+    if found.value is not None:
+        own = f"under {current} it is {read_as(found.value, reading):.{digits}f}{sign}"
     lines = [f"{found.measure} is stated as {found.stated.text}; {own}.", ""]
     lines += _matches(found, digits) if found.matches else _nothing(found, digits)
     lines += _twins(found) + _separations(found, digits) + _refused(found)
