@@ -60,7 +60,11 @@ def rows_of(fixture: dict[str, list[list[Any]]]) -> str:
     for query, rows in fixture.items():
         listed = [f"{document}:{'?' if grade is None else f'{grade:g}'}@{score}" for document, score, grade in rows if score is not None]
         missed = [f"{document}:{grade:g}" for document, score, grade in rows if score is None]
-        texts.append(f"`{query}` " + " ".join(f"`{text}`" for text in listed) + (" not returned " + " ".join(f"`{t}`" for t in missed) if missed else ""))
+        texts.append(
+            f"`{query}` "
+            + " ".join(f"`{text}`" for text in listed)
+            + (" not returned " + " ".join(f"`{t}`" for t in missed) if missed else "")
+        )
     return "; ".join(texts)
 
 
@@ -69,9 +73,11 @@ def page() -> str:
     fixtures = json.loads((GOLDEN / "fixtures.json").read_text(encoding="utf-8"))["fixtures"]
     calls = json.loads((GOLDEN / "peers.json").read_text(encoding="utf-8"))["calls"]
     lines = [HEAD, "| tool | " + " | ".join(CASES) + " |", "|---" * (len(CASES) + 1) + "|"]
-    for call in calls:
-        if any("all" in call["values"].get(case, {}) for case in CASES):
-            lines.append(f"| {call['peer']} {call['version']}: `{call['call']}` | " + " | ".join(cell(call, case) for case in CASES) + " |")
+    lines += [
+        f"| {call['peer']} {call['version']}: `{call['call']}` | " + " | ".join(cell(call, case) for case in CASES) + " |"
+        for call in calls
+        if any("all" in call["values"].get(case, {}) for case in CASES)
+    ]
     lines += ["", "## The cases", "", "Each row is `document:grade@score` in input order; `?` is an unjudged document.", ""]
     lines += [f"* **{case}**: {words}. {rows_of(fixtures[case])}" for case, words in CASES.items()]
     return "\n".join(lines) + "\n"

@@ -60,7 +60,7 @@ def build(output: Path) -> int:
     os.environ["HF_HUB_OFFLINE"] = "1"  # the model lies in a package; nothing may be fetched
     # Here, since --check must run without torch, and since torch replaces functions of the standard library
     # (`inspect.getfile`), whose documentation would then be missing.
-    import rankers
+    import rankers  # noqa: PLC0415
 
     output.mkdir(parents=True, exist_ok=True)
     bm25, minilm = (output / path.name for path in RUNS)
@@ -135,14 +135,8 @@ def _pool_problems(qrels: dict[str, dict[str, int]], runs: list[dict[str, trecfi
     problems = []
     for query_id, judged in qrels.items():
         pool = set(trecfiles.pooled(runs, query_id))
-        problems += [
-            f"qrels.txt: {query_id} {doc_id} is in a top {POOL_DEPTH} and unjudged"
-            for doc_id in sorted(pool - set(judged))
-        ]
-        problems += [
-            f"qrels.txt: {query_id} {doc_id} is judged but in no top {POOL_DEPTH}"
-            for doc_id in sorted(set(judged) - pool)
-        ]
+        problems += [f"qrels.txt: {query_id} {doc_id} is in a top {POOL_DEPTH} and unjudged" for doc_id in sorted(pool - set(judged))]
+        problems += [f"qrels.txt: {query_id} {doc_id} is judged but in no top {POOL_DEPTH}" for doc_id in sorted(set(judged) - pool)]
     return problems
 
 

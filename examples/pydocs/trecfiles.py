@@ -70,14 +70,10 @@ def read_run(path: Path) -> dict[str, Ranking]:
     100
     """
     run: dict[str, Ranking] = {}
-    for number, (query_id, _q0, doc_id, _rank, score, _tag) in _lines(
-        path, None, 6, "QUERY Q0 DOCUMENT RANK SCORE TAG"
-    ):
+    for number, (query_id, _q0, doc_id, _rank, score, _tag) in _lines(path, None, 6, "QUERY Q0 DOCUMENT RANK SCORE TAG"):
         ranking = run.setdefault(query_id, [])
         if ranking and float(score) > ranking[-1][1]:
-            raise CollectionError(
-                f"{path.name}:{number}: score {score} is above the line before; expected falling order"
-            )
+            raise CollectionError(f"{path.name}:{number}: score {score} is above the line before; expected falling order")
         ranking.append((doc_id, float(score)))
     return run
 
@@ -120,9 +116,7 @@ def pooled(runs: list[dict[str, Ranking]], query_id: str) -> list[str]:
 
 def _lines(path: Path, separator: str | None, width: int, expected: str) -> list[tuple[int, list[str]]]:
     if not path.exists():
-        raise CollectionError(
-            f"{path.name}: no such file; `build.py` writes the runs, the others come with the repository"
-        )
+        raise CollectionError(f"{path.name}: no such file; `build.py` writes the runs, the others come with the repository")
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         fields = line.split(separator)

@@ -3,11 +3,12 @@
 Ids are bytes. Every array that comes out is one-dimensional, C-contiguous, read-only unless said otherwise, and keeps its owner alive.
 Long work releases the GIL; results do not depend on the number of threads.
 
-Lines. A run line is ``QUERY Q0 DOCUMENT RANK SCORE TAG``, a qrels line ``QUERY ITERATION DOCUMENT GRADE``. Runs of spaces and tabs separate; a line
-with exactly five (run) or three (qrels) tabs and no empty field is separated by those tabs alone, so that ids may hold spaces (blanks at the ends of a
-field are not part of it). The tag is the rest of the line. The rank, ``Q0`` and the iteration may be any text. A carriage return before the line feed,
-a byte order mark before the first line and a missing last line feed are all fine. ``#`` in column 0 makes a comment. Numbers are decimal with optional
-sign, point and exponent, or ``inf`` / ``infinity`` in any case; they are rounded correctly to double, beyond its range to infinity or zero.
+Lines. A run line is ``QUERY Q0 DOCUMENT RANK SCORE TAG``, a qrels line ``QUERY ITERATION DOCUMENT GRADE``. Runs of spaces and
+tabs separate; a line with exactly five (run) or three (qrels) tabs and no empty field is separated by those tabs alone, so that
+ids may hold spaces (blanks at the ends of a field are not part of it). The tag is the rest of the line. The rank, ``Q0`` and
+the iteration may be any text. A carriage return before the line feed, a byte order mark before the first line and a missing
+last line feed are all fine. ``#`` in column 0 makes a comment. Numbers are decimal with optional sign, point and exponent, or
+``inf`` / ``infinity`` in any case; they are rounded correctly to double, beyond its range to infinity or zero.
 
 Problems (``ParseError.args[0]``, and the kinds of `lint_text`):
 
@@ -58,9 +59,9 @@ _Example: TypeAlias = tuple[int, int, bytes, bytes]
 class ParseError(Exception):
     """What is wrong with the input; ``args`` is ``(kind, source, line, text, detail)``.
 
-    ``kind`` : str, see the table above; ``source`` : int, index of the buffer; ``line`` : int, from 1, or the row for columns, or 0 where there are
-    neither; ``text`` : bytes, the line (at most 120 bytes) or ``QUERY DOCUMENT``; ``detail`` : bytes.
-    Of several problems the one with the smallest (source, line) is told, whatever the number of threads.
+    ``kind`` : str, see the table above; ``source`` : int, index of the buffer; ``line`` : int, from 1, or the row for columns,
+    or 0 where there are neither; ``text`` : bytes, the line (at most 120 bytes) or ``QUERY DOCUMENT``; ``detail`` : bytes. Of
+    several problems the one with the smallest (source, line) is told, whatever the number of threads.
     """
 
     args: tuple[str, int, int, bytes, bytes]
@@ -81,7 +82,7 @@ class Progress:
 
 @final
 class Text:
-    """A qrels or run text held as one or several buffers, read in order as one; nothing is parsed yet.
+    r"""A qrels or run text held as one or several buffers, read in order as one; nothing is parsed yet.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class Text:
 
     Examples
     --------
-    >>> text = Text([b"q1 0 d1 2\\nq1 0 d2 0\\n"], "qrels")
+    >>> text = Text([b"q1 0 d1 2\nq1 0 d2 0\n"], "qrels")
     >>> read_text(text, duplicates="error").values
     array([2., 0.])
     """
@@ -122,8 +123,9 @@ class Table:
     def counters(self) -> dict[str, int]:
         """What was met while reading.
 
-        Always: ``duplicates`` (rows dropped because their document came twice). From texts also: ``lines``, ``rows`` (data lines read), ``comments``,
-        ``comments_like_data`` (comments that would have parsed as data), ``blank``, ``tab_lines`` (read as tab-separated).
+        Always: ``duplicates`` (rows dropped because their document came twice). From texts also: ``lines``, ``rows`` (data
+        lines read), ``comments``, ``comments_like_data`` (comments that would have parsed as data), ``blank``, ``tab_lines``
+        (read as tab-separated).
         """
     def query_id(self, query: int) -> bytes:
         """Id of one query."""
@@ -168,8 +170,8 @@ def lint_text(
 ) -> list[tuple[str, int, list[_Example]]]:
     """Every problem of a text at once: ``(kind, count, [(source, line, text, detail), ...])`` with the first `examples` lines of each kind.
 
-    Kinds come in the order of the module's tables, errors first; those that do not occur are left out. Lines with an error take no part in the checks
-    of whole queries. An infinite score is a warning here and fine elsewhere; so are all warnings.
+    Kinds come in the order of the module's tables, errors first; those that do not occur are left out. Lines with an error take
+    no part in the checks of whole queries. An infinite score is a warning here and fine elsewhere; so are all warnings.
     """
 
 def from_mapping(
@@ -191,7 +193,8 @@ def from_columns(
 ) -> Table:
     """A `Table` from three columns of equal length; rows of a query may be scattered.
 
-    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's large_utf8 has it: int64 of n + 1, and a buffer.
+    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's large_utf8 has it: int64 of n +
+    1, and a buffer.
     """
 
 @final
@@ -271,7 +274,8 @@ def align(
 ) -> Aligned:
     """Rank every list of a run and find its judged documents.
 
-    Order: score descending (-0.0 equals 0.0), then document id bytes ``descending`` or ``ascending`` as strcmp has them, or ``input`` order.
+    Order: score descending (-0.0 equals 0.0), then document id bytes ``descending`` or ``ascending`` as strcmp has them, or
+    ``input`` order.
 
     Parameters
     ----------
@@ -322,7 +326,10 @@ class Groups:
         """Items that share their score with another of their list, also beyond the depth, shape (n,)."""
     @property
     def tie_query(self) -> NDArray[np.int64]:
-        """List of each tie member, shape (m,): all members, also beyond the depth, of every tie that starts within it; by list, then by rank."""
+        """List of each tie member, shape (m,), by list, then by rank.
+
+        All members, also those beyond the depth, of every tie that starts within it.
+        """
     @property
     def tie_rank(self) -> NDArray[np.int32]:
         """Rank of each tie member, shape (m,)."""

@@ -74,14 +74,18 @@ class Coverage:
         1
         """
         names = (
-            "queries_in_qrels", "queries_in_run", "missing", "without_judgments", "scored", "no_relevant", "unjudged_share", "unjudged_cutoff",
-            "tied_queries", "tied_documents", "duplicates", "truncated_grades", "out_of_range",
+            "queries_in_qrels", "queries_in_run", "missing", "without_judgments", "scored", "no_relevant", "unjudged_share",
+            "unjudged_cutoff", "tied_queries", "tied_documents", "duplicates", "truncated_grades", "out_of_range",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def plus(self, other: "Coverage") -> "Coverage":
         """Counts of two parts of one collection."""
-        sums = {field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self) if field.name not in ("missing_queries", "unjudged_cutoff")}
+        sums = {
+            field.name: getattr(self, field.name) + getattr(other, field.name)
+            for field in fields(self)
+            if field.name not in ("missing_queries", "unjudged_cutoff")
+        }
         return Coverage(**sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=(*self.missing_queries, *other.missing_queries))
 
 

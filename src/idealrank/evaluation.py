@@ -198,7 +198,9 @@ class Evaluation:
         if ours.fingerprint != theirs.fingerprint:
             raise IncompatibleError(f"found conventions {ours} and {theirs}; expected one convention for both parts")
         if self.measures != other.measures:
-            raise IncompatibleError(f"found measures {', '.join(map(str, self.measures))} and {', '.join(map(str, other.measures))}; expected the same")
+            raise IncompatibleError(
+                f"found measures {', '.join(map(str, self.measures))} and {', '.join(map(str, other.measures))}; expected the same"
+            )
         shared = set(self.queries) & set(other.queries)
         if shared:
             raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
@@ -209,7 +211,9 @@ class Evaluation:
             np.concatenate((self.values, other.values)),
             np.concatenate((self.scored, other.scored)),
             self.coverage.plus(other.coverage),
-            replace(self.provenance, inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs))),
+            replace(
+                self.provenance, inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs))
+            ),
             self.path,
         )
 
@@ -266,7 +270,7 @@ def evaluate(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
             f"none of them counts under convention {convention.name}; do the query ids of both files match?"
         )
-    return _measured(run.name, judged, asked, resolved, convention, inputs, run.paths[0] if run.paths else "")
+    return _measured(run.name, judged, asked, resolved, convention, inputs=inputs, path=run.paths[0] if run.paths else "")
 
 
 def evaluate_lists(
@@ -289,11 +293,18 @@ def evaluate_lists(
     resolved = tuple(measure.under(convention) for measure in asked)
     depths = [measure.depth(lists=True) for measure in resolved]
     judged = judge_lists(lists, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads)
-    return _measured(name, judged, asked, resolved, convention, (), "")
+    return _measured(name, judged, asked, resolved, convention)
 
 
 def _measured(
-    name: str, judged: Judged, asked: tuple[Measure, ...], resolved: tuple[Measure, ...], convention: Convention, inputs: Sequence[InputRecord], path: str
+    name: str,
+    judged: Judged,
+    asked: tuple[Measure, ...],
+    resolved: tuple[Measure, ...],
+    convention: Convention,
+    *,
+    inputs: Sequence[InputRecord] = (),
+    path: str = "",
 ) -> Evaluation:
     results = [measure.compute(judged) for measure in resolved]
     everyone = np.ones(judged.n_queries, bool)
@@ -323,7 +334,8 @@ def _out_of_range(measure: Measure, result: PerQuery) -> int:
 def _warn(convention: Convention, coverage: Coverage, name: str) -> None:
     if coverage.truncated_grades:
         warnings.warn(
-            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; grades=given keeps them",
+            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "
+            "grades=given keeps them",
             IdealrankWarning,
             stacklevel=4,
         )

@@ -198,9 +198,7 @@ def rank(rows: Sequence[Row], ties: str, float32: bool) -> list[tuple[Row, int, 
         ordered.sort(key=lambda row: row.document, reverse=ties == "descending")
     ordered.sort(key=score, reverse=True)
     scores = [score(row) for row in ordered]
-    return [
-        (row, scores.index(value) + 1, len(scores) - scores[::-1].index(value)) for row, value in zip(ordered, scores, strict=True)
-    ]
+    return [(row, scores.index(value) + 1, len(scores) - scores[::-1].index(value)) for row, value in zip(ordered, scores, strict=True)]
 
 
 def rank_list(
@@ -237,7 +235,10 @@ def rank_list(
 
 
 def align(
-    qrels: Mapping[bytes, Sequence[bytes]], run: Mapping[bytes, Sequence[Row]], removed: Mapping[bytes, Sequence[bool]] | None = None, **options: object
+    qrels: Mapping[bytes, Sequence[bytes]],
+    run: Mapping[bytes, Sequence[Row]],
+    removed: Mapping[bytes, Sequence[bool]] | None = None,
+    **options: object,
 ) -> dict[bytes, Ranked]:
     """Results by query: the qrels' first, then those only the run has."""
     results = {query: Ranked() for query in qrels}
@@ -292,13 +293,11 @@ def lint(kind: Kind, buffers: Sequence[bytes], examples: int) -> list[tuple[str,
     if kind == "run":
         found["rank"] = [(row.place, row.text, row.rank[:120]) for row in rows if not WHOLE.fullmatch(row.rank)]
         found["rank-order"] = [(row.place, row.text, b"") for group in by_query(rows).values() for row in rank_order(group)]
-    found["utf8"] = [
-        (row.place, row.text, b"")
-        for i, row in enumerate(rows)
-        if not is_utf8(row.document) or not is_utf8(row.query)
-    ]
+    found["utf8"] = [(row.place, row.text, b"") for i, row in enumerate(rows) if not is_utf8(row.document) or not is_utf8(row.query)]
     report = [
-        (name, len(places), [(*place, text, detail) for place, text, detail in sorted(places)[:examples]]) for name, places in found.items() if places
+        (name, len(places), [(*place, text, detail) for place, text, detail in sorted(places)[:examples]])
+        for name, places in found.items()
+        if places
     ]
     if not rows:
         report.append(("no-data", 1, []))

@@ -16,8 +16,12 @@ Kind = Literal["qrels", "run"]
 THREADS = (1, 2, 5)
 
 queries = st.sampled_from([b"1", b"2", b"q", b"q1", b"topic-number-9", b"\xc3\xa9", b"\xff"])
-documents = st.sampled_from([b"a", b"b", b"ab", b"d1", b"d10", b"document-7", b"document-77", b"doc/of/many/bytes/1", b"doc/of/many/bytes/2", b"\xe6\x96\x87"])
-scores = st.sampled_from([b"1", b"1.0", b"0.5", b"2.25", b"-0.0", b"0", b"-1.5", b"1e3", b"1.00000001", b"1.00000002", b"inf", b"-inf", b"3", b"17.123456"])
+documents = st.sampled_from(
+    [b"a", b"b", b"ab", b"d1", b"d10", b"document-7", b"document-77", b"doc/of/many/bytes/1", b"doc/of/many/bytes/2", b"\xe6\x96\x87"]
+)
+scores = st.sampled_from(
+    [b"1", b"1.0", b"0.5", b"2.25", b"-0.0", b"0", b"-1.5", b"1e3", b"1.00000001", b"1.00000002", b"inf", b"-inf", b"3", b"17.123456"]
+)
 gaps = st.sampled_from([b" ", b" ", b" ", b" ", b"  ", b"\t", b" \t"])
 ends = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n"])
 ranks = st.sampled_from([b"1", b"2", b"10", b"-1", b"+3", b"x", b"0", b"1.5"])
@@ -30,7 +34,11 @@ def join(fields: tuple[bytes, ...], gap: bytes, end: bytes) -> bytes:
 
 def good_lines(kind: Kind) -> st.SearchStrategy[bytes]:
     """Data lines that no rule refuses."""
-    fields = st.tuples(queries, st.just(b"Q0"), documents, ranks, scores, tags) if kind == "run" else st.tuples(queries, st.just(b"0"), documents, scores)
+    fields = (
+        st.tuples(queries, st.just(b"Q0"), documents, ranks, scores, tags)
+        if kind == "run"
+        else st.tuples(queries, st.just(b"0"), documents, scores)
+    )
     return st.builds(join, fields, gaps, ends)
 
 
@@ -41,7 +49,9 @@ def odd_lines(kind: Kind) -> st.SearchStrategy[bytes]:
 
 def junk() -> st.SearchStrategy[bytes]:
     """Anything, often nearly a line."""
-    piece = st.sampled_from([b" ", b"\t", b"\n", b"\r", b"#", b"q1", b"Q0", b"0", b"nan", b"1", b"-", b"e5", b".", b"\x00", b"\xef\xbb\xbf", b"d d"])
+    piece = st.sampled_from(
+        [b" ", b"\t", b"\n", b"\r", b"#", b"q1", b"Q0", b"0", b"nan", b"1", b"-", b"e5", b".", b"\x00", b"\xef\xbb\xbf", b"d d"]
+    )
     return st.one_of(st.binary(max_size=30), st.lists(piece, max_size=14).map(b"".join))
 
 
@@ -100,7 +110,11 @@ def ranked(aligned: kernel.Aligned, qrels: kernel.Table) -> dict[bytes, twin.Ran
     first_row = [*qrels.offsets.tolist()[:-1], *[0] * len(aligned.run_only_ids())]
     tied = len(aligned.tie_first) > 0
     assert len(aligned.tie_first) == len(aligned.tie_last) in (0, len(aligned.hit_row))
-    spans = zip(aligned.tie_first.tolist(), aligned.tie_last.tolist(), strict=True) if tied else ((rank, rank) for rank in aligned.hit_rank.tolist())
+    spans = (
+        zip(aligned.tie_first.tolist(), aligned.tie_last.tolist(), strict=True)
+        if tied
+        else ((rank, rank) for rank in aligned.hit_rank.tolist())
+    )
     hits = [(row, rank, *span) for row, rank, span in zip(aligned.hit_row.tolist(), aligned.hit_rank.tolist(), spans, strict=True)]
     assert tied == any(first != last for _, _, first, last in hits)
     results = {}
@@ -135,7 +149,11 @@ def judgments(qrels: kernel.Table) -> dict[bytes, list[bytes]]:
 
 def align_with_twin(qrels: kernel.Table, buffers: list[bytes], removed: Any, chosen: dict[str, Any]) -> Any:
     rows = twin.by_query(twin.checked("run", buffers, chosen["duplicates"]).rows)
-    gone = None if removed is None else {q: removed[f:e].tolist() for q, f, e in zip(qrels.query_ids(), qrels.offsets, qrels.offsets[1:], strict=False)}
+    gone = (
+        None
+        if removed is None
+        else {q: removed[f:e].tolist() for q, f, e in zip(qrels.query_ids(), qrels.offsets, qrels.offsets[1:], strict=False)}
+    )
     return twin.align(judgments(qrels), rows, gone, **chosen)
 
 
@@ -144,7 +162,11 @@ def align_with_twin(qrels: kernel.Table, buffers: list[bytes], removed: Any, cho
 def test_aligning_a_text_agrees_with_the_twin(data: st.DataObject, chosen: dict[str, Any]) -> None:
     qrels = draw_qrels(data)
     buffers = data.draw(texts("run", dirty=data.draw(st.integers(0, 5)) == 0))
-    removed = np.array(data.draw(st.lists(st.booleans(), min_size=qrels.n_rows, max_size=qrels.n_rows)), np.uint8) if data.draw(st.booleans()) else None
+    removed = (
+        np.array(data.draw(st.lists(st.booleans(), min_size=qrels.n_rows, max_size=qrels.n_rows)), np.uint8)
+        if data.draw(st.booleans())
+        else None
+    )
     expected = outcome(align_with_twin, qrels, buffers, removed, chosen)
     for threads in THREADS:
         chunk = data.draw(st.integers(0, 300))
@@ -171,7 +193,10 @@ def test_aligning_a_table_agrees_with_the_twin(data: st.DataObject, chosen: dict
         if isinstance(found, kernel.Aligned):
             assert ranked(found, qrels) == expected
         else:
-            repeated = [row for row, _ in twin.repeats([row for rows in twin.by_query(twin.read_lines("run", buffers).rows).values() for row in rows])]
+            repeated = [
+                row
+                for row, _ in twin.repeats([row for rows in twin.by_query(twin.read_lines("run", buffers).rows).values() for row in rows])
+            ]
             assert found == ("error", "duplicate", 0, 0, repeated[0].query + b" " + repeated[0].document, b"")
 
 

@@ -99,7 +99,8 @@ class Lists:
         layouts = [name for name, value in (("group", group), ("offsets", offsets), ("qid", qid)) if value is not None]
         if len(layouts) > 1 or (layouts and label_array.ndim == 2):
             raise InputError(
-                f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; expected one of group, offsets, qid, and 1-D labels with it"
+                f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; "
+                "expected one of group, offsets, qid, and 1-D labels with it"
             )
         keep = _kept(label_array, mask, padding)
         n, order, queries = label_array.size, None, None
@@ -109,7 +110,13 @@ class Lists:
             bounds, order, queries = _group_by_id(np.asarray(qid), n)
         else:
             bounds = _bounds(group, offsets, n)
-        lists = cls(np.ascontiguousarray(label_array).reshape(-1), np.ascontiguousarray(score_array).reshape(-1), bounds, order=order, queries=queries)
+        lists = cls(
+            np.ascontiguousarray(label_array).reshape(-1),
+            np.ascontiguousarray(score_array).reshape(-1),
+            bounds,
+            order=order,
+            queries=queries,
+        )
         return lists if keep is None else lists.only(keep.reshape(-1))
 
     def only(self, keep: BoolArray) -> "Lists":
@@ -136,7 +143,9 @@ def _as_numbers(name: str, values: Any) -> AnyArray:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InputError(f"{name}: found rows of different lengths, expected an array; pass 1-D arrays with group=, or pad with mask=") from error
+        raise InputError(
+            f"{name}: found rows of different lengths, expected an array; pass 1-D arrays with group=, or pad with mask="
+        ) from error
     if array.dtype == np.bool_:
         return array.astype(np.int8)
     if array.dtype.kind == "u" or array.dtype == np.float16:
@@ -169,7 +178,9 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
     sizes = np.asarray(group)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or int(sizes.sum()) != n:
         hint = "; for one query id per item pass qid=" if sizes.size == n else ""
-        raise InputError(f"group: found sizes that add up to {sizes.sum() if sizes.dtype.kind in 'iuf' else '?'}, expected {n}, one per item{hint}")
+        raise InputError(
+            f"group: found sizes that add up to {sizes.sum() if sizes.dtype.kind in 'iuf' else '?'}, expected {n}, one per item{hint}"
+        )
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 

@@ -14,12 +14,12 @@ _NUMBER = {"qrels": "a number as grade (field 4)", "run": "a number as score (fi
 
 
 def quoted(text: bytes) -> str:
-    """Bytes of a file as printable text in quotes, at most 120 bytes of them.
+    r"""Bytes of a file as printable text in quotes, at most 120 bytes of them.
 
     Examples
     --------
-    >>> quoted(b"q1\\t0")
-    '"q1\\\\t0"'
+    >>> quoted(b"q1\t0")
+    '"q1\\t0"'
     """
     shown = decode_id(text[:120]).encode("unicode_escape", "backslashreplace").decode("ascii")
     return f'"{shown}"' + (" ..." if len(text) > 120 else "")

@@ -81,12 +81,12 @@ class Run:
 
     @classmethod
     def from_text(cls, text: _kernel.Text, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
-        """A run that stays in its file (or buffer) and is read, checked and ranked in one pass when it is evaluated.
+        r"""A run that stays in its file (or buffer) and is read, checked and ranked in one pass when it is evaluated.
 
         Examples
         --------
         >>> from idealrank import _kernel
-        >>> run = Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag\\n"], "run"))
+        >>> run = Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag\n"], "run"))
         >>> run.ranking("q1").documents
         ['d1']
         """
