@@ -45,6 +45,14 @@ class Hits:
 
 
 @dataclass(frozen=True, eq=False)
+class Relevant:
+    """The hits whose grade reaches a threshold, and how many judged documents of each query do, shape (n_queries,)."""
+
+    hits: Hits
+    total: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class TieMembers:
     """Every member of each tie group of two or more that starts within the depth, for lists held as a rectangle."""
 
@@ -116,8 +124,8 @@ class Judged:
     --------
     >>> from idealrank.data.alignment import Alignment
     >>> judged = align(Qrels({"q1": {"a": 1, "b": 0}}), Run({"q1": {"x": 3.0, "a": 2.0}}), Alignment())
-    >>> judged.hits.rank, judged.hits.grade, judged.lengths
-    (array([2]), array([1.]), array([2]))
+    >>> judged.hits.rank.tolist(), judged.hits.grade.tolist(), judged.lengths.tolist()
+    ([2], [1.0], [2])
     """
 
     def __init__(
@@ -146,6 +154,7 @@ class Judged:
         self.complete = complete
         self._hits = hits
         self._ideal = ideal
+        self._relevant: dict[float, Relevant] = {}
 
     @property
     def n_queries(self) -> int:
@@ -161,6 +170,25 @@ class Judged:
     def ideal(self) -> IdealGrades:
         """All judged grades of each query, best first."""
         return self._ideal()
+
+    def relevant(self, threshold: float) -> Relevant:
+        """The hits with at least this grade; found once, for every binary measure asks.
+
+        Examples
+        --------
+        >>> from idealrank.data.alignment import Alignment
+        >>> judged = align(Qrels({"q1": {"a": 2, "b": 1}}), Run({"q1": ["b", "a"]}), Alignment())
+        >>> judged.relevant(2).hits.rank, judged.relevant(1).total
+        (array([2]), array([2]))
+        """
+        if threshold not in self._relevant:
+            hits = self.hits
+            kept = np.flatnonzero(hits.grade >= threshold)
+            first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
+            total = np.bincount(self.ideal.query[self.ideal.grade >= threshold], minlength=self.n_queries)
+            found = Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], None, first, last)
+            self._relevant[threshold] = Relevant(found, total)
+        return self._relevant[threshold]
 
     def sum_by_query(self, query: IntArray, values: FloatArray) -> FloatArray:
         """Sum values into their queries, strictly in the order given, so that the bits never depend on a processor.

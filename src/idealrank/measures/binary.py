@@ -14,7 +14,7 @@ import numpy as np
 from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
 from idealrank.measures.ranks import chance_within, tied_ranks
@@ -37,27 +37,9 @@ class _Binary(Measure):
         """Least grade of a relevant document."""
         return 1.0 if self.rel is None else float(self.rel)
 
-    def _relevant_hits(self, judged: Judged) -> Hits:
-        """The hits that are relevant, and nothing else: all that a binary measure looks at."""
-        hits = judged.hits
-        keep = hits.grade >= self.threshold
-        tied = hits.tie_first is not None and hits.tie_last is not None
-        return Hits(
-            hits.query[keep],
-            hits.rank[keep],
-            hits.grade[keep],
-            None,
-            hits.tie_first[keep] if tied and hits.tie_first is not None else None,
-            hits.tie_last[keep] if tied and hits.tie_last is not None else None,
-        )
-
-    def _n_relevant(self, judged: Judged) -> IntArray:
-        relevant = judged.ideal.query[judged.ideal.grade >= self.threshold]
-        return np.bincount(relevant, minlength=judged.n_queries)
-
     def _found(self, judged: Judged) -> FloatArray:
         """(Expected) number of relevant documents within the cutoff."""
-        hits = self._relevant_hits(judged)
+        hits = judged.relevant(self.threshold).hits
         return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff))
 
     def _trec_binary(self, plain: str, cut: str) -> str:
@@ -154,7 +136,7 @@ class R(_PerRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Recall of every query."""
-        n_relevant = self._n_relevant(judged)
+        n_relevant = judged.relevant(self.threshold).total
         return self._fill(self._found(judged) / np.maximum(n_relevant, 1), n_relevant)
 
     @property
@@ -189,17 +171,17 @@ class AP(_PerRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Average precision of every query."""
-        hits = self._relevant_hits(judged)
+        hits = judged.relevant(self.threshold).hits
         rank = tied_ranks(judged, hits, np.ones(hits.query.size))
-        limit = resolve_cutoff(self.cutoff, judged.lengths)[hits.query]
+        limit = limits_of(self.cutoff, judged.lengths, hits.query)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
             sums = judged.sum_by_query(hits.query, _expected_precisions(hits, hits.tie_first, hits.tie_last, limit))
         else:
-            order = np.lexsort((rank, hits.query)) if rank is not hits.rank else np.arange(rank.size)
-            query, rank = hits.query[order], rank[order]
-            precision = _number_within(query) / rank
-            sums = judged.sum_by_query(query, np.where(rank <= limit, precision, 0.0))
-        n_relevant = self._n_relevant(judged)
+            # Sorted by query already; sorting again by rank matters only where the tie policy has moved hits.
+            rank = rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
+            precision = _number_within(hits.query) / rank
+            sums = judged.sum_by_query(hits.query, np.where(rank <= limit, precision, 0.0))
+        n_relevant = judged.relevant(self.threshold).total
         return self._fill(sums / np.maximum(n_relevant, 1), n_relevant)
 
     @property
@@ -210,9 +192,14 @@ class AP(_PerRelevant):
 
 def _number_within(query: IntArray) -> IntArray:
     """1, 2, ... inside each run of equal codes."""
-    first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1]))) if query.size else np.zeros(0, np.int64)
-    sizes = np.diff(np.append(first, query.size))
-    return np.arange(1, query.size + 1) - np.repeat(first, sizes)
+    starts = _starts(query)
+    sizes = np.diff(np.append(starts, query.size))
+    return np.arange(1, query.size + 1) - np.repeat(starts, sizes)
+
+
+def _starts(query: IntArray) -> IntArray:
+    """Where each run of equal codes begins."""
+    return np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1]))) if query.size else np.zeros(0, np.int64)
 
 
 def _tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -265,18 +252,18 @@ class RR(_PerRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Reciprocal rank of every query."""
-        hits = self._relevant_hits(judged)
+        hits = judged.relevant(self.threshold).hits
         values = np.zeros(judged.n_queries)
         rank = tied_ranks(judged, hits, np.ones(hits.query.size))
         limit = resolve_cutoff(self.cutoff, judged.lengths)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
             _expected_reciprocal(values, hits, hits.tie_first, hits.tie_last, limit)
         else:
-            best = np.full(judged.n_queries, np.iinfo(np.int64).max)
-            np.minimum.at(best, hits.query, rank)
-            found = best <= np.minimum(limit, np.iinfo(np.int64).max - 1)
-            values[found] = 1.0 / best[found]
-        return self._fill(values, self._n_relevant(judged))
+            starts = _starts(hits.query)
+            if starts.size:
+                query, best = hits.query[starts], np.minimum.reduceat(rank, starts)
+                values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
+        return self._fill(values, judged.relevant(self.threshold).total)
 
     @property
     def trec_name(self) -> str:

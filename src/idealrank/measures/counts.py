@@ -119,7 +119,7 @@ class NumRel(_Binary):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents of every query."""
-        return PerQuery(self._n_relevant(judged).astype(np.float64))
+        return PerQuery(judged.relevant(self.threshold).total.astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
         """1: no hit of a run is looked at; all items of `lists`, for the relevant ones are counted there."""

@@ -109,7 +109,7 @@ def cutoff_text(cutoff: Cutoff | None) -> str:
 
 
 def resolve_cutoff(cutoff: Cutoff | None, lengths: IntArray) -> IntArray:
-    """The cutoff of each query, shape (n_queries,); a huge number where there is none.
+    """The cutoff of each query, shape (n_queries,), read-only; a huge number where there is none.
 
     Examples
     --------
@@ -118,4 +118,31 @@ def resolve_cutoff(cutoff: Cutoff | None, lengths: IntArray) -> IntArray:
     """
     if isinstance(cutoff, RelativeCutoff):
         return cutoff.resolve(lengths)
-    return np.full(lengths.shape, np.iinfo(np.int64).max if cutoff is None else cutoff, np.int64)
+    return _everywhere(cutoff, lengths.shape)
+
+
+def limits_of(cutoff: Cutoff | None, lengths: IntArray, query: IntArray) -> IntArray:
+    """The cutoff that each hit falls under, shape of `query`, read-only.
+
+    Parameters
+    ----------
+    cutoff : int, RelativeCutoff or None
+        The cutoff.
+    lengths : int64 array, shape (n_queries,)
+        List lengths.
+    query : int64 array, shape (n_hits,)
+        Query code of each hit.
+
+    Examples
+    --------
+    >>> limits_of(RelativeCutoff("0.5n"), np.array([4, 20]), np.array([0, 1, 1]))
+    array([ 2, 10, 10])
+    """
+    if isinstance(cutoff, RelativeCutoff):
+        return cutoff.resolve(lengths)[query]
+    return _everywhere(cutoff, query.shape)
+
+
+def _everywhere(cutoff: int | None, shape: tuple[int, ...]) -> IntArray:
+    """One number seen everywhere: no memory is filled with it."""
+    return np.broadcast_to(np.int64(np.iinfo(np.int64).max if cutoff is None else cutoff), shape)

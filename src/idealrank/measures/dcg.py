@@ -15,11 +15,11 @@ from idealrank.data.judged import Judged, TieMembers
 from idealrank.data.judged import Hits as _Hits
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
-from idealrank.measures.ranks import hit_weights
+from idealrank.measures.ranks import hit_weights, weights_within
 from idealrank.measures.rounding import floored, rounded, summed
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 
@@ -80,15 +80,13 @@ class _Discounted(Measure):
         if not self._gain.rising:
             gains = sort_by_query(grades.query, gains, judged.n_queries)
         rank = _ideal_ranks(grades, gains, judged) if returned else grades.rank
-        limit = self._ideal_limit(judged)[grades.query]
-        weights = np.where(rank <= limit, self._discount.at(np.minimum(rank, limit), judged.lengths[grades.query]), 0.0)
+        length = judged.lengths[grades.query] if self._discount.by_length else np.broadcast_to(np.int64(0), rank.shape)
+        weights = weights_within(self._discount, rank, self._ideal_limit(judged, grades.query), length)
         return summed(judged.sum_by_query(grades.query, floored(gains * weights, self.rounding)), self.rounding)
 
-    def _ideal_limit(self, judged: Judged) -> IntArray:
-        if self.ideal == "uncut":
-            return resolve_cutoff(None, judged.lengths)
-        limit = resolve_cutoff(self.cutoff, judged.lengths)
-        return np.minimum(limit, np.maximum(judged.lengths, 1)) if self.ideal == "hits" else limit
+    def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
+        limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)
+        return np.minimum(limit, np.maximum(judged.lengths, 1)[query]) if self.ideal == "hits" else limit
 
     def _ideal_gains(self, grades: FloatArray) -> FloatArray:
         gains = self._gain(grades)
@@ -267,7 +265,7 @@ class NDCG(_Discounted):
     >>> import idealrank as ir
     >>> evaluation = ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NDCG(gain="exp2", cutoff=10)])
     >>> evaluation.mean()["nDCG(gain=exp2)@10"]
-    0.7098097413147177
+    0.7098097413968655
     """
 
     name: ClassVar[str] = "nDCG"

@@ -29,18 +29,18 @@ DiscountLike: TypeAlias = "Discount | str | Sequence[float] | Callable[..., Floa
 
 @dataclass
 class _Table:
-    """Weights of ranks 1, 2, ... and their running sums, grown by doubling."""
+    """Weights by rank and their running sums, grown by doubling; index 0, which is no rank, holds 0."""
 
     weight: Callable[[int], float]
-    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    weights: FloatArray = field(default_factory=lambda: np.zeros(1))
     sums: FloatArray = field(default_factory=lambda: np.zeros(1))
 
     def upto(self, rank: int) -> FloatArray:
-        if rank > self.weights.size:
-            size = max(rank, 2 * self.weights.size, 64)
-            new = np.array([self.weight(r) for r in range(self.weights.size + 1, size + 1)])
+        if rank >= self.weights.size:
+            last = max(rank, 2 * self.weights.size, 64)
+            new = np.array([self.weight(r) for r in range(self.weights.size, last + 1)])
             self.weights = np.concatenate((self.weights, new))
-            self.sums = np.concatenate(([0.0], np.cumsum(self.weights)))
+            self.sums = np.cumsum(self.weights)
         return self.weights
 
 
@@ -76,12 +76,8 @@ class RankDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank, shape of `rank`."""
-        weights: FloatArray = self._table.upto(int(rank.max(initial=0)))[rank - 1]
+        weights: FloatArray = self._table.upto(int(rank.max(initial=0)))[rank]
         return weights
-
-    def first(self, count: int) -> FloatArray:
-        """Weights of ranks 1 to `count`."""
-        return self._table.upto(count)[:count]
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
         """Sum of the weights of the ranks from `first` to `last`, both included."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
+from idealrank.measures.cutoffs import Cutoff, limits_of
 from idealrank.measures.discounts import Discount
 
 
@@ -71,15 +71,30 @@ def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discoun
     array([0.75])
     """
     rank = tied_ranks(judged, hits, gains)
-    length = judged.lengths[hits.query]
-    limit = resolve_cutoff(cutoff, judged.lengths)[hits.query]
-    weights = np.where(rank <= limit, discount.at(np.minimum(rank, limit), length), 0.0)
+    length = judged.lengths[hits.query] if discount.by_length else np.broadcast_to(np.int64(0), rank.shape)
+    limit = limits_of(cutoff, judged.lengths, hits.query)
+    weights = weights_within(discount, rank, limit, length)
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         tied = np.flatnonzero(hits.tie_first < hits.tie_last)
         first, last = hits.tie_first[tied], hits.tie_last[tied]
         reached = np.maximum(np.minimum(last, limit[tied]), first - 1)
         weights[tied] = discount.between(first, reached, length[tied]) / (last - first + 1)
     return weights
+
+
+def weights_within(discount: Discount, rank: IntArray, limit: IntArray, length: IntArray) -> FloatArray:
+    """Discount of each rank, 0 beyond its limit.
+
+    Examples
+    --------
+    >>> from idealrank.measures.discounts import make_discount
+    >>> weights_within(make_discount("reciprocal"), np.array([2, 4]), np.array([3, 3]), np.array([9, 9]))
+    array([0.5, 0. ])
+    """
+    within = rank <= limit
+    if within.all():
+        return discount.at(rank, length)
+    return np.where(within, discount.at(np.minimum(rank, limit), length), 0.0)
 
 
 def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff | None) -> FloatArray:
@@ -96,7 +111,7 @@ def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff 
     array([0.5])
     """
     rank = tied_ranks(judged, hits, gains)
-    limit = resolve_cutoff(cutoff, judged.lengths)[hits.query]
+    limit = limits_of(cutoff, judged.lengths, hits.query)
     chance = (rank <= limit).astype(np.float64)
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         first, last = hits.tie_first, hits.tie_last
