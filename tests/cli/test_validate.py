@@ -87,6 +87,15 @@ def test_columns_can_be_named(tmp_path: Path, capfdbinary: pytest.CaptureFixture
     assert capfdbinary.readouterr().err == b"error: columns=a: expected query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME\n"
 
 
+def test_a_doubtful_guess_is_a_warning(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("qid,docid,docno,rel\nq1,a,b,1\n")
+    assert run(["validate", str(path), "--json"]) == 0
+    report = json.loads(capfdbinary.readouterr().out)
+    assert (report["errors"], report["warnings"]) == (0, 1)
+    assert "docno could be the document too" in report["files"][0]["doubts"][0]
+
+
 def test_labels_and_scores_of_learning_to_rank(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     labels, scores = tmp_path / "a.letor", tmp_path / "scores.txt"
     labels.write_text("2 qid:1 1:0.5\n0 qid:1 1:0.1\n1 qid:2 1:0.5\n")

@@ -3,6 +3,8 @@
 import gzip
 import json
 import os
+import subprocess
+import sys
 import threading
 import zlib
 from pathlib import Path
@@ -289,3 +291,13 @@ def test_an_empty_run_is_told(tmp_path: Path) -> None:
 def test_infinite_scores_and_json_numbers_beyond_double_have_an_order(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"q": {"low": -(10**400), "mid": 5, "high": float("inf"), "huge": 10**300}}))
     assert read_run(tmp_path / "a.json").ranking("q").documents == ["high", "huge", "mid", "low"]
+
+
+def test_reading_text_imports_no_dataframe_library() -> None:
+    modules = ("pyarrow", "narwhals", "pandas", "polars", "zstandard", "tempfile", "csv", "json")
+    script = (
+        "import sys, numpy; before = set(sys.modules); from idealrank.io import reading, frames; "
+        f"print([name for name in {modules} if name in set(sys.modules) - before])"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env={**os.environ}).stdout
+    assert printed == "[]\n"

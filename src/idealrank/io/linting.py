@@ -42,8 +42,8 @@ class Report:
         Counts and examples by kind.
     failure : str
         Why nothing could be read at all; empty otherwise.
-    notes : list of str
-        What was guessed.
+    notes, doubts : list of str
+        What was guessed; and what might have been guessed wrong, which counts as warnings.
     qrels, run : Qrels or Run, optional
         The data, if there is no error, or none but documents that come twice (the first of them counts here).
     """
@@ -54,6 +54,7 @@ class Report:
     problems: Collection = field(default_factory=Collection)
     failure: str = ""
     notes: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
     qrels: Qrels | None = None
     run: Run | None = None
 
@@ -65,7 +66,7 @@ class Report:
     @property
     def n_warnings(self) -> int:
         """Problems that do not."""
-        return sum(self.problems.counts.values()) - self.problems.n_errors
+        return sum(self.problems.counts.values()) - self.problems.n_errors + len(self.doubts)
 
 
 def lint(
@@ -105,7 +106,7 @@ def lint(
     Counter({'fields': 1})
     """
     report = Report([str(path) for path in paths], table, problems=Collection(examples))
-    notes = Notes(report.notes.append)
+    notes = Notes(report.notes.append, report.doubts.append)
     try:
         sources = open_sources(paths, notes)
         kind = common_format(sources, format, notes)

@@ -16,6 +16,8 @@ class Notes:
     ----------
     tell : callable, optional
         Gets every message; the command line prints them to stderr.
+    tell_doubts : callable, optional
+        Gets the doubtful ones in its place.
 
     Examples
     --------
@@ -25,8 +27,9 @@ class Notes:
     ['read as CSV']
     """
 
-    def __init__(self, tell: Tell | None = None) -> None:
+    def __init__(self, tell: Tell | None = None, tell_doubts: Tell | None = None) -> None:
         self._tell = tell
+        self._tell_doubts = tell_doubts or tell
 
     def inform(self, message: str) -> None:
         """Say how something was read when there was no doubt about it.
@@ -46,7 +49,7 @@ class Notes:
         >>> Notes(print).warn("two columns could be the score")
         two columns could be the score
         """
-        if self._tell is not None:
-            self._tell(message)
+        if self._tell_doubts is not None:
+            self._tell_doubts(message)
         else:
             warnings.warn(message, IdealrankWarning, stacklevel=2)

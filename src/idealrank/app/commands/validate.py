@@ -79,7 +79,7 @@ def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation
     """Lines such as compilers print, which editors can follow: ``file:line: error: ...``."""
     for report, observed in zip(reports, observations, strict=True):
         name = ", ".join(report.paths)
-        lines = [*report.notes, *_lines(report), *(f"{name}: {found.severity}: {found}" for found in observed)]
+        lines = [*_lines(report), *(f"{name}: {found.severity}: {found}" for found in observed)]
         if report.table == "run" and not report.failure and (report.run is None or reports[0].qrels is None):
             lines.append(f"{name}: not compared with the judgments until the errors are gone")
         what = f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}" if report.format else _WORDS[report.table]
@@ -93,9 +93,10 @@ def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation
 
 def _lines(report: Report) -> Iterator[str]:
     """The problems of the lines of one collection, kind after kind, errors first."""
+    yield from (_labelled("note", note) for note in report.notes)
     if report.failure:
-        place, _, message = report.failure.partition(": ")
-        yield f"{place}: error: {message}"
+        yield _labelled("error", report.failure)
+    yield from (_labelled("warning", doubt) for doubt in report.doubts)
     for kind in _kinds(report):
         problems, severity = report.problems, report.problems.severities[kind]
         shown = problems.examples[kind]
@@ -103,6 +104,12 @@ def _lines(report: Report) -> Iterator[str]:
         rest = problems.counts[kind] - len(shown)
         if rest:
             yield f"{', '.join(report.paths)}: {severity}: {rest:,} {'more ' if shown else ''}of kind {kind}"
+
+
+def _labelled(label: str, message: str) -> str:
+    """The message, which begins with its place, with a label behind that."""
+    place, _, words = message.partition(": ")
+    return f"{place}: {label}: {words}"
 
 
 def _kinds(report: Report) -> list[str]:
@@ -136,6 +143,7 @@ def _file(report: Report, observed: Sequence[Observation]) -> dict[str, Any]:
         "format": report.format or None,
         "failure": report.failure or None,
         "notes": report.notes,
+        "doubts": report.doubts,
         "problems": problems,
         "observations": [
             {"kind": found.kind, "severity": found.severity, "count": found.count, "message": found.message, "examples": found.examples}
