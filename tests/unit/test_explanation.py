@@ -37,7 +37,7 @@ TIES = ("docid", "docid-ascending", "input", "expected", "best", "worst")
 CLOSE = 1e-12
 
 grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0, 1, 2, 3]), min_size=1)
-scores = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0.25, 0.5, 1.0, 2.0]), min_size=1)
+scores = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0.25, 0.5, 1.0, 1.0 + 1e-9, 2.0]), min_size=1)
 
 
 def explained_and_evaluated(qrels: dict, run: dict, measure: str, convention: Convention | str) -> tuple[Explanation, float | None]:
@@ -94,6 +94,27 @@ def test_contributions_sum_to_the_value_of_evaluate_under_every_switch(
     found, value = explained_and_evaluated({"q": judged}, {"q": returned}, measure, convention)
 
     assert_sums_to(found, value)
+
+
+@pytest.mark.parametrize("duplicates", ["first", "last", "best", "twice"])
+@settings(max_examples=40, deadline=None)
+@given(
+    judged=grades,
+    lines=st.lists(st.tuples(st.sampled_from(DOCUMENTS[:4]), st.sampled_from([0.5, 1.0, 2.0])), min_size=1, max_size=8),
+    measure=st.sampled_from(MEASURES),
+    ties=st.sampled_from(TIES),
+    ideal=st.sampled_from(["judged", "returned"]),
+)
+def test_contributions_sum_to_the_value_of_evaluate_with_documents_listed_twice(
+    duplicates: str, judged: dict, lines: list, measure: str, ties: str, ideal: str
+) -> None:
+    convention = Convention.of("standard", duplicates=duplicates, ties=ties, ideal=ideal)
+    documents, values = [document for document, _ in lines], np.array([score for _, score in lines])
+    run = Run.from_columns(["q"] * len(lines), documents, values)
+
+    found = explain(Qrels({"q": judged}), run, "q", measure, convention)
+
+    assert_sums_to(found, evaluate(Qrels({"q": judged}), run, [measure], convention).per_query()["q"][found.measure])
 
 
 def value_in_order(qrels: dict, documents: list[str], measure: str, convention: Convention) -> float:
