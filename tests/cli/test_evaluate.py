@@ -309,6 +309,22 @@ def test_a_run_that_shares_no_query_is_refused_and_said_why(tmp_path: Path, say:
     assert said.err.startswith("error: no query to evaluate:")
 
 
+@pytest.mark.parametrize(
+    ("line", "warning"),
+    [
+        ("x1 Q0 d1 1 1 t", "run other answers none of the 4 judged queries; do the query ids of both files match?"),
+        ("q1 Q0 D1 1 1 t", "run other returned no judged document at all; do the document ids of both files match?"),
+    ],
+)
+def test_files_that_hardly_belong_together_are_evaluated_with_a_warning(line: str, warning: str, tmp_path: Path, say: Say) -> None:
+    (tmp_path / "other.run").write_text(line, encoding="utf-8")
+
+    said = say("evaluate", "qrels.txt", str(tmp_path / "other.run"), "-m", "nDCG", "--format", "csv")
+
+    assert (said.code, said.err) == (0, f"warning: {warning}\n")
+    assert ",nDCG,0.0," in said.out
+
+
 def test_the_table_marks_the_best_and_marks_nothing_where_all_are_equal(say: Say) -> None:
     different = say("evaluate", "qrels.txt", "bm25.run", "neural.run", "-m", "AP").out
     same = say("evaluate", "qrels.txt", "bm25.run", "bm25.run.gz", "-m", "AP").out

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import click
 
-from idealrank.app import options, output, reading
+from idealrank.app import console, options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
@@ -75,7 +75,20 @@ def evaluate(
         )
 
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
+    for evaluation in evaluations:
+        _doubt(evaluation)
     output.write(_report(evaluations, layout, per_query), output_path)
+
+
+def _doubt(evaluation: Evaluation) -> None:
+    """Warn of files that were hardly meant for each other; their values are not wrong, but say nothing."""
+    cover = evaluation.coverage
+    if cover.missing == cover.queries_in_qrels:
+        console.say(
+            "warning", f"run {evaluation.name} answers none of the {cover.missing:,} judged queries; do the query ids of both files match?"
+        )
+    elif cover.considered and cover.unjudged == cover.considered:
+        console.say("warning", f"run {evaluation.name} returned no judged document at all; do the document ids of both files match?")
 
 
 def _report(evaluations: list[Evaluation], layout: str, per_query: bool) -> Iterable[str]:
