@@ -63,7 +63,7 @@ class Assembly:
     def _order(self, hit: Hit) -> tuple[object, ...]:
         found, differing = self._plainness(hit)
         fit = FITS.index(hit.fit) if hit.fit else 0
-        other = any(here != self._current.switches[switch] for switch, here in self._trials.signature(hit.candidate, hit.measure))
+        other = self._trials.signature(hit.candidate, hit.measure) != self._trials.signature(self._current, hit.measure)
         changed = hit.candidate.convention.name not in PRESETS
         return hit.fit == "single precision", hit.reading == "one minus", found, fit, round(hit.distance, 12), differing, other, changed
 
@@ -115,11 +115,11 @@ class Assembly:
         )
 
     def _differences(self, candidate: Candidate, measure: Measure) -> tuple[SwitchDifference, ...]:
-        acting = self._differing(candidate, measure)
+        acting, current = self._differing(candidate, measure), dict(self._trials.signature(self._current, measure))
         return tuple(
-            SwitchDifference(switch, self._current.switches[switch], here, switch in acting and self._acts(candidate, measure, switch))
+            SwitchDifference(switch, current[switch], here, switch in acting and self._acts(candidate, measure, switch))
             for switch, here in self._trials.signature(candidate, measure)
-            if here != self._current.switches[switch]
+            if here != current[switch]
         )
 
     def _acts(self, candidate: Candidate, measure: Measure, switch: str) -> bool:

@@ -106,7 +106,7 @@ class Twins:
     conventions : tuple of str
         Their names.
     data : tuple of str
-        What data would have to contain to tell some of them apart.
+        What data that might tell some of them apart would have to contain.
     """
 
     conventions: tuple[str, ...]
@@ -157,7 +157,7 @@ class Reconciliation:
     nearest : tuple of Match
         The nearest that do not give it; only when nothing does.
     twins : tuple of Twins
-        Matches that these data cannot tell apart, and data that could.
+        Matches that these data cannot tell apart, and data that might.
     separations : tuple of Separation
         The queries that tell the first match from others.
     refused : tuple of RefusedBy

@@ -58,6 +58,8 @@ class Search:
         """Search, and put together what was found."""
         self._try_presets()
         values = switch_values(self._trials, self._measure)
+        if self._stated.decimals < 5 and "rounding" in values:  # it would fit wherever the unrounded value does
+            values["rounding"] = tuple(rounding for rounding in values["rounding"] if rounding != "round-5")
         bases = [candidate for candidate, _ in self._named]
         self._try_changes(switch_changes(bases, values, 1), "one switch", _ONE_SWITCH_WORK)
         if not self._hits:

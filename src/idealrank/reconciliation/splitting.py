@@ -164,8 +164,8 @@ class Splitter:
 
     def _idle(self, players: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         acting = {switch for player in players for switch in player}
-        relevant = self._trials.relevant(self._measure)
-        return tuple(s for s in relevant if s not in acting and self._a.switches[s] != self._b.switches[s])
+        sides = zip(self._trials.signature(self._a, self._measure), self._trials.signature(self._b, self._measure), strict=True)
+        return tuple(here[0] for here, there in sides if here != there and here[0] not in acting)
 
     def _queries(self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]) -> tuple[QueryChange, ...]:
         """The queries with the largest shares of the difference, and the switch that moves each most."""
@@ -289,6 +289,6 @@ def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | 
     --------
     >>> split = split_lists_difference(Lists.from_arrays([[2, 1, 0]], [[0.1, 0.9, 0.5]]), "nDCG", "standard", "lightgbm")
     >>> [part.switches for part in split.parts], split.idle
-    ([('gain',)], ('ties', 'negative', 'ideal', 'no_relevant'))
+    ([('gain',)], ('ties', 'negative', 'no_relevant'))
     """
     return Splitter(Trials.of_lists(lists), parse_measure(measure), Convention.of(a), Convention.of(b)).split()

@@ -133,7 +133,7 @@ def _nothing(found: "Reconciliation", digits: int) -> list[str]:
 def _twins(found: "Reconciliation") -> list[str]:
     lines: list[str] = []
     for twins in found.twins:
-        lines += ["", f"These data cannot tell apart {_listed(twins.conventions)}. Data that could: {'; '.join(twins.data)}."]
+        lines += ["", f"These data cannot tell apart {_listed(twins.conventions)}. Data that might: {'; '.join(twins.data)}."]
     return lines
 
 

@@ -219,15 +219,18 @@ class Trials:
 
     def signature(self, candidate: Candidate, measure: Measure) -> tuple[tuple[str, str], ...]:
         """The relevant switches: candidates of one signature are one convention, whatever the data."""
-        return tuple((name, candidate.switches[name]) for name in self.relevant(measure))
+        return tuple((name, self._one_word(name, candidate.switches[name])) for name in self.relevant(measure))
+
+    def _one_word(self, switch: str, value: str) -> str:
+        """In arrays every item is judged and returned, so three kinds of ideal are one."""
+        return "judged" if self.arrays and switch == "ideal" and value in ("returned", "hits") else value
 
     def settled(self, candidate: Candidate, measure: Measure) -> dict[str, str]:
         """The relevant switches, those that cannot act on these data set to one and the same value."""
         switches = self.facts.settle(candidate.switches)
-        if self.arrays:
-            switches |= {"ideal": "judged"} if switches["ideal"] in ("returned", "hits") else {}  # every item is both
-            switches |= {"ties": "input"} if switches["ties"] == "docid" else {}  # there are none, and no ids either
-        return {name: switches[name] for name in self.relevant(measure)}
+        if self.arrays and switches["ties"] == "docid":
+            switches["ties"] = "input"  # there are none, and no ids either
+        return {name: self._one_word(name, switches[name]) for name in self.relevant(measure)}
 
     def outcome(self, candidate: Candidate, measure: Measure) -> Outcome | Refusal:
         """Value under a convention, or why there is none."""
