@@ -40,10 +40,12 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
     words = {
         "fields": (f"{decode_id(detail)} fields in {line}", FIELDS[table], ""),
         "number": (f"{shown} in {line}", _NUMBER[table], ""),
-        "nan": (f"{value} {shown} in {line}", "a number, for NaN has no order", "remove the line or give the document a score"),
+        "nan": (f"{value} {shown if detail else 'NaN'} in {line}", "a number, for NaN has no order", f"leave the document out or give it a {value}"),
         "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
         "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
-        "empty-id": (f"an empty id in {line}", FIELDS[table], ""),
+        "empty-id": (f"an empty id in {line}", "ids of at least one byte", ""),
+        "too-long": (f"an id of four gigabytes in {line}", "shorter ids", "are line ends missing?"),
+        "utf8": (f"an id with half a surrogate pair, {line}", "text that has a UTF-8 form", ""),
         "duplicate": (f"a document a second time{_since(detail)} in {line}", "each document once per query", duplicate_hint),
     }
     return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))

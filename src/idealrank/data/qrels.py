@@ -36,10 +36,15 @@ class Qrels:
     """
 
     def __init__(self, grades: Mapping[str, Mapping[str, float]], *, name: str = "qrels") -> None:
+        for query, graded in grades.items():
+            if isinstance(graded, (list, tuple, str)):
+                raise InputError(f"qrels: query {query!r}: found a {type(graded).__name__} of documents, expected {{document: grade}}")
         try:
             table = _kernel.from_mapping(grades)
         except _kernel.ParseError as error:
             raise translate(error, (), "qrels") from None
+        except TypeError as error:
+            raise InputError(f"qrels: {error}") from None
         self._take(table, name, ())
 
     @classmethod

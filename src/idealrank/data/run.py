@@ -63,6 +63,8 @@ class Run:
             table = _kernel.from_mapping(scores, duplicates="keep")
         except _kernel.ParseError as error:
             raise translate(error, (), "run") from None
+        except TypeError as error:
+            raise InputError(f"run {name!r}: {error}") from None
         self._take(table, name, ())
 
     @classmethod
