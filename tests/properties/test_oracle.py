@@ -134,7 +134,7 @@ def naive_lists(queries: Sequence[Sequence[tuple[float, float]]], measure: Measu
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=2 * EXAMPLES)
 @given(data=st.data())
 def test_arrays_equal_the_definition(name: str, data: st.DataObject) -> None:
     """Labels and scores, lists of equal and of different lengths, ties across the cutoff."""

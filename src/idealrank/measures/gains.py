@@ -154,10 +154,11 @@ class CustomGain:
         return f"custom:{getattr(self.function, '__name__', type(self.function).__name__).strip('<>')}"
 
     def __call__(self, grades: FloatArray) -> FloatArray:
-        gains: AnyArray = np.asarray(self.function(grades), dtype=np.float64)
-        if gains.shape != grades.shape:
-            raise InputError(f"gain {self.text} gave shape {gains.shape} for grades of shape {grades.shape}; expected the same")
-        return gains
+        column = grades.reshape(-1)  # lists of one length come as rows of a matrix, which a function written for a column may not expect
+        gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
+        if gains.shape != column.shape:
+            raise InputError(f"gain {self.text} gave shape {gains.shape} for grades of shape {column.shape}; expected the same")
+        return gains.reshape(grades.shape)
 
 
 def make_gain(gain: GainLike) -> Gain:
@@ -201,6 +202,7 @@ def _gain_from_text(text: str) -> Gain:
         if name.startswith("{") and name.endswith("}"):
             pairs = (entry.split(":") for entry in name[1:-1].split(","))
             return TableGain(tuple(sorted((float(grade), float(value)) for grade, value in pairs)))
-    except ValueError:
-        pass
+    except ValueError as error:
+        if isinstance(error, OptionError):
+            raise
     raise OptionError(f"gain={text}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a function in Python")
