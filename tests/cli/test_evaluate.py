@@ -313,7 +313,7 @@ def test_a_run_that_shares_no_query_is_refused_and_said_why(tmp_path: Path, say:
     ("line", "warning"),
     [
         ("x1 Q0 d1 1 1 t", "run other answers none of the 4 judged queries; do the query ids of both files match?"),
-        ("q1 Q0 D1 1 1 t", "run other returned no judged document at all; do the document ids of both files match?"),
+        ("q1 Q0 D1 1 1 t", "run other has no judged document; do the document ids of both files match?"),
     ],
 )
 def test_files_that_hardly_belong_together_are_evaluated_with_a_warning(line: str, warning: str, tmp_path: Path, say: Say) -> None:

@@ -88,7 +88,8 @@ def _doubt(evaluation: Evaluation) -> None:
             "warning", f"run {evaluation.name} answers none of the {cover.missing:,} judged queries; do the query ids of both files match?"
         )
     elif cover.considered and cover.unjudged == cover.considered:
-        console.say("warning", f"run {evaluation.name} returned no judged document at all; do the document ids of both files match?")
+        where = f" in the first {cover.unjudged_cutoff} ranks" if cover.unjudged_cutoff else ""
+        console.say("warning", f"run {evaluation.name} has no judged document{where}; do the document ids of both files match?")
 
 
 def _report(evaluations: list[Evaluation], layout: str, per_query: bool) -> Iterable[str]:
