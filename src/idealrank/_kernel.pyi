@@ -22,6 +22,7 @@ control    a byte below 0x20 that separates nothing                             
 too-long   an id of four gigabytes                                               length of the line
 duplicate  a document twice under a query                                        ``b"SOURCE:LINE"`` of the first; empty without lines
 empty-id   an empty query or document id (mappings and columns only)             empty
+utf8       a str that has no UTF-8 (half a surrogate pair); text is the id         empty
 stopped    `Progress.stop` was called                                            empty
 ========== ===================================================================== ==========================================
 

@@ -76,6 +76,11 @@ Layout layout_of(const std::string& name) {
   return choose("kind", name, choices);
 }
 
+int checked_threads(int threads) {
+  if (threads < 0) throw nb::value_error("threads must not be negative; 0 uses all processors");
+  return threads;
+}
+
 // The buffers of a text, held open as long as it lives.
 class Text {
  public:
@@ -110,7 +115,7 @@ class Text {
 
 Table read_text(const Text& text, const std::string& duplicates, std::optional<nb::bytes> only_query, int threads, Progress* progress, size_t chunk_bytes) {
   ReadOptions options;
-  options.threads = threads;
+  options.threads = checked_threads(threads);
   options.chunk_bytes = chunk_bytes;
   options.duplicates = duplicates_of_reading(duplicates);
   if (only_query) options.only_query = std::string(only_query->c_str(), only_query->size());
@@ -120,6 +125,7 @@ Table read_text(const Text& text, const std::string& duplicates, std::optional<n
 
 nb::list lint_text(const Text& text, size_t examples, int threads, Progress* progress, size_t chunk_bytes) {
   std::vector<FindingReport> reports;
+  checked_threads(threads);
   {
     nb::gil_scoped_release unlocked;
     reports = Linter(text.sources, examples, threads, chunk_bytes).lint(progress);
@@ -146,12 +152,14 @@ Table from_columns(nb::object queries, nb::object documents, Values values, cons
 
 Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool float32, const std::string& duplicates, bool skip_unjudged,
               std::optional<Mask> removed, int64_t depth, int threads, Progress* progress, size_t chunk_bytes) {
+  checked_threads(threads);
   ListOptions options;
   options.ties = ties_of(ties);
   options.float32 = float32;
   options.duplicates = duplicates_of_ranking(duplicates);
   options.skip_unjudged = skip_unjudged;
   options.depth = depth;
+  if (depth < 0) throw nb::value_error("depth must not be negative; 0 keeps all ranks");
   if (removed && removed->shape(0) != qrels.n_rows()) throw nb::value_error("removed must have one entry per row of the qrels");
   if (removed) options.removed = removed->data();
   if (nb::isinstance<Table>(run)) {

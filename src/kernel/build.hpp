@@ -26,6 +26,8 @@ class TableBuilder {
       name_owners();
     }
   }
+  // This query comes soon.
+  void expect(Bytes id) const { table_.index.expect(id); }
   void row(Bytes document, double value) {
     documents_.push(document);
     values_.push(value);

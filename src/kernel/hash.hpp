@@ -2,8 +2,10 @@
 // Nothing that leaves the kernel depends on a hash value: tables only find equal bytes, order always comes from the input.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <random>
 
 #include "memory.hpp"
@@ -39,9 +41,15 @@ inline uint64_t folded_product(uint64_t a, uint64_t b) {
 struct HashSeed {
   uint64_t first, second;
   static HashSeed random() {
-    std::random_device device;
-    auto draw = [&] { return (static_cast<uint64_t>(device()) << 32) ^ device(); };
-    return {draw() | 1, draw() | 1};
+    try {
+      std::random_device device;
+      auto draw = [&] { return (static_cast<uint64_t>(device()) << 32) ^ device(); };
+      return {draw() | 1, draw() | 1};
+    } catch (const std::exception&) {
+      // No source of randomness: the clock is harder to guess than a constant.
+      auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+      return {(now * 0x9e3779b97f4a7c15ull) | 1, (now * 0xd1b54a32d192ed03ull) | 1};
+    }
   }
 };
 

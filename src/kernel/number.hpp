@@ -1,6 +1,7 @@
 // Decimal numbers as people write them in qrels and runs, correctly rounded to double.
 #pragma once
 
+#include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +20,9 @@
 #endif
 
 namespace idealrank {
+
+// One division is rounded once, and scores compare as they were stored, only where doubles are computed as doubles.
+static_assert(FLT_EVAL_METHOD == 0, "idealrank needs double arithmetic without extra precision; on 32-bit x86 compile with -msse2 -mfpmath=sse");
 
 enum class NumberKind { number, nan, invalid };
 

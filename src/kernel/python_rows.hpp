@@ -77,6 +77,7 @@ class MappingReader {
   }
   Table finish(Duplicates duplicates) {
     // The keys of a dict differ, and so do their bytes unless 1, "1" and b"1" come together: nobody need look for duplicates.
+    nb::gil_scoped_release unlocked;
     return builder_.finish(only_str_ ? Duplicates::keep : duplicates,
                            [&](size_t, size_t second) { return builder_.error_at(Problem::duplicate, 0, second); });
   }
@@ -155,6 +156,7 @@ class IdColumn {
   }
 
   size_t size() const { return size_; }
+  bool is_buffer() const { return opened_; }  // and may be read without the GIL
   Bytes operator[](size_t i) {
     if (opened_) {
       auto first = offsets_[i], end = offsets_[i + 1];
@@ -176,11 +178,11 @@ class IdColumn {
   }
   void open_pair(nb::handle column) {
     array_ = nb::cast<Offsets>(column[0]);
+    if (array_.shape(0) == 0) throw nb::value_error("id offsets must have one entry more than there are rows");
+    offsets_ = array_.data();
+    size_ = array_.shape(0) - 1;
     if (PyObject_GetBuffer(nb::object(column[1]).ptr(), &data_, PyBUF_SIMPLE)) nb::raise_python_error();
     opened_ = true;
-    offsets_ = array_.data();
-    if (array_.shape(0) == 0) throw nb::value_error("id offsets must have one entry more than there are rows");
-    size_ = array_.shape(0) - 1;
   }
 
   nb::object sequence_;
@@ -200,13 +202,18 @@ inline Table table_from_columns(IdColumn& queries, IdColumn& documents, const do
                               .c_str());
   }
   TableBuilder builder;
-  for (size_t row = 0; row < n; ++row) {
-    Bytes query = queries[row], document = documents[row];
-    if (query.empty() || document.empty()) throw row_error(Problem::empty_id, row + 1, query, document);
-    if (std::isnan(values[row])) throw row_error(Problem::nan, row + 1, query, document);
-    builder.query(query);
-    builder.row(document, values[row]);
-  }
+  auto add_rows = [&] {
+    for (size_t row = 0; row < n; ++row) {
+      Bytes query = queries[row], document = documents[row];
+      if (query.empty() || document.empty()) throw row_error(Problem::empty_id, row + 1, query, document);
+      if (std::isnan(values[row])) throw row_error(Problem::nan, row + 1, query, document);
+      builder.query(query);
+      builder.row(document, values[row]);
+    }
+  };
+  if (!queries.is_buffer() || !documents.is_buffer()) add_rows();
+  nb::gil_scoped_release unlocked;
+  if (queries.is_buffer() && documents.is_buffer()) add_rows();
   return builder.finish(duplicates, [&](size_t first, size_t second) {
     ParseError error = builder.error_at(Problem::duplicate, second + 1, second);
     error.detail = "0:" + std::to_string(first + 1);

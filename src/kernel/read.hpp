@@ -50,8 +50,11 @@ class Fragment {
     detail = reader.detail();
   }
   void append_to(TableBuilder& builder) const {
+    constexpr size_t ahead = prefetch_distance;
     size_t row = 0;
-    for (const Rows& rows : segments_) {
+    for (size_t i = 0; i < segments_.size(); ++i) {
+      const Rows& rows = segments_[i];
+      if (i + ahead < segments_.size()) builder.expect(Bytes(segments_[i + ahead].query, segments_[i + ahead].size));
       builder.query(Bytes(rows.query, rows.size));
       for (size_t end = row + rows.rows; row < end; ++row) builder.row(documents_[row], values_[row]);
     }

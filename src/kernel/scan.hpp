@@ -7,7 +7,9 @@
 
 #include "hash.hpp"
 
-#if defined(__SSE2__) || defined(_M_X64)
+// IDEALRANK_PORTABLE_SCAN asks for the plain words that other processors get, so that tests can reach them anywhere.
+#if defined(IDEALRANK_PORTABLE_SCAN)
+#elif defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define IDEALRANK_SSE2 1
 #elif defined(__aarch64__) && defined(__ARM_NEON)

@@ -44,6 +44,7 @@ class TextAligner {
     gather_run_only();
     redo_scattered(progress);
     if (problem_.any()) throw problem_.error(sources_);
+    first_place_ = Array<uint64_t>();  // the results need the room more
     Aligned aligned = assembly_.finish(qrels_);
     LineCounts counts;
     for (const auto& worker : workers_) counts.add(worker->counts);

@@ -52,49 +52,68 @@ class IdPool {
   bool wide_ = false;
 };
 
-// Finds the number of an id in a pool: open addressing over indices; the bytes themselves are the keys.
+// Finds the number of an id in a pool: open addressing over numbers; the bytes themselves are the keys. The bits of a slot that the numbers
+// do not need hold bits of the hash, so that an id is compared with hardly any other.
 class IdIndex {
  public:
   static constexpr uint32_t absent = UINT32_MAX;
 
   uint32_t find(const IdPool& pool, Bytes id) const {
     if (!slots_.size()) return absent;
-    for (size_t at = place(id);; at = (at + 1) & mask_) {
-      uint32_t slot = slots_[at];
-      if (slot == 0) return absent;
-      if (pool[slot - 1] == id) return slot - 1;
-    }
+    size_t place;
+    return locate(pool, id, hash_bytes(id, hash_seed()), place);
   }
   // The id's number, and a new one (the pool grows by it) if it was not there.
   uint32_t add(IdPool& pool, Bytes id) {
-    if (count_ + count_ / 2 + 1 >= slots_.size()) rebuild(pool);
-    size_t at = place(id);
-    for (; slots_[at]; at = (at + 1) & mask_) {
-      if (pool[slots_[at] - 1] == id) return slots_[at] - 1;
-    }
+    if (count_ + count_ / 2 + 2 >= slots_.size()) rebuild(pool);
+    uint64_t hash = hash_bytes(id, hash_seed());
+    size_t place;
+    uint32_t found = locate(pool, id, hash, place);
+    if (found != absent) return found;
     if (pool.size() >= UINT32_MAX - 1) throw std::length_error("more than 4,294,967,294 queries");
     pool.push(id);
-    slots_[at] = static_cast<uint32_t>(pool.size());
+    slots_[place] = tag(hash) | static_cast<uint32_t>(pool.size());
     ++count_;
     return static_cast<uint32_t>(pool.size()) - 1;
   }
+  // The id will be asked for soon.
+  void expect(Bytes id) const {
+    if (slots_.size() > prefetch_from) prefetch(&slots_[hash_bytes(id, hash_seed()) & mask_]);
+  }
 
  private:
-  size_t place(Bytes id) const { return hash_bytes(id, hash_seed()) & mask_; }
+  uint32_t tag(uint64_t hash) const { return static_cast<uint32_t>(hash >> 32) & ~static_cast<uint32_t>(mask_); }
+  // The number, or absent and the free place where it would go.
+  uint32_t locate(const IdPool& pool, Bytes id, uint64_t hash, size_t& place) const {
+    uint32_t wanted = tag(hash), numbers = static_cast<uint32_t>(mask_);
+    for (place = hash & mask_; slots_[place]; place = (place + 1) & mask_) {
+      uint32_t slot = slots_[place];
+      if ((slot & ~numbers) == wanted && pool[(slot & numbers) - 1] == id) return (slot & numbers) - 1;
+    }
+    return absent;
+  }
   void rebuild(const IdPool& pool) {
     size_t places = slots_.size() ? slots_.size() * 2 : 16;
     slots_ = Array<uint32_t>();  // freed before the larger one is asked for
     slots_ = Array<uint32_t>::zeros(places);
     mask_ = places - 1;
-    for (size_t i = 0; i < pool.size(); ++i) {
-      size_t at = place(pool[i]);
-      while (slots_[at]) at = (at + 1) & mask_;
-      slots_[at] = static_cast<uint32_t>(i) + 1;
+    uint64_t hashes[prefetch_distance];
+    for (size_t i = 0; i < pool.size() + prefetch_distance; ++i) {
+      uint64_t& hash = hashes[i % prefetch_distance];
+      if (i >= prefetch_distance) insert(hash, static_cast<uint32_t>(i - prefetch_distance));
+      if (i >= pool.size()) continue;
+      hash = hash_bytes(pool[i], hash_seed());
+      prefetch(&slots_[hash & mask_]);
     }
+  }
+  void insert(uint64_t hash, uint32_t number) {
+    size_t place = hash & mask_;
+    while (slots_[place]) place = (place + 1) & mask_;
+    slots_[place] = tag(hash) | (number + 1);
   }
 
   Array<uint32_t> slots_;
-  size_t mask_ = 0;
+  size_t mask_ = 0;  // places - 1; a number + 1 never needs more bits, since a third of the places stays free
   size_t count_ = 0;
 };
 
