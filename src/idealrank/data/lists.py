@@ -176,6 +176,7 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
     if group is None:
         return np.array([0, n], np.int64)
     sizes = np.asarray(group)
+    sizes = sizes if sizes.size else sizes.astype(np.int64)  # an empty list comes as float64
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or int(sizes.sum()) != n:
         hint = "; for one query id per item pass qid=" if sizes.size == n else ""
         raise InputError(
@@ -237,8 +238,7 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     except _kernel.ParseError as error:
         raise InputError(f"item {error.args[2] - 1}: found NaN as score or label, expected a number, for NaN has no order") from None
     lengths, tied = groups.length, groups.tied.astype(np.int64)
-    rank, first, last = (column.astype(np.int64) for column in (groups.tie_rank, groups.tie_first, groups.tie_last))
-    members = TieMembers(groups.tie_query, rank, first, last, groups.tie_grade)
+    members = TieMembers(groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade)
     zeros = np.zeros(lists.n_queries, np.int64)
     rectangle = None
     if groups.width > 0 or lists.n_queries == 0:

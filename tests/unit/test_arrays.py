@@ -1,0 +1,138 @@
+"""Labels and scores as arrays: layouts, padding, number types, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.data.lists import Lists
+
+LABELS, SCORES = [3, 0, 1, 2, 0, 1], [0.2, 0.9, 0.4, 0.8, 0.1, 0.7]
+GROUPS = [3, 1, 2]
+EXPECTED = [ir.ndcg(LABELS[:3], SCORES[:3])[0], ir.ndcg(LABELS[3:4], SCORES[3:4])[0], ir.ndcg(LABELS[4:], SCORES[4:])[0]]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"group": GROUPS},
+        {"group": np.array(GROUPS, np.uint8)},
+        {"offsets": [0, 3, 4, 6]},
+        {"qid": [7, 7, 7, 3, 5, 5]},
+        {"qid": ["b", "b", "b", "a", "c", "c"]},
+    ],
+)
+def test_lists_of_different_lengths(layout: dict[str, Any]) -> None:
+    """Sizes, offsets or an id per item."""
+    assert ir.ndcg(LABELS, SCORES, **layout).tolist() == EXPECTED
+
+
+def test_items_in_any_order() -> None:
+    """Query ids scattered: queries by first appearance, items in their order, as if they had stood together."""
+    rng = np.random.default_rng(2)
+    qid = rng.integers(0, 40, 600)
+    labels, scores = rng.integers(0, 4, 600), rng.integers(0, 5, 600).astype(float)
+    names = list(dict.fromkeys(qid.tolist()))
+    for ties in ("expected", "input", "best", "worst"):
+        found = ir.evaluate(labels, scores, ["nDCG@3", "AP", "RR"], f"standard,ties={ties}", qid=qid)
+        assert list(found.queries) == [str(name) for name in names]
+        for name, values in zip(names, found.values, strict=True):
+            alone = ir.evaluate(labels[qid == name], scores[qid == name], ["nDCG@3", "AP", "RR"], f"standard,ties={ties}")
+            np.testing.assert_allclose(values, alone.values[0], rtol=1e-14)
+
+
+def test_rows_masks_and_padding() -> None:
+    """A rectangle with holes, told by a mask, a label or NaN, equals the lists without them."""
+    labels = np.array([[3, 0, 1], [2, -1, -1], [0, 1, -1]], float)
+    scores = np.array([[0.2, 0.9, 0.4], [0.8, 9.0, 9.0], [0.1, 0.7, 9.0]])
+    for layout in ({"mask": labels >= 0}, {"padding": -1}):
+        assert ir.ndcg(labels, scores, **layout).tolist() == EXPECTED  # type: ignore[arg-type]
+    assert ir.ndcg(np.where(labels < 0, np.nan, labels), scores, padding=float("nan")).tolist() == EXPECTED
+    flat = ir.ndcg(labels.reshape(-1), scores.reshape(-1), qid=[1, 1, 1, 2, 2, 2, 3, 3, 3], mask=(labels >= 0).reshape(-1))
+    assert flat.tolist() == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "labels", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32, np.float16, np.float32, np.float64, np.bool_]
+)
+@pytest.mark.parametrize("scores", [np.float32, np.float64, np.float16, np.int32])
+def test_number_types(labels: type, scores: type) -> None:
+    """Every type that holds the numbers gives the same values."""
+    one, two = np.array([1, 0, 1, 0], labels), np.array([1, 3, 2, 3], scores)
+    assert ir.ndcg(one, two, 3).tolist() == ir.ndcg([1, 0, 1, 0], [1.0, 3.0, 2.0, 3.0], 3).tolist()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_memory_layouts(order: str) -> None:
+    """Strided and column-major arrays are read in their own order."""
+    labels, scores = np.arange(24).reshape(4, 6) % 5, (np.arange(24) * 7 % 11).reshape(4, 6).astype(float)
+    expected = ir.ndcg(labels, scores).tolist()
+    assert ir.ndcg(np.array(labels, order=order), np.array(scores, order=order)).tolist() == expected  # type: ignore[call-overload]
+    wide = np.zeros((4, 12))
+    wide[:, ::2] = scores
+    assert ir.ndcg(labels, wide[:, ::2]).tolist() == expected
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5, 8, None])
+@pytest.mark.parametrize("width", [1, 2, 5, 9])
+def test_a_cutoff_gives_the_values_of_the_whole_list(depth: int | None, width: int) -> None:
+    """Asked alone the kernel keeps only the top; asked beside an uncut measure it keeps all."""
+    rng = np.random.default_rng(width)
+    labels, scores = rng.integers(0, 4, (50, width)), rng.integers(0, 3, (50, width)).astype(float)
+    for ties in ("expected", "input", "best", "worst"):
+        for text in ("nDCG", "DCG", "iDCG", "AP", "RR", "R", "P"):
+            measure = ir.MEASURES[text](cutoff=depth or (3 if text == "P" else None))
+            convention = ir.Convention.of("standard", ties=ties)
+            alone = ir.evaluate(labels, scores, [measure], convention)[measure]
+            beside = ir.evaluate(labels, scores, [measure, "nDCG(ideal=uncut)", "AP"], convention)[measure]
+            np.testing.assert_allclose(alone, beside, rtol=1e-13, atol=1e-15)
+
+
+def test_empty_lists_and_no_lists() -> None:
+    """A query without items has no relevant ones; no query at all gives no value."""
+    assert ir.ndcg([1, 0], [0.2, 0.1], group=[0, 2, 0]).tolist() == [0.0, 1.0, 0.0]
+    assert ir.ndcg([], [], group=[]).tolist() == []
+    assert ir.ndcg(np.zeros((0, 5)), np.zeros((0, 5))).shape == (0,)
+
+
+def test_arrays_have_no_ids_so_ties_by_id_become_their_mean() -> None:
+    """Said in the provenance."""
+    evaluation = ir.evaluate([1, 0], [0.5, 0.5], "nDCG")
+    assert evaluation.convention.name == "standard,ties=expected"
+    assert evaluation.values[0, 0] == pytest.approx((1 + 1 / np.log2(3)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "layout", "message"),
+    [
+        ([1, 0], [0.1], {}, "labels have shape (2,) and scores (1,)"),
+        ([[[1]]], [[[0.1]]], {}, "expected the same 1-D or 2-D shape"),
+        ([[1, 0], [1]], [[1, 0], [1]], {}, "rows of different lengths"),
+        (["a", "b"], [0.1, 0.2], {}, "labels: found values of type"),
+        ([1, 0], [0.1, float("nan")], {}, "item 1: found NaN as score or label"),
+        ([1, 0], [0.1, 0.2], {"group": [3]}, "sizes that add up to 3, expected 2"),
+        ([1, 0], [0.1, 0.2], {"group": [1, 2]}, "for one query id per item pass qid="),
+        ([1, 0], [0.1, 0.2], {"group": [1, 1], "qid": [1, 2]}, "found group and qid with 1-D labels"),
+        ([[1, 0]], [[0.1, 0.2]], {"group": [2]}, "found group with 2-D labels"),
+        ([1, 0], [0.1, 0.2], {"offsets": [0, 1]}, "offsets: expected rising whole numbers from 0 to the number of items, 2"),
+        ([1, 0], [0.1, 0.2], {"qid": [1]}, "qid has shape (1,), expected one id per item, (2,)"),
+        ([1, 0], [0.1, 0.2], {"mask": [True]}, "mask has shape (1,), expected that of the labels"),
+    ],
+)
+def test_what_does_not_fit_is_named(labels: Any, scores: Any, layout: dict[str, Any], message: str) -> None:
+    """What was found and what was expected."""
+    with pytest.raises(ir.InputError) as caught:
+        ir.ndcg(labels, scores, **layout)
+    assert message in str(caught.value)
+
+
+def test_inputs_are_never_changed() -> None:
+    """Neither by padding nor by policies."""
+    labels, scores = np.array([2.0, -1.0, 0.5]), np.array([0.1, 0.3, 0.2])
+    for convention in ("ignite", "keras-rs", "allrank", "trec_eval-10", "standard"):
+        kept = labels.copy(), scores.copy()
+        Lists.from_arrays(labels, scores)
+        with np.errstate(all="raise"):
+            ir.ndcg(labels, scores, convention=convention)
+        np.testing.assert_array_equal((labels, scores), kept)

@@ -1,0 +1,167 @@
+"""P, R, AP, RR and the counts: formulas worked by hand, thresholds, ties, and their texts in other tools' words."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.measures.parse import parse_measures
+
+QRELS = {"q": {"a": 1, "b": 2, "c": 0, "d": 3, "e": 1}}
+RUN = {"q": ["b", "x", "a", "c", "e"]}  # relevant at ranks 1, 3, 5; d is missed
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("P@1", 1.0),
+        ("P@3", 2 / 3),
+        ("P@10", 3 / 10),
+        ("P(rel=2)@3", 1 / 3),
+        ("R", 3 / 4),
+        ("R@3", 2 / 4),
+        ("R(rel=2)", 1 / 2),
+        ("R(rel=4)", 0.0),
+        ("AP", (1 + 2 / 3 + 3 / 5) / 4),
+        ("AP@3", (1 + 2 / 3) / 4),
+        ("AP(rel=2)", 1 / 2),
+        ("RR", 1.0),
+        ("RR(rel=3)", 0.0),
+        ("NumQ", 1.0),
+        ("NumRet", 5.0),
+        ("NumRet@3", 3.0),
+        ("NumRel", 4.0),
+        ("NumRel(rel=2)", 2.0),
+        ("NumRelRet", 3.0),
+        ("NumRelRet@2", 1.0),
+        ("NumRelRet(rel=2)", 1.0),
+    ],
+)
+def test_values_worked_by_hand(measure: str, value: float) -> None:
+    """From tables, and from arrays where every document is judged and returned."""
+    assert ir.evaluate(QRELS, RUN, [measure]).values[0, 0] == pytest.approx(value, abs=1e-15)
+
+
+def test_arrays_count_relevant_items_below_the_cutoff() -> None:
+    """Three relevant of four, two within the cutoff."""
+    means = ir.evaluate([[1, 1, 0, 1]], [[4.0, 3.0, 2.0, 1.0]], ["R@2", "AP@2", "P@2", "NumRel", "NumRelRet@2", "NumRet"]).mean()
+    assert dict(means) == pytest.approx({"R@2": 2 / 3, "AP@2": 2 / 3, "P@2": 1.0, "NumRel": 3.0, "NumRelRet@2": 2.0, "NumRet": 4.0})
+
+
+@pytest.mark.parametrize(("relevant", "tied", "above"), [(1, 2, 0), (2, 3, 1), (1, 5, 2), (3, 5, 0), (4, 6, 1)])
+@pytest.mark.parametrize("cutoff", [1, 2, 3, 5, None])
+def test_expected_values_of_one_tie_group(relevant: int, tied: int, above: int, cutoff: int | None) -> None:
+    """A group of `tied` documents below `above` untied ones, the first of which is relevant: closed form against every order."""
+    labels = [1 if place == 0 else 0 for place in range(above)] + [1] * relevant + [0] * (tied - relevant)
+    scores = [10.0 - place for place in range(above)] + [0.0] * tied
+    ends = sorted(set(permutations(labels[above:])))
+    for measure in (ir.AP(cutoff=cutoff), ir.RR(cutoff=cutoff), ir.R(cutoff=cutoff), ir.P(cutoff=cutoff or 4), ir.NDCG(cutoff=cutoff)):
+        every = [ir.evaluate([[*labels[:above], *end]], [[-float(i) for i in range(len(labels))]], [measure]).values[0, 0] for end in ends]
+        found = ir.evaluate([labels], [scores], [measure], "standard,ties=expected").values[0, 0]
+        assert found == pytest.approx(math.fsum(every) / len(every), abs=1e-13)
+
+
+def test_ten_thousand_tied_documents() -> None:
+    """A group far too large to enumerate: P@10 of 100 relevant among 10,000 is 1/100, and nothing overflows."""
+    labels = np.zeros(10_000, np.int64)
+    labels[:100] = 1
+    means = ir.evaluate(labels, np.zeros(10_000), ["P@10", "R@1000", "RR", "AP"]).mean()
+    assert means["P@10"] == pytest.approx(0.01, abs=1e-12)
+    assert means["R@1000"] == pytest.approx(0.1, abs=1e-12)
+    # sum over ranks of 1/rank times the chance that all better ranks hold other documents
+    chances = [100 / 10_000]
+    for rank in range(1, 9900):
+        chances.append(chances[-1] * (9900 - rank + 1) / (10_000 - rank))
+    assert means["RR"] == pytest.approx(math.fsum(chance / rank for rank, chance in enumerate(chances, 1)), rel=1e-10)
+    assert 0.01 < means["AP"] < 0.02
+
+
+@pytest.mark.parametrize("policy", ["zero", "one", "nan", "left-out"])
+def test_measures_without_relevant_documents(policy: str) -> None:
+    """AP, R and RR are undefined where no grade reaches the threshold; P never is."""
+    evaluation = ir.evaluate(
+        {"q": {"a": 0}, "p": {"a": 1}}, {"q": ["a"], "p": ["a"]}, ["AP", "R", "RR", "P@1"], f"standard,no_relevant={policy}"
+    )
+    expected = {"zero": 0.0, "one": 1.0, "nan": math.nan, "left-out": math.nan}[policy]
+    assert evaluation.values[0, :3] == pytest.approx([expected] * 3, nan_ok=True)
+    assert evaluation.values[0, 3] == 0.0
+    assert evaluation.scored[0].tolist() == [policy != "left-out"] * 3 + [True]
+    mean = {"zero": 0.5, "one": 1.0, "nan": math.nan, "left-out": 1.0}[policy]
+    assert evaluation.mean()["AP"] == pytest.approx(mean, nan_ok=True)
+    assert evaluation.mean()["P@1"] == 0.5
+
+
+def test_counts_are_sums() -> None:
+    """Over queries, missing ones included."""
+    evaluation = ir.evaluate({"q": {"a": 1, "b": 2}, "p": {"c": 1}}, {"q": ["a", "x"]}, ["NumQ", "NumRet", "NumRel", "NumRelRet"])
+    assert dict(evaluation.mean()) == {"NumQ": 2.0, "NumRet": 2.0, "NumRel": 3.0, "NumRelRet": 1.0}
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spelling", "text"),
+    [
+        ("ndcg", "nDCG"), ("NDCG@10", "nDCG@10"), ("ndcg_cut_10", "nDCG@10"), ("ndcg_cut.10", "nDCG@10"), ("nDCG(dcg='exp-log2')@5", "nDCG(gain=exp2)@5"),
+        ("ndcg_burges@3", "nDCG(gain=exp2)@3"), ("ndcg@10-", "nDCG(no_relevant=zero)@10"), ("ndcg-", "nDCG(no_relevant=zero)"),
+        ("map", "AP"), ("MAP@100", "AP@100"), ("map_cut_100", "AP@100"), ("mrr", "RR"), ("recip_rank", "RR"), ("MRR@10", "RR@10"),
+        ("P_5", "P@5"), ("P.5", "P@5"), ("precision@5", "P@5"), ("recall_1000", "R@1000"), ("recall@10", "R@10"), ("set_recall", "R"),
+        ("num_q", "NumQ"), ("num_ret", "NumRet"), ("num_rel", "NumRel"), ("num_rel_ret", "NumRelRet"), ("AP(rel=2)@100", "AP(rel=2)@100"),
+        (" nDCG( gain = exp2 , discount=log(10) )@10", "nDCG(discount=log(10),gain=exp2)@10"), ("dcg@0.2n", "DCG@0.2n"),
+        ("nDCG(gain={0:0,1:10})@sqrt(n)", "nDCG(gain={0:0,1:10})@sqrt(n)"), ("nDCG(discount=[1,0.5])", "nDCG(discount=[1,0.5])"),
+    ],
+)  # fmt: skip
+def test_the_usual_spellings_are_understood(spelling: str, text: str) -> None:
+    """Of trec_eval, ir_measures, ranx, XGBoost and common speech."""
+    measure = ir.parse_measure(spelling)
+    assert str(measure) == text
+    assert ir.parse_measure(text) == measure
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nDGC@10", "unknown measure 'nDGC@10', expected one of nDCG, DCG"),
+        ("nDGC@10", "did you mean nDCG?"),
+        ("nDCG@ten", "cutoff 'ten': expected a whole number from 1 on"),
+        ("nDCG(gian=exp2)", "nDCG has no option 'gian', expected cutoff | discount | gain | ideal | no_relevant | rounding"),
+        ("AP(rel=high)", "found rel='high', expected a number"),
+        ("AP(rel=inf)", "expected a finite grade"),
+        ("nDCG(exp2)", "measure option 'exp2': expected NAME=VALUE"),
+        ("P", "P needs a cutoff, as in P@10"),
+        ("NumQ@5", "NumQ has no cutoff"),
+        ("NumRel@5", "NumRel has no cutoff"),
+        ("nDCG(gain=exp2", "unknown measure"),
+        ("", "unknown measure"),
+        ("nDCG(ideal=best)", "ideal=best: expected one of judged | returned | hits | uncut"),
+    ],
+)
+def test_mistakes_in_texts_are_named(text: str, message: str) -> None:
+    """What was found, what was expected, and what is near."""
+    with pytest.raises(ir.OptionError) as caught:
+        ir.parse_measure(text)
+    assert message in str(caught.value)
+
+
+def test_a_measure_asked_twice_is_one() -> None:
+    """In the order given; none at all is an error."""
+    assert [str(measure) for measure in parse_measures(["AP", "ndcg_cut_10", "nDCG@10", "map"])] == ["AP", "nDCG@10"]
+    with pytest.raises(ir.OptionError, match="no measures given"):
+        parse_measures([])
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [
+        ("nDCG", "ndcg"), ("nDCG@10", "ndcg_cut_10"), ("AP", "map"), ("AP@10", "map_cut_10"), ("AP(rel=2)", "AP(rel=2)"), ("RR", "recip_rank"),
+        ("RR@10", "RR@10"), ("P@5", "P_5"), ("R@100", "recall_100"), ("R", "set_recall"), ("nDCG(gain=exp2)@10", "nDCG(gain=exp2)@10"),
+        ("nDCG@0.2n", "nDCG@0.2n"), ("NumQ", "num_q"), ("NumRet", "num_ret"), ("NumRel", "num_rel"), ("NumRelRet", "num_rel_ret"), ("DCG", "dcg"),
+        ("iDCG", "ideal_dcg"),
+    ],
+)  # fmt: skip
+def test_names_in_trec_evals_layout(measure: str, name: str) -> None:
+    """trec_eval's own name, and ours where it has no such measure."""
+    assert ir.parse_measure(measure).trec_name == name
