@@ -52,6 +52,7 @@ class Watch:
         """
         job = _Job(work)
         try:
+            job.start()  # in here: an interrupt may come before this returns, and the work must then be stopped too
             if sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
                 _draw(label, job)
             job.ended.wait()
@@ -72,6 +73,8 @@ class _Job(Generic[Result]):
         self._results: list[Result] = []
         self._errors: list[BaseException] = []
         self._work = work
+
+    def start(self) -> None:
         threading.Thread(target=self._do, daemon=True).start()
 
     def _do(self) -> None:
