@@ -16,7 +16,7 @@ from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, id
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
-from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, decode_id
+from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, ShortArray, decode_id
 from idealrank.errors import InputError
 
 
@@ -57,10 +57,15 @@ class TieMembers:
     """Every member of each tie group of two or more that starts within the depth, for lists held as a rectangle."""
 
     query: IntArray
-    rank: IntArray
-    first: IntArray
-    last: IntArray
+    rank: ShortArray
+    first: ShortArray
+    last: ShortArray
     grade: FloatArray
+
+    def part(self, members: slice) -> Hits:
+        """Some of them, as hits."""
+        rank, first, last = (column[members].astype(np.int64) for column in (self.rank, self.first, self.last))
+        return Hits(self.query[members], rank, self.grade[members], None, first, last)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,15 +4,13 @@ DCG = sum over ranks r of gain(grade at r) x discount(r); NDCG = DCG / DCG of th
 gains, discounts and cutoffs.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
-from idealrank.data.judged import Judged, TieMembers
-from idealrank.data.judged import Hits as _Hits
+from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
@@ -20,11 +18,9 @@ from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
 from idealrank.measures.ranks import hit_weights, weights_within
+from idealrank.measures.rectangle import sum_rows, sum_tied_rows
 from idealrank.measures.rounding import floored, rounded, summed
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
-
-# Rows of a rectangle that are worked on at once: a block of this many lists of ten stays in the second-level cache.
-_BLOCK = 8192
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +62,20 @@ class _Discounted(Measure):
         hits = judged.hits
         gains = self._gain(hits.grade)
         if self.rounding == "floor-2" and judged.ties == "expected":
-            raise OptionError("rounding=floor-2 with ties=expected is not offered: the mean over tie orders of floored terms has no closed form")
+            raise OptionError(
+                "rounding=floor-2 with ties=expected is not offered: the mean over tie orders of floored terms has no closed form"
+            )
         terms = gains * hit_weights(judged, hits, gains, self._discount, self.cutoff)
         return summed(judged.sum_by_query(hits.query, floored(terms, self.rounding)), self.rounding)
 
     def _ideal_dcg(self, judged: Judged) -> FloatArray:
         if self.ideal != "uncut" and _is_rectangular(self, judged):
             assert judged.rectangle is not None  # noqa: S101  (for the type checker; _is_rectangular has looked)
-            return _sum_rows(judged.rectangle.ideal, self._ideal_gains, self._weights(judged))
+            best = judged.rectangle.ideal
+            if self._gain.rising:
+                return sum_rows(best, self._gain, self._weights(judged))
+            # The best gains are not those of the best grades: sort all of them before the cutoff takes its share.
+            return sum_rows(-np.sort(-self._gain(best), axis=1), make_gain("linear"), self._weights(judged))
         returned = self.ideal == "returned" and not judged.complete
         grades = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries) if returned else judged.ideal
         gains = self._gain(grades.grade)
@@ -87,10 +89,6 @@ class _Discounted(Measure):
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
         limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)
         return np.minimum(limit, np.maximum(judged.lengths, 1)[query]) if self.ideal == "hits" else limit
-
-    def _ideal_gains(self, grades: FloatArray) -> FloatArray:
-        gains = self._gain(grades)
-        return gains if self._gain.rising else -np.sort(-gains, axis=1)
 
     def _weights(self, judged: Judged) -> FloatArray:
         """Weights of ranks 1 to the cutoff, one vector for all lists of a rectangle."""
@@ -119,39 +117,15 @@ def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
     return one_length and deep_enough and rising_or_whole and (measure.cutoff is None or isinstance(measure.cutoff, int))
 
 
-def _sum_rows(grades: FloatArray, gain: Callable[[FloatArray], FloatArray], weights: FloatArray, ties: TieMembers | None = None) -> FloatArray:
-    """Sum gain x weight along each row, rank after rank, so that the bits equal those of a plain loop."""
-    out = np.zeros(grades.shape[0])
-    starts = None if ties is None else np.searchsorted(ties.query, np.arange(0, grades.shape[0] + _BLOCK, _BLOCK))
-    for block, top in enumerate(range(0, grades.shape[0], _BLOCK)):
-        gains = gain(grades[top : top + _BLOCK, : weights.size])
-        if ties is not None and starts is not None:
-            gains = _without_tied(gains, ties, slice(starts[block], starts[block + 1]), top)
-        total = out[top : top + _BLOCK]
-        for rank in range(weights.size):
-            total += gains[:, rank] * weights[rank]
-    return out
-
-
-def _without_tied(gains: FloatArray, ties: TieMembers, part: slice, top: int) -> FloatArray:
-    """The block with zero gain at tied places, which are counted by their groups instead."""
-    row, column = ties.query[part] - top, ties.rank[part] - 1
-    inside = column < gains.shape[1]
-    gains = np.array(gains)
-    gains[row[inside], column[inside]] = 0.0
-    return gains
-
-
 def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
-    rectangle = judged.rectangle
+    rectangle, gain, weights = judged.rectangle, measure._gain, measure._weights(judged)
     assert rectangle is not None  # noqa: S101
-    ties = rectangle.ties if judged.ties in ("expected", "best", "worst") else None
-    dcg = _sum_rows(rectangle.grades, measure._gain, measure._weights(judged), ties)
-    if ties is not None:
-        hits = _Hits(ties.query, ties.rank, ties.grade, None, ties.first, ties.last)
-        gains = measure._gain(ties.grade)
-        dcg += judged.sum_by_query(ties.query, gains * hit_weights(judged, hits, gains, measure._discount, measure.cutoff))
-    return dcg
+    if rectangle.ties is None or judged.ties == "input":
+        return sum_rows(rectangle.grades, gain, weights)
+    discount, cutoff = measure._discount, measure.cutoff
+    return sum_tied_rows(
+        rectangle.grades, rectangle.ties, gain, weights, lambda hits, gains: hit_weights(judged, hits, gains, discount, cutoff)
+    )
 
 
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:

@@ -133,7 +133,7 @@ class CustomDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank."""
-        weights: AnyArray = np.asarray(self.function(rank, length) if _takes_length(self.function) else self.function(rank), np.float64)
+        weights: AnyArray = np.array(self.function(rank, length) if _takes_length(self.function) else self.function(rank), np.float64)
         if weights.shape != rank.shape:
             raise InputError(f"discount {self.text} gave shape {weights.shape} for ranks of shape {rank.shape}; expected the same")
         return weights

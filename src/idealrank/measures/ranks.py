@@ -70,16 +70,23 @@ def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discoun
     >>> hit_weights(judged, judged.hits, judged.hits.grade, make_discount("reciprocal"), None)
     array([0.75])
     """
-    rank = tied_ranks(judged, hits, gains)
-    length = judged.lengths[hits.query] if discount.by_length else np.broadcast_to(np.int64(0), rank.shape)
+    length = judged.lengths[hits.query] if discount.by_length else np.broadcast_to(np.int64(0), hits.query.shape)
     limit = limits_of(cutoff, judged.lengths, hits.query)
-    weights = weights_within(discount, rank, limit, length)
-    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-        tied = np.flatnonzero(hits.tie_first < hits.tie_last)
-        first, last = hits.tie_first[tied], hits.tie_last[tied]
-        reached = np.maximum(np.minimum(last, limit[tied]), first - 1)
-        weights[tied] = discount.between(first, reached, length[tied]) / (last - first + 1)
+    if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
+        return weights_within(discount, tied_ranks(judged, hits, gains), limit, length)
+    tied = hits.tie_first < hits.tie_last
+    if tied.all():
+        return _mean_weights(discount, hits.tie_first, hits.tie_last, limit, length)
+    weights = weights_within(discount, hits.rank, limit, length)
+    weights[tied] = _mean_weights(discount, hits.tie_first[tied], hits.tie_last[tied], limit[tied], length[tied])
     return weights
+
+
+def _mean_weights(discount: Discount, first: IntArray, last: IntArray, limit: IntArray, length: IntArray) -> FloatArray:
+    """Mean weight of the ranks of each tie group."""
+    above = first - 1
+    reached = np.maximum(np.minimum(last, limit), above)
+    return discount.between(first, reached, length) / (last - above)
 
 
 def weights_within(discount: Discount, rank: IntArray, limit: IntArray, length: IntArray) -> FloatArray:

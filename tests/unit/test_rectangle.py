@@ -1,0 +1,37 @@
+"""Lists of one length are summed a block of rows at a time; the block a list falls into must not matter."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import ndcg_score
+
+from idealrank import ndcg
+from idealrank.measures import rectangle
+
+
+@pytest.fixture
+def tied_lists() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    n_lists = 2 * rectangle._BLOCK + 3  # two full blocks, and one that is not
+    return rng.integers(0, 4, (n_lists, 7)).astype(np.float64), rng.integers(0, 4, (n_lists, 7)) / 2
+
+
+@pytest.mark.parametrize("cutoff", [1, 3, 7, 10])
+def test_ties_averaged_in_every_block_are_those_of_scikit_learn(tied_lists: tuple[np.ndarray, np.ndarray], cutoff: int) -> None:
+    labels, scores = tied_lists
+    edges = [0, 1, rectangle._BLOCK - 1, rectangle._BLOCK, 2 * rectangle._BLOCK - 1, 2 * rectangle._BLOCK, len(labels) - 1]
+
+    values = ndcg(labels, scores, cutoff)
+
+    assert values.mean() == pytest.approx(ndcg_score(labels, scores, k=cutoff), abs=1e-12)
+    for row in edges:
+        assert values[row] == pytest.approx(ndcg_score(labels[row : row + 1], scores[row : row + 1], k=cutoff), abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst", "input"])
+def test_a_list_has_the_same_bits_in_any_company(tied_lists: tuple[np.ndarray, np.ndarray], ties: str) -> None:
+    labels, scores = tied_lists
+
+    together = ndcg(labels, scores, 3, ties=ties)
+
+    tail = slice(rectangle._BLOCK - 5, rectangle._BLOCK + 5)
+    assert together[tail].tobytes() == ndcg(labels[tail], scores[tail], 3, ties=ties).tobytes()
