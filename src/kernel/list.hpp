@@ -210,7 +210,7 @@ class RankedList {
   }
   void take_away(size_t first_judgment) {
     dropped_.clear();
-    std::memset(dropped_.extend(n_), options_.skip_unjudged ? 1 : 0, n_);
+    std::fill_n(dropped_.extend(n_), n_, static_cast<uint8_t>(options_.skip_unjudged));
     size_t kept = 0;
     for (uint64_t match : matched_) {
       bool gone = options_.removed && options_.removed[first_judgment + static_cast<uint32_t>(match)];
