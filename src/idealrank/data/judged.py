@@ -316,9 +316,9 @@ def _queries_that_count(qrels: Qrels, run: Run, alignment: Alignment, aligned: _
     """Codes of the queries kept under the policies for missing queries and queries without judgments."""
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     if alignment.missing == "error" and missing.size:
-        some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5])
+        some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (", ..." if missing.size > 5 else "")
         raise InputError(
-            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries ({some}{', ...' if missing.size > 5 else ''}), "
+            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries ({some}), "
             "expected all; missing=zero counts them as 0, missing=left-out leaves them out"
         )
     last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
