@@ -151,7 +151,7 @@ class Evaluation:
 
         A measure without a query that counts has NaN.
         """
-        return Means({str(measure): _aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
+        return Means({str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """``{query: {measure: value}}``; None where the query does not count."""
@@ -222,7 +222,16 @@ class Evaluation:
         return f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention {self.convention})"
 
 
-def _aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
+def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
+    """One number for a measure: the mean, or the sum for counts, over the queries that count; NaN where none does.
+
+    Summed exactly, so the order of the queries does not matter.
+
+    Examples
+    --------
+    >>> aggregate(parse_measure("AP"), np.array([0.5, 1.0, 0.0]), np.array([True, True, False]))
+    0.75
+    """
     counted = values if scored.all() else values[scored]
     if measure.aggregate == "sum":
         return math.fsum(counted.tolist())

@@ -1,5 +1,6 @@
 """Questions about a number, for anything a user may hold: where it comes from, and who computes it."""
 
+from os import PathLike
 from typing import Any
 
 from idealrank.api import AnyTable, is_array, to_qrels, to_run
@@ -11,6 +12,7 @@ from idealrank.measures.parse import MeasureLike
 from idealrank.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
 from idealrank.reconciliation import reconcile as reconcile_run
 from idealrank.reconciliation import split_difference as split_run_difference
+from idealrank.reconciliation.trials import QrelsSource
 
 
 def explain(
@@ -73,7 +75,7 @@ def reconcile(
     """
     if is_array(qrels) and is_array(run):
         return reconcile_lists(Lists.from_arrays(qrels, run, **layout), value, measure, convention)
-    return reconcile_run(to_qrels(qrels), to_run(run), value, measure, convention)
+    return reconcile_run(_source(qrels), to_run(run), value, measure, convention)
 
 
 def split_difference(
@@ -96,4 +98,9 @@ def split_difference(
     """
     if is_array(qrels) and is_array(run):
         return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
-    return split_run_difference(to_qrels(qrels), to_run(run), measure, a, b)
+    return split_run_difference(_source(qrels), to_run(run), measure, a, b)
+
+
+def _source(qrels: AnyTable) -> QrelsSource:
+    """Judgments, or for a path what reads them under each policy for documents judged twice."""
+    return (lambda policy: to_qrels(qrels, duplicates=policy)) if isinstance(qrels, (str, PathLike)) else to_qrels(qrels)

@@ -20,6 +20,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import FileFormatError, IdealrankError, InputError, OptionError
+from idealrank.evaluation import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.rules import Rules
 from idealrank.reconciliation.facts import Facts
@@ -250,8 +251,7 @@ class Trials:
         scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
         counted = result.values[scored]
         weight = 1.0 if measure.aggregate == "sum" else 1.0 / counted.size if counted.size else math.nan
-        total = math.fsum(counted.tolist())
-        value = total if measure.aggregate == "sum" else total / counted.size if counted.size else math.nan
+        value = aggregate(measure, result.values, scored)
         places = self._places(judged)[scored]
         values, mask = np.zeros(self.n_queries), np.zeros(self.n_queries, bool)
         values[places], mask[places] = counted, True
