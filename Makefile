@@ -98,7 +98,6 @@ $(VENV_PEERS)/.installed: $(KERNEL) $(wildcard tests/parity/requirements-peers*.
 	@$(VENV_PEERS)/bin/python -c '$(GROUP)' test-base > $(VENV_PEERS)/test-base.txt
 	@$(VENV_PEERS)/bin/python $(INSTALL) -r tests/parity/requirements-peers.txt -r $(VENV_PEERS)/test-base.txt --editable .
 	@$(VENV_PEERS)/bin/python $(INSTALL) --no-deps -r tests/parity/requirements-peers-alone.txt
-	@$(VENV_PEERS)/bin/python $(INSTALL) --no-deps -r tests/parity/requirements-peers-alone.txt
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.
