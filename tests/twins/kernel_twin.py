@@ -88,7 +88,7 @@ class Reading:
     """All lines of a text; ``problems`` holds the lines that are wrong in themselves."""
 
     rows: list[Row] = field(default_factory=list)
-    problems: list[tuple[tuple[int, int], str, bytes, bytes]] = field(default_factory=list)
+    problems: list[tuple[tuple[int, int], bytes, str, bytes]] = field(default_factory=list)
     like_data: list[tuple[tuple[int, int], bytes]] = field(default_factory=list)
     counters: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("lines", "rows", "comments", "comments_like_data", "blank", "tab_lines"), 0)
