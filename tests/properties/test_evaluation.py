@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from idealrank import _kernel
@@ -69,7 +69,6 @@ def read_run(lines: list[bytes]) -> Run:
     return Run.from_text(_kernel.Text([b"".join(lines)], "run"))
 
 
-@settings(max_examples=80)
 @given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", negative="zero"))
 def test_mapping_columns_and_text_give_the_same_bits(qrels: Grades, run: Scores, convention: Convention) -> None:
     """A dict of dict, three columns, and TREC text in one or in two buffers."""
@@ -84,7 +83,6 @@ def test_mapping_columns_and_text_give_the_same_bits(qrels: Grades, run: Scores,
         same_bits(evaluated(read_qrels(qrels_text(qrels)), table, convention), expected)
 
 
-@settings(max_examples=80)
 @given(judgments(), runs(), st.randoms(use_true_random=False), st.sampled_from(("docid", "docid-ascending", "expected", "best", "worst")))
 def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: random.Random, ties: str) -> None:
     """Lines of one query scattered over the file; under expected ties sums run in another order, so the last bit may differ."""
@@ -98,7 +96,6 @@ def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: 
         assert found[query] == pytest.approx(values, abs=1e-12)
 
 
-@settings(max_examples=60)
 @given(
     lists(),
     st.sampled_from(("lightgbm", "xgboost", "sklearn", "catboost", "torchmetrics", "pyltr", "linear-2010", "standard,ties=expected")),
@@ -115,7 +112,6 @@ def test_arrays_and_mappings_agree(queries: list[list[tuple[float, float]]], pre
     np.testing.assert_array_equal(arrays.scored, tables.scored)
 
 
-@settings(max_examples=80)
 @given(
     judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", negative="zero"), st.sets(st.sampled_from(("q1", "q2", "q3")))
 )

@@ -21,7 +21,7 @@ from tests.golden.harness import quietly
 BETTER_IS_MORE = [name for name, cls in MEASURES.items() if cls.direction == 1]
 # Floored terms may lose a hundredth in the ideal order that another order keeps, so only unrounded values are bounded and ordered.
 EXACT = {"rounding": "none"}
-EXAMPLES = 30
+EXAMPLES = settings().max_examples // 2
 
 
 def evaluated(qrels: Grades, run: Scores, measure: Measure, convention: Convention) -> Evaluation:

@@ -26,7 +26,7 @@ Values = dict[str, float | None]
 
 GRADES = (-2, -1, 0, 0.5, 1, 2, 2.5, 3)
 WHOLE_GRADES = (-2, -1, 0, 1, 2, 3)
-EXAMPLES = 40
+EXAMPLES = settings().max_examples // 2
 
 
 def rows() -> st.SearchStrategy[Rows]:
@@ -108,7 +108,7 @@ def test_ties_equal_the_mean_best_and_worst_of_all_orders(name: str, data: st.Da
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@settings(max_examples=25)
+@settings(max_examples=EXAMPLES // 2)
 @given(data=st.data())
 def test_every_preset_equals_the_definition(preset: str, data: st.DataObject) -> None:
     """The presets' own combinations of switches, for NDCG at several cutoffs."""

@@ -142,7 +142,7 @@ def test_negative_grades_can_be_kept_or_refused() -> None:
 def test_scores_may_be_infinite_but_not_nan() -> None:
     """Infinity has an order; NaN has none."""
     assert ir.evaluate({"q": {"a": 1}}, {"q": {"b": 5.0, "a": math.inf, "c": -math.inf}}, ["RR"]).values[0, 0] == 1.0
-    with pytest.raises(ir.InputError, match="(?i)nan"):
+    with pytest.raises(ir.InputError, match=r"(?i)nan"):
         ir.evaluate({"q": {"a": 1}}, {"q": {"a": math.nan}}, ["RR"])
     with pytest.raises(ir.InputError, match="expected a finite number"):
         ir.evaluate({"q": {"a": math.inf}}, {"q": ["a"]}, ["RR"])
