@@ -35,6 +35,11 @@ def disagreements(call: Call, fixture: Fixture, cutoffs: Sequence[int | None] = 
     return lines
 
 
+def none_taken(call: Call, fixtures: Sequence[Fixture], cutoffs: Sequence[int | None] = CUTOFFS) -> bool:
+    """Whether the peer can be given nothing here, as gdeval where there is no Perl."""
+    return not any(call.takes(fixture, cutoff) for fixture in fixtures for cutoff in cutoffs)
+
+
 def random_fixture(seed: int, *, n_queries: int = 6, longest: int = 12, top_grade: int = 4) -> Fixture:
     """Lists with ties, unjudged documents, judged ones that were not returned, and queries without a relevant one."""
     rng = random.Random(seed)

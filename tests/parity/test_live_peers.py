@@ -5,7 +5,7 @@ import pytest
 import idealrank as ir
 from tests.conftest import PYDOCS
 from tests.golden.harness import Fixture, Row
-from tests.parity.agreement import disagreements, long_fixture, random_fixture
+from tests.parity.agreement import disagreements, long_fixture, none_taken, random_fixture
 from tests.parity.calls import DEFAULT_CALLS, Call, arrays, judged, pytrec_eval_measure, returned
 
 SLOW = {"lightgbm"}  # a booster a query costs 40 ms
@@ -38,8 +38,11 @@ def by_name(call: Call) -> str:
 @pytest.mark.parametrize("call", DEFAULT_CALLS, ids=by_name)
 def test_random_lists_with_ties(call: Call) -> None:
     """Equal per query at every cutoff."""
-    for seed in range(1 if call.peer in SLOW else 12):
-        assert disagreements(call, random_fixture(seed)) == []
+    fixtures = [random_fixture(seed) for seed in range(1 if call.peer in SLOW else 12)]
+    if none_taken(call, fixtures):
+        pytest.skip(f"{call.peer} {call.call} can take nothing here; gdeval is a Perl program")
+    for fixture in fixtures:
+        assert disagreements(call, fixture) == []
 
 
 @pytest.mark.parametrize("call", DEFAULT_CALLS, ids=by_name)

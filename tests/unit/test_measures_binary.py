@@ -75,7 +75,9 @@ def test_ten_thousand_tied_documents() -> None:
     for rank in range(1, 9900):
         chances.append(chances[-1] * (9900 - rank + 1) / (10_000 - rank))
     assert means["RR"] == pytest.approx(math.fsum(chance / rank for rank, chance in enumerate(chances, 1)), rel=1e-10)
-    assert 0.01 < means["AP"] < 0.02
+    # a relevant document at rank i finds (i-1)(r-1)/(n-1) others above it on average
+    n, r, harmonic = 10_000, 100, math.fsum(1 / rank for rank in range(1, 10_001))
+    assert means["AP"] == pytest.approx((harmonic * (n - r) / (n - 1) + n * (r - 1) / (n - 1)) / n, rel=1e-12)
 
 
 @pytest.mark.parametrize("policy", ["zero", "one", "nan", "left-out"])
