@@ -5,6 +5,7 @@
 #   fuzz/run.sh [--target text|groups] --replay        every committed input once (any compiler: CXX=g++)
 #   fuzz/run.sh  --target text|groups  --minimise      replaces the corpus by the fewest inputs with the same coverage
 #
+# CXXFLAGS are passed on: -DIDEALRANK_PORTABLE_SCAN fuzzes what processors without SSE2 or NEON run.
 # What is found stays in build/fuzz/TARGET/: crash-*, timeout-*, and new inputs in found/. Both targets unless one is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,11 +17,12 @@ while [[ $# -gt 0 ]]; do
     --seconds) seconds=$2; shift 2 ;;
     --replay) mode=replay; shift ;;
     --minimise) mode=minimise; shift ;;
-    *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 
 flags=(-std=c++20 -g -O1 -fno-omit-frame-pointer -ffp-contract=off -fno-sanitize-recover=all -Wall -Wextra -Isrc/kernel -pthread)
+[[ -z ${CXXFLAGS:-} ]] || flags+=($CXXFLAGS)
 export UBSAN_OPTIONS=print_stacktrace=1
 
 for target in "${targets[@]}"; do
