@@ -40,7 +40,11 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
     words = {
         "fields": (f"{decode_id(detail)} fields in {line}", FIELDS[table], ""),
         "number": (f"{shown} in {line}", _NUMBER[table], ""),
-        "nan": (f"{value} {shown if detail else 'NaN'} in {line}", "a number, for NaN has no order", f"leave the document out or give it a {value}"),
+        "nan": (
+            f"{value} {shown if detail else 'NaN'} in {line}",
+            "a number, for NaN has no order",
+            f"leave the document out or give it a {value}",
+        ),
         "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
         "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
         "empty-id": (f"an empty id in {line}", "ids of at least one byte", ""),
