@@ -321,7 +321,7 @@ def _measured(
     outside = sum(_out_of_range(measure, result) for measure, result in zip(resolved, results, strict=True))
     cutoffs = [measure.cutoff for measure in resolved if isinstance(measure.cutoff, int)]
     coverage = coverage_of(judged, cutoff=min(cutoffs, default=0), out_of_range=outside)
-    _warn(convention, coverage, name)
+    _warn(convention, coverage, judged.scope.doubtful_comments, name)
     return Evaluation(
         name,
         judged.queries,
@@ -340,7 +340,13 @@ def _out_of_range(measure: Measure, result: PerQuery) -> int:
     return int(np.count_nonzero((values < low - 1e-12) | (values > high + 1e-12)))
 
 
-def _warn(convention: Convention, coverage: Coverage, name: str) -> None:
+def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
+    if doubtful_comments:
+        warnings.warn(
+            f"run {name!r}: {doubtful_comments} comment lines would be results without their '#'; they are left out as comments",
+            IdealrankWarning,
+            stacklevel=4,
+        )
     if coverage.truncated_grades:
         warnings.warn(
             f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "

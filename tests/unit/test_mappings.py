@@ -1,10 +1,11 @@
 """Judgments and runs from mappings: what is refused, and in which words."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from idealrank import InputError, Qrels, Run
+from idealrank import IdealrankWarning, InputError, Qrels, Run, evaluate
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,11 @@ def test_scores_that_are_none_are_refused(scores: Any, words: str) -> None:
     with pytest.raises(InputError) as caught:
         Run(scores)
     assert words in str(caught.value)
+
+
+def test_a_comment_of_a_run_that_looks_like_a_result_is_said(tmp_path: Path) -> None:
+    run = tmp_path / "a.run"
+    run.write_text("# made yesterday\n#q9 Q0 d1 1 2.5 tag\nq1 Q0 d1 1 2.5 tag\n", encoding="utf-8")
+    with pytest.warns(IdealrankWarning, match="1 comment lines would be results without their '#'"):
+        evaluation = evaluate({"q1": {"d1": 1}}, run, "AP")
+    assert evaluation.mean()["AP"] == 1.0

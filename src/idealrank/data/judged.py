@@ -97,6 +97,7 @@ class Scope:
     missing: tuple[str, ...] | QueryIds
     without_judgments: int
     truncated_grades: int
+    doubtful_comments: int = 0  # comment lines of the run that would parse as data
 
 
 class Judged:
@@ -293,6 +294,7 @@ def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Align
             missing=QueryIds(missing.size, lambda: [qrels.queries[int(query)] for query in missing]),
             without_judgments=aligned.n_queries - aligned.n_qrels_queries,
             truncated_grades=graded.truncated,
+            doubtful_comments=aligned.counters.get("comments_like_data", 0),
         ),
         depth=depth,
     )
