@@ -89,29 +89,35 @@ inline uint64_t place_of_row(const Sources& sources, const ReadOptions& options,
   return Sources::nowhere;
 }
 
-inline Table read_sources(const Sources& sources, const ReadOptions& options, Progress* progress) {
+// Parses a wave of chunks by all threads, then appends them in order, so that only a wave is ever held twice. Ends at the first line with a
+// problem, which is returned.
+inline std::optional<ParseError> read_rows(const Sources& sources, const ReadOptions& options, Progress* progress, TableBuilder& builder,
+                                           LineCounts& counts) {
   std::vector<Chunk> chunks = cut(sources, chunk_size(sources, options.chunk_bytes));
   size_t workers = worker_count(options.threads, chunks.size());
-  // A wave of chunks is parsed by all threads, then appended in order, so that only a wave is ever held twice.
   std::vector<Fragment> wave(std::min(chunks.size(), workers * 4));
-  TableBuilder builder;
-  LineCounts counts;
-  std::optional<ParseError> failure;
   if (progress) progress->total = sources.total();
-  for (size_t first = 0; first < chunks.size() && !failure; first += wave.size()) {
+  for (size_t first = 0; first < chunks.size(); first += wave.size()) {
     size_t size = std::min(wave.size(), chunks.size() - first);
     share(size, workers, progress, [&](size_t, size_t task) {
       const Chunk& chunk = chunks[first + task];
       wave[task].read(sources, chunk, options.only_query);
       if (progress) progress->done += static_cast<uint64_t>(chunk.end - chunk.begin);
     });
-    for (size_t i = 0; i < size && !failure; ++i) {
+    for (size_t i = 0; i < size; ++i) {
       wave[i].append_to(builder);
       counts.add(wave[i].counts);
-      if (wave[i].place != Sources::nowhere) failure = sources.error(wave[i].problem, wave[i].place, wave[i].detail);
+      if (wave[i].place != Sources::nowhere) return sources.error(wave[i].problem, wave[i].place, wave[i].detail);
     }
   }
-  wave.clear();
+  return std::nullopt;
+}
+
+inline Table read_sources(const Sources& sources, const ReadOptions& options, Progress* progress) {
+  TableBuilder builder;
+  LineCounts counts;
+  std::optional<ParseError> failure = read_rows(sources, options, progress, builder, counts);
+  // All rows stand before the line that failed, so a duplicate among them comes first.
   Table table = builder.finish(options.duplicates, [&](size_t earlier, size_t later) {
     uint64_t first = place_of_row(sources, options, earlier);
     return sources.error(Problem::duplicate, place_of_row(sources, options, later), sources.source_and_line(first));
