@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from idealrank import _kernel
@@ -15,7 +15,8 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation import Evaluation, evaluate, evaluate_lists
-from idealrank.testing import Grades, Scores, conventions, judgments, lists, runs
+from idealrank.measures.measure import Measure
+from idealrank.testing import Grades, Scores, conventions, judgments, lists, measures, runs
 from tests.golden.harness import quietly
 
 MEASURES = (
@@ -180,3 +181,33 @@ def test_the_mean_is_exact_in_any_order() -> None:
     run = {query: ["a"] for query in qrels}
     mean = evaluate(Qrels(qrels), Run(run), ["DCG"]).mean()["DCG"]
     assert mean == math.fsum([1e16, 1.0, 1.0, 1.0]) / 4
+
+
+@given(
+    judgments(),
+    runs(),
+    st.lists(measures(), min_size=2, max_size=4, unique=True),
+    conventions(unjudged="not-relevant", missing="zero", negative="zero"),
+)
+def test_measures_do_not_disturb_each_other(qrels: Grades, run: Scores, asked: list[Measure], convention: Convention) -> None:
+    """Together the deepest decides how many hits are kept; each value has the bits that it has alone."""
+    assume(
+        not (convention.alignment.ties == "expected" and any(getattr(one.under(convention), "rounding", "") == "floor-2" for one in asked))
+    )
+    together = quietly(evaluate, Qrels(qrels), Run(run), asked, convention)
+    for measure in asked:
+        alone = quietly(evaluate, Qrels(qrels), Run(run), [measure], convention)
+        np.testing.assert_array_equal(together[measure], alone[measure])
+
+
+@given(lists(), st.lists(measures(), min_size=2, max_size=4, unique=True), conventions(negative="zero", rounding="none"))
+def test_measures_of_arrays_do_not_disturb_each_other(
+    queries: list[list[tuple[float, float]]], asked: list[Measure], convention: Convention
+) -> None:
+    """Whether lists are cut short or held whole decides the way a sum is made, so the last bit may differ."""
+    asked = [measure for measure in asked if getattr(measure, "rounding", None) in (None, "none")]
+    labels, scores = (np.array([item[part] for items in queries for item in items]) for part in (0, 1))
+    held = Lists.from_arrays(labels, scores, group=[len(items) for items in queries])
+    for measure in asked:
+        together, alone = (quietly(evaluate_lists, held, one, convention)[measure] for one in (asked, [measure]))
+        np.testing.assert_allclose(together, alone, rtol=1e-12, atol=1e-12)
