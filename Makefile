@@ -4,16 +4,17 @@
 #   PYTHON311= PYTHON312= PYTHON313=   interpreters for `make wheel` and the peers, where they are not found by themselves
 
 ifdef PYTHON
-VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
-VENV    ?= .venv-$(or $(VERSION),broken)
+# `python3.13` asks for that version, wherever it is kept; any other name or path for that very interpreter.
+CANDIDATES := $(shell .ci/find-python $(or $(patsubst python%,%,$(filter python3.%,$(PYTHON))),3.11+) $(PYTHON) 2>/dev/null)
+VENV       := .venv-$(if $(CANDIDATES),$(shell $(CANDIDATES) -c 'import sys; print("%d.%d" % sys.version_info[:2])'),not-found)
 else
-VENV    ?= .venv
+CANDIDATES := python3 python3.11 python3.12 python3.13 python3.14
+VENV       := .venv
 endif
 BIN         := $(VENV)/bin
 VENV_PEERS  ?= .venv-peers
 VENV_BENCH  ?= .venv-bench
 INSTALL     := -m pip --disable-pip-version-check --quiet install
-CANDIDATES  := $(or $(PYTHON),python3 python3.11 python3.12 python3.13 python3.14)
 KERNEL      := $(wildcard src/kernel/*) CMakeLists.txt pyproject.toml src/idealrank/version.py
 PACKAGE     := $(shell find src/idealrank -type f -not -name '*.pyc' -not -name '*.so' 2>/dev/null)
 # The names of one dependency group of pyproject.toml; pip itself reads groups only from version 25.1 on.
@@ -73,7 +74,7 @@ clean: ## remove every environment and everything that was built
 # --- environments: a stamp file for each step, made anew when what it depends on is newer ---------------------------------------
 
 $(VENV)/.created:
-	@python=$$(.ci/find-python 3.11+ $(CANDIDATES)) || { echo "idealrank needs CPython 3.11 or newer with venv; try: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }; \
+	@python=$$(.ci/find-python 3.11+ $(CANDIDATES)) || { echo "idealrank needs CPython 3.11 or newer with venv; try: make $(MAKECMDGOALS) PYTHON=/path/to/python3$(if $(PYTHON), (found none as $(PYTHON)))" >&2; exit 1; }; \
 	echo "making $(VENV) with $$python ..."; $$python -m venv $(VENV)
 	@touch $@
 
