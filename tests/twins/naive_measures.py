@@ -55,6 +55,8 @@ def prepare(grades: Mapping[str, float], rows: Sequence[Row], switches: Mapping[
     """
     judged = {document: grade for document, grade in ((d, _grade(g, switches)) for d, g in grades.items()) if grade is not None}
     removed = set(grades) - set(judged)
+    if switches["score"] == "float32":
+        rows = [(document, _float32(score)) for document, score in rows]
     rows = [row for row in _without_duplicates(rows, switches["duplicates"]) if row[0] not in removed]
     if switches["unjudged"] == "skipped":
         rows = [row for row in rows if row[0] in judged]
@@ -76,7 +78,7 @@ def _grade(grade: float, switches: Mapping[str, str]) -> float | None:
         raise NaiveError("negative")
     if switches["negative"] == "zero":
         return 0.0
-    return None if switches["negative"] == "removed" or grade == -1 else grade
+    return None if switches["negative"] == "removed" or grade == -1 else grade  # padding takes out -1 alone
 
 
 def _without_duplicates(rows: Sequence[Row], policy: str) -> list[Row]:
@@ -102,8 +104,7 @@ def _float32(score: float) -> float:
 
 
 def _orders(rows: Sequence[Row], switches: Mapping[str, str]) -> Iterator[list[Row]]:
-    cast: Callable[[float], float] = _float32 if switches["score"] == "float32" else float
-    ranked = [(document, cast(score) + 0.0) for document, score in rows]
+    ranked = [(document, score + 0.0) for document, score in rows]
     ties = switches["ties"]
     if ties in ("docid", "docid-ascending"):
         ranked.sort(key=lambda row: row[0].encode(), reverse=ties == "docid")
@@ -201,15 +202,15 @@ def _weight(asked: Asked, rank: int, length: int) -> float:
 
 
 def _cents(number: Fraction) -> Fraction:
-    """Down to two decimals, in exact arithmetic."""
-    return Fraction(math.floor(number * 100), 100)
+    """Down to two decimals; what misses a hundredth by a binary error is that hundredth."""
+    return Fraction(math.floor(number * 100 + Fraction(1, 10**9)), 100)
 
 
 def _sum(asked: Asked, gains: Sequence[float], limit: float, length: int) -> float:
     """Sum of gain x weight over a list of gains, best place first."""
     weighted = [(gain, _weight(asked, rank, length)) for rank, gain in enumerate(gains, 1) if rank <= limit]
     if asked.options.get("rounding") == "floor-2":
-        return float(sum(_cents(Fraction(gain) / Fraction(1 / weight)) for gain, weight in weighted if weight))
+        return float(sum(_cents(Fraction(gain) * Fraction(weight)) for gain, weight in weighted))
     return math.fsum(gain * weight for gain, weight in weighted)
 
 
