@@ -41,7 +41,7 @@ class Rules:
         A query whose ideal is 0 or less (or, for binary measures, that has no relevant document). ``quotient`` divides
         whenever the ideal is not exactly 0, and gives 0 where it is.
     rounding : {"none", "round-2", "round-5", "floor-2"}
-        Rounds each query's value to so many decimals, or floors every term, both sums and the ratio.
+        Rounds each query's value to so many decimals, or floors every term and the ratio.
     cutoff : int, str or None
         For NDCG and DCG where none is asked (XGBoost's bare ``ndcg`` is ``ndcg@32``).
 
