@@ -1,7 +1,10 @@
 """Gains, discounts, cutoffs and the identities of the NDCG family."""
 
 import math
+import pickle
+from bisect import bisect_right
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 import idealrank as ir
 from idealrank.measures.cutoffs import RelativeCutoff, make_cutoff
-from idealrank.measures.discounts import make_discount
+from idealrank.measures.discounts import RankDiscount, make_discount
 from idealrank.measures.gains import make_gain
 
 LABELS, SCORES = [3, 0, 2, 1, 0, 2], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
@@ -61,6 +64,11 @@ def test_a_gain_that_falls_has_its_ideal_by_gain() -> None:
         ("power(0)", ir.OptionError, "expected an exponent above 0"),
         ({}, ir.OptionError, "expected at least one grade"),
         ({0: 0, 1: 1}, ir.InputError, "found grade 3, expected one of 0, 1"),
+        ({0: 0, 1: math.inf}, ir.OptionError, "expected finite numbers"),
+        ("{0:0,nan:1}", ir.OptionError, "expected finite numbers"),
+        ({"a": 1}, ir.OptionError, "expected numbers"),
+        ("{0:0,1:1,1.0:2}", ir.OptionError, "grade 1 is given twice"),
+        ("power(inf)", ir.OptionError, "expected an exponent above 0"),
         (lambda grades: grades[:1], ir.InputError, "gave shape (1,) for grades of shape"),
     ],
 )
@@ -114,11 +122,42 @@ def test_a_discount_may_be_any_function_or_table() -> None:
             assert ir.ndcg(LABELS, scores, 4, discount=discount, ties=ties) == pytest.approx(expected, abs=1e-15)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["log(1)", "jarvelin(0)", "power(-1)", "exponential(1)", "steps", "log2(3", "[]", "[a]"])
-def test_impossible_discounts_are_named(text: str) -> None:
+@pytest.mark.parametrize(
+    "discount",
+    [
+        "log(1)", "jarvelin(0)", "power(-1)", "exponential(1)", "steps", "log2(3", "[]", "[a]", "log(inf)", "power(inf)",
+        "exponential(inf)", "jarvelin(inf)", "[1,nan]", [1, math.inf], [], ["a"], 5,
+    ],
+)  # fmt: skip
+def test_impossible_discounts_are_named(discount: Any) -> None:
     """When built."""
     with pytest.raises(ir.OptionError, match="discount="):
-        ir.NDCG(discount=text)
+        ir.NDCG(discount=discount)
+
+
+def test_threads_that_need_more_ranks_at_once_share_one_table() -> None:
+    """While one thread computes the weights of further ranks, another does the same and finishes first."""
+    others = iter([True])
+
+    def weight(rank: int) -> float:
+        if rank == 70 and next(others, False):
+            assert discount.at(np.array([300]), np.array([300])) == [1 / 300]
+        return 1 / rank
+
+    discount = RankDiscount("shared by threads", weight)
+    discount.at(np.array([1]), np.array([1]))  # ranks 1 to 64
+    ranks = np.arange(1, 401)
+    assert discount.at(ranks, ranks).tolist() == [1 / rank for rank in ranks.tolist()]
+    assert discount.between(ranks, ranks, ranks) == pytest.approx(1 / ranks, abs=1e-14)
+
+
+@pytest.mark.parametrize("text", ["log2", "log(3)", "jarvelin(2)", "power(0.5)", "reciprocal", "exponential(2)", "linear", "[1,0.5]"])
+def test_discounts_go_to_other_processes(text: str) -> None:
+    """Evaluations are made in several processes and merged in one."""
+    discount = pickle.loads(pickle.dumps(make_discount(text)))
+    ranks = np.arange(1, 9)
+    assert discount == make_discount(text)
+    assert discount.at(ranks, ranks).tolist() == make_discount(text).at(ranks, ranks).tolist()
 
 
 # --- linear NDCG (Jin and Geng 2011) -------------------------------------------------------------------------------------------------
@@ -168,6 +207,8 @@ def test_a_list_of_one_has_no_linear_ndcg() -> None:
         ("n^0.5", math.isqrt),
         ("n^1", lambda n: n),
         ("n^0.25", lambda n: math.isqrt(math.isqrt(n))),
+        ("n^0.3333333333333333", lambda n: math.floor(0.9999999999999 * n ** (1 / 3))),
+        ("n^0.99", lambda n: bisect_right(range(n + 1), n**99, key=lambda power: power**100) - 1),
     ],
 )
 def test_relative_cutoffs_are_exact_floors_of_at_least_1(text: str, formula: Callable[[int], int]) -> None:
@@ -179,7 +220,7 @@ def test_relative_cutoffs_are_exact_floors_of_at_least_1(text: str, formula: Cal
     assert make_cutoff(cutoff.text) == cutoff
 
 
-@pytest.mark.parametrize("cutoff", [0, -1, 1.5, True, "0", "ten", "2n^2", "n^2", "0n", "n^0", "@10"])
+@pytest.mark.parametrize("cutoff", [0, -1, 1.5, True, "0", "ten", "2n^2", "n^2", "0n", "n^0", "@10", 2**63, "9" * 5000, "9" * 20 + "n"])
 def test_impossible_cutoffs_are_named(cutoff: object) -> None:
     """A whole number from 1 on, or one of the texts."""
     with pytest.raises(ir.OptionError, match=r"expected a whole number from 1 on, or 0\.2n, sqrt"):

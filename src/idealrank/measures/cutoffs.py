@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TypeAlias
 
 import numpy as np
@@ -10,8 +11,12 @@ import numpy as np
 from idealrank.data.types import IntArray
 from idealrank.errors import OptionError
 
-_SHARE = re.compile(r"(\d+\.?\d*|\.\d+)n")
-_POWER = re.compile(r"n\^(\d+\.?\d*|\.\d+)")
+_DECIMAL = r"(\d{1,9}(?:\.\d{0,30})?|\.\d{1,30})"
+_SHARE = re.compile(_DECIMAL + "n")
+_POWER = re.compile(r"n\^" + _DECIMAL)
+_LARGEST = np.iinfo(np.int64).max
+# No whole number from 2 on that fits 64 bits has a whole root of a higher degree.
+_LARGEST_DEGREE = 64
 
 
 @dataclass(frozen=True)
@@ -42,14 +47,7 @@ class RelativeCutoff:
         if share := _SHARE.fullmatch(self.text):
             numerator, denominator = _ratio(share[1])
             return numerator * n // denominator
-        numerator, denominator = _ratio(self.text[2:])
-        guess: int = math.floor(n ** (numerator / denominator))
-        whole: int = n**numerator  # guess^q <= n^p decides without rounding
-        while (guess + 1) ** denominator <= whole:
-            guess += 1
-        while guess**denominator > whole:
-            guess -= 1
-        return guess
+        return _floor_of_power(n, *_ratio(self.text[2:]))
 
 
 Cutoff: TypeAlias = int | RelativeCutoff
@@ -61,6 +59,24 @@ def _ratio(decimal: str) -> tuple[int, int]:
     numerator, denominator = int(whole + part), int(10 ** len(part))
     common = math.gcd(numerator, denominator)
     return numerator // common, denominator // common
+
+
+def _floor_of_power(n: int, numerator: int, denominator: int) -> int:
+    """floor(n^(p/q)) for p/q in lowest terms, at most 1."""
+    if n < 2 or numerator == denominator:
+        return n
+    if denominator > _LARGEST_DEGREE:
+        # Never a whole number; it comes no closer to one than twice the digits of the exponent can tell.
+        context = Context(prec=40 + 2 * len(str(denominator)), rounding=ROUND_FLOOR)
+        power = context.exp(context.divide(context.multiply(context.ln(Decimal(n)), Decimal(numerator)), Decimal(denominator)))
+        return int(power)
+    guess: int = math.floor(n ** (numerator / denominator))
+    whole: int = n**numerator  # guess^q <= n^p decides without rounding
+    while (guess + 1) ** denominator <= whole:
+        guess += 1
+    while guess**denominator > whole:
+        guess -= 1
+    return guess
 
 
 def _positive(decimal: str, *, at_most_one: bool) -> bool:
@@ -83,16 +99,17 @@ def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
     """
     if cutoff is None or isinstance(cutoff, RelativeCutoff):
         return cutoff
-    if isinstance(cutoff, (int, np.integer)) and not isinstance(cutoff, bool) and cutoff >= 1:
+    if isinstance(cutoff, (int, np.integer)) and not isinstance(cutoff, bool) and 1 <= cutoff <= _LARGEST:
         return int(cutoff)
     text = str(cutoff).strip().lower().replace(" ", "")
     if isinstance(cutoff, str):
-        if text.isdecimal() and int(text) >= 1:
+        if text.isdecimal() and len(text) <= len(str(_LARGEST)) and 1 <= int(text) <= _LARGEST:
             return int(text)
         share, power = _SHARE.fullmatch(text), _POWER.fullmatch(text)
         if text == "sqrt(n)" or (share and _positive(share[1], at_most_one=False)) or (power and _positive(power[1], at_most_one=True)):
             return RelativeCutoff(text)
-    raise OptionError(f"cutoff {cutoff!r}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like")
+    found = "beyond 64 bits" if isinstance(cutoff, int) and cutoff > _LARGEST else repr(cutoff)
+    raise OptionError(f"cutoff {found}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like")
 
 
 def cutoff_text(cutoff: Cutoff | None) -> str:
@@ -145,4 +162,4 @@ def limits_of(cutoff: Cutoff | None, lengths: IntArray, query: IntArray) -> IntA
 
 def _everywhere(cutoff: int | None, shape: tuple[int, ...]) -> IntArray:
     """One number seen everywhere: no memory is filled with it."""
-    return np.broadcast_to(np.int64(np.iinfo(np.int64).max if cutoff is None else cutoff), shape)
+    return np.broadcast_to(np.int64(_LARGEST if cutoff is None else cutoff), shape)

@@ -4,7 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -29,19 +29,23 @@ DiscountLike: TypeAlias = "Discount | str | Sequence[float] | Callable[..., Floa
 
 @dataclass
 class _Table:
-    """Weights by rank and their running sums, grown by doubling; index 0, which is no rank, holds 0."""
+    """Weights by rank and their running sums, grown by doubling; index 0, which is no rank, holds 0.
+
+    Threads share a table. Each grows what it has seen itself and puts both columns in place at once, so that none ever meets
+    columns that do not belong together; at worst one table replaces a longer one, and grows again.
+    """
 
     weight: Callable[[int], float]
-    weights: FloatArray = field(default_factory=lambda: np.zeros(1))
-    sums: FloatArray = field(default_factory=lambda: np.zeros(1))
+    columns: tuple[FloatArray, FloatArray] = field(default_factory=lambda: (np.zeros(1), np.zeros(1)))
 
-    def upto(self, rank: int) -> FloatArray:
-        if rank >= self.weights.size:
-            last = max(rank, 2 * self.weights.size, 64)
-            new = np.array([self.weight(r) for r in range(self.weights.size, last + 1)])
-            self.weights = np.concatenate((self.weights, new))
-            self.sums = np.cumsum(self.weights)
-        return self.weights
+    def upto(self, rank: int) -> tuple[FloatArray, FloatArray]:
+        columns = self.columns
+        known = columns[0]
+        if rank >= known.size:
+            last = max(rank, 2 * known.size, 64)
+            weights = np.concatenate((known, [self.weight(r) for r in range(known.size, last + 1)]))
+            self.columns = columns = (weights, np.cumsum(weights))
+        return columns
 
 
 # One table per discount and process. Its entries come from the C library's scalar functions (math.log2, pow), not from NumPy's
@@ -70,19 +74,22 @@ class RankDiscount:
     weight: Callable[[int], float] = field(compare=False, repr=False)
     by_length = False
 
+    def __reduce__(self) -> "tuple[Callable[[str], Discount], tuple[str]]":
+        """Other processes make it anew from its name."""
+        return make_discount, (self.text,)
+
     @property
     def _table(self) -> _Table:
         return _TABLES.setdefault(self.text, _Table(self.weight))
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank, shape of `rank`."""
-        weights: FloatArray = self._table.upto(int(rank.max(initial=0)))[rank]
+        weights: FloatArray = self._table.upto(int(rank.max(initial=0)))[0][rank]
         return weights
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
         """Sum of the weights of the ranks from `first` to `last`, both included."""
-        self._table.upto(int(last.max(initial=0)))
-        sums = self._table.sums
+        _, sums = self._table.upto(int(last.max(initial=0)))
         total: FloatArray = sums[last] - sums[first - 1]
         return total
 
@@ -156,35 +163,42 @@ def _takes_length(function: Callable[..., FloatArray]) -> bool:
     return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) >= 2
 
 
+def _check_base(family: str, base: float) -> None:
+    if not 1 < base < math.inf:
+        raise OptionError(f"discount={family}({base:g}): expected a base above 1")
+
+
 def _log(base: float) -> RankDiscount:
-    if not base > 1:
-        raise OptionError(f"discount=log({base:g}): expected a base above 1")
+    _check_base("log", base)
     if base == 2:
         return RankDiscount("log2", lambda rank: 1.0 / math.log2(rank + 1))
     return RankDiscount(f"log({number_text(base)})", lambda rank: math.log(base) / math.log(rank + 1))
 
 
 def _jarvelin(base: float) -> RankDiscount:
-    if not base > 1:
-        raise OptionError(f"discount=jarvelin({base:g}): expected a base above 1")
+    _check_base("jarvelin", base)
     log: Callable[[int], float] = math.log2 if base == 2 else lambda rank: math.log(rank) / math.log(base)
     return RankDiscount(f"jarvelin({number_text(base)})", lambda rank: 1.0 if rank < base else 1.0 / log(rank))
 
 
 def _power(beta: float) -> RankDiscount:
-    if not beta > 0:
+    if not 0 < beta < math.inf:
         raise OptionError(f"discount=power({beta:g}): expected an exponent above 0")
     return RankDiscount(f"power({number_text(beta)})", (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)))
 
 
 def _exponential(base: float) -> RankDiscount:
-    if not base > 1:
-        raise OptionError(f"discount=exponential({base:g}): expected a base above 1")
+    _check_base("exponential", base)
     return RankDiscount(f"exponential({number_text(base)})", lambda rank: math.pow(base, -rank))
 
 
-def _table(weights: Sequence[float]) -> RankDiscount:
-    listed = [float(weight) for weight in weights]
+def _table(weights: Sequence[Any]) -> RankDiscount:
+    try:
+        listed = [float(weight) for weight in weights]
+    except (TypeError, ValueError):
+        listed = []
+    if not listed or not all(map(math.isfinite, listed)):
+        raise OptionError(f"discount={weights!r}: expected a name, a function, or the weights of ranks 1, 2, ... as finite numbers")
     text = "[" + ",".join(number_text(weight) for weight in listed) + "]"
     return RankDiscount(text, lambda rank: listed[rank - 1] if rank <= len(listed) else 0.0)
 
@@ -222,13 +236,13 @@ def make_discount(discount: DiscountLike) -> Discount:
     if callable(discount):
         return CustomDiscount(discount)
     if not isinstance(discount, str):
-        return _table([float(weight) for weight in cast("Sequence[float]", discount)])
+        return _table(cast("Sequence[float]", discount))
     name = discount.strip().lower()
     if name == "linear":
         return LinearDiscount()
     try:
         if name.startswith("[") and name.endswith("]"):
-            return _table([float(weight) for weight in name[1:-1].split(",")])
+            return _table(name[1:-1].split(","))
         family, _, parameter = name.partition("(")
         if name in _NAMES:
             family, value = _NAMES[name]

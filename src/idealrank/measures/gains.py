@@ -1,9 +1,10 @@
 """Gains: what a grade is worth. Functions of whole arrays of grades, each with a text that parses back."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from itertools import chain, pairwise
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class PowerGain:
     rising = True
 
     def __post_init__(self) -> None:
-        if not self.exponent > 0:
+        if not 0 < self.exponent < math.inf:
             raise OptionError(f"gain=power({self.exponent:g}): expected an exponent above 0")
 
     @property
@@ -182,9 +183,7 @@ def make_gain(gain: GainLike) -> Gain:
     if isinstance(gain, (LinearGain, Exp2Gain, PowerGain, TableGain, CustomGain)):
         return gain
     if isinstance(gain, Mapping):
-        if not gain:
-            raise OptionError("gain={}: expected at least one grade")
-        return TableGain(tuple(sorted((float(grade), float(value)) for grade, value in gain.items())))
+        return _gain_table(gain.items(), str(gain))
     if callable(gain):
         return CustomGain(gain)
     return _gain_from_text(str(gain))
@@ -200,9 +199,23 @@ def _gain_from_text(text: str) -> Gain:
         if name.startswith("power(") and name.endswith(")"):
             return PowerGain(float(name[6:-1]))
         if name.startswith("{") and name.endswith("}"):
-            pairs = (entry.split(":") for entry in name[1:-1].split(","))
-            return TableGain(tuple(sorted((float(grade), float(value)) for grade, value in pairs)))
+            return _gain_table([entry.split(":") for entry in name[1:-1].split(",")], text)
     except ValueError as error:
         if isinstance(error, OptionError):
             raise
     raise OptionError(f"gain={text}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a function in Python")
+
+
+def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
+    try:
+        entries = sorted((float(grade), float(value)) for grade, value in pairs)
+    except (TypeError, ValueError):
+        raise OptionError(f"gain={text}: expected numbers, a grade and its gain each, as in {{0:0,1:1,2:5}}") from None
+    if not entries:
+        raise OptionError("gain={}: expected at least one grade")
+    if not all(map(math.isfinite, chain.from_iterable(entries))):
+        raise OptionError(f"gain={text}: expected finite numbers, a grade and its gain each")
+    for (grade, _), (following, _) in pairwise(entries):
+        if grade == following:
+            raise OptionError(f"gain={text}: grade {grade:g} is given twice, expected each grade once")
+    return TableGain(tuple(entries))
