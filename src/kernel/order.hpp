@@ -43,6 +43,10 @@ class Sorter {
     bool close = false;
     for (size_t i = 1; i < n; ++i) close |= (sorted[i] >> 32) == (sorted[i - 1] >> 32);
     if (close) part_close_scores(scores, out, n, sorted);
+    if (n > large) {  // such a list comes alone, and what follows needs the room
+      keys_ = Pool<uint64_t>();
+      spare_ = Pool<uint64_t>();
+    }
     return close;
   }
 
@@ -62,6 +66,7 @@ class Sorter {
 
  private:
   static constexpr uint64_t high_half = 0xffffffff00000000ull;
+  static constexpr size_t large = 1 << 20;
 
   struct Prefixed {
     uint64_t prefix;

@@ -14,11 +14,15 @@
 
 namespace idealrank {
 
-// The list of a query the qrels do not know, small because there may be ten million of them.
+// The list of a query the qrels do not know, small because there may be ten million of them: what few lists have stands elsewhere.
 struct RunOnlyList {
   uint64_t place;
   uint32_t id_size, target;
-  uint32_t returned, length;
+  uint32_t returned;
+  uint32_t remarks;  // their number + 1, or 0: as long as returned, no ties, no duplicates
+};
+struct Remarks {
+  uint32_t length;
   int32_t tied, straddling, duplicates;
 };
 
@@ -58,6 +62,7 @@ class TextAligner {
     explicit Worker(const ListOptions& options) : list(options) {}
     RankedList list;
     Pool<RunOnlyList> run_only;
+    Pool<Remarks> remarks;
     Pool<Segment> more;  // segments of queries that some segment had claimed before
     LineCounts counts;
     uint32_t last_target = IdIndex::absent;
@@ -99,7 +104,7 @@ class TextAligner {
       first_place_[target] = place;
     }
     // The segment is noted even if it has a duplicate: put together with others the query may have one earlier.
-    if (target == IdIndex::absent) worker.run_only.push({place, static_cast<uint32_t>(query.size()), 0, 0, 0, 0, 0, 0});
+    if (target == IdIndex::absent) worker.run_only.push({place, static_cast<uint32_t>(query.size()), 0, 0, 0});
     ListSummary summary;
     if (!settle(worker.list, summary)) return false;
     if (target != IdIndex::absent) {
@@ -115,10 +120,9 @@ class TextAligner {
     worker.list.emit(summary, assembly_.pool(number));
     RunOnlyList& list = worker.run_only.back();
     list.returned = static_cast<uint32_t>(summary.returned);
-    list.length = static_cast<uint32_t>(summary.length);
-    list.tied = summary.tied;
-    list.straddling = summary.straddling;
-    list.duplicates = summary.duplicates;
+    if (summary.length == summary.returned && !summary.tied && !summary.duplicates) return;
+    worker.remarks.push({static_cast<uint32_t>(summary.length), summary.tied, summary.straddling, summary.duplicates});
+    list.remarks = static_cast<uint32_t>(worker.remarks.size());
   }
 
   bool settle(RankedList& list, ListSummary& summary) {
@@ -142,15 +146,17 @@ class TextAligner {
       auto target = static_cast<uint32_t>(qrels_.n_queries() + list.target);
       if (scattered[list.target]) worker.more.push({list.place, target});
       ListSummary summary;
+      const Remarks plain{list.returned, 0, 0, 0}, remarks = list.remarks ? worker.remarks[list.remarks - 1] : plain;
       summary.returned = list.returned;
-      summary.length = list.length;
-      summary.first_unjudged = list.length ? 1 : 0;
-      summary.tied = list.tied;
-      summary.straddling = list.straddling;
-      summary.duplicates = list.duplicates;
+      summary.length = remarks.length;
+      summary.first_unjudged = remarks.length ? 1 : 0;
+      summary.tied = remarks.tied;
+      summary.straddling = remarks.straddling;
+      summary.duplicates = remarks.duplicates;
       assembly_.put(target, summary);
     }
     worker.run_only = Pool<RunOnlyList>();
+    worker.remarks = Pool<Remarks>();
   }
 
   void redo_scattered(Progress* progress) {
