@@ -1,0 +1,69 @@
+"""Equal values first, then times: ``python benchmarks/run.py [--quick | --full] [--only JOB]...``.
+
+Prints one Markdown table of what was promised and what was reached; a whole run also writes benchmarks/results: table.md and
+latest.json, and the plot of time against lines. `docs/refresh.py` copies the table into README.md and docs/concepts/speed.md.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import jobs_memory
+import jobs_scaling
+import jobs_start
+import jobs_text
+from measuring import BenchmarkError
+from report import Row, as_json, conditions, table
+
+RESULTS = Path(__file__).resolve().parent / "results"
+JOBS = {
+    "text": jobs_text.rows,
+    "arrays": jobs_memory.array_rows,
+    "dicts": jobs_memory.dict_rows,
+    "start": jobs_start.rows,
+    "scaling": jobs_scaling.rows,
+}
+
+
+def arguments() -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(description="Equal values first, then times, against peers and hand-written C++.")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--quick", action="store_true", help="under two minutes: without ranx and what takes as long; writes no results")
+    length.add_argument("--full", action="store_true", help="up to 10^8 lines too: 4 GB of disk and some minutes more")
+    parser.add_argument("--only", action="append", choices=JOBS, help="this job; writes no results")
+    return parser.parse_args()
+
+
+def measured(options: argparse.Namespace) -> list[Row]:
+    """The rows of the jobs asked for, each printed as soon as it is there."""
+    rows: list[Row] = []
+    for name in options.only or JOBS:
+        print(f"{name} ...", file=sys.stderr)
+        for row in JOBS[name](quick=options.quick, full=options.full):
+            rows.append(row)
+            print(f"  {row.what}: {row.reached}; {row.behind}", file=sys.stderr)
+    return rows
+
+
+def main() -> int:
+    """Measure, print, and keep what a whole run found."""
+    options = arguments()
+    try:
+        rows = measured(options)
+    except BenchmarkError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    command = " ".join(["make bench", *(f'ARGS="{" ".join(sys.argv[1:])}"' for _ in sys.argv[1:2])])
+    text = f"{table(rows)}\n{conditions(command)}\n"
+    print(text)
+    if not options.quick and not options.only:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "table.md").write_text(text, encoding="utf-8")
+        (RESULTS / "latest.json").write_text(json.dumps(as_json(rows, sys.argv[1:]), indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""The data of the benchmarks: made once, kept under build/bench. ``python benchmarks/workload.py QUERIES`` writes a TREC run."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+CACHE = Path(__file__).resolve().parents[1] / "build" / "bench"
+
+CORPUS = 8_841_823  # passages of MS MARCO: ids as long, and as far apart, as in a real run
+DEPTH, JUDGED, MISSED = 1000, 20, 6
+WIDTH = 20
+
+
+def trec_files(queries: int) -> tuple[Path, Path]:
+    """Judgments and a run: 1,000 documents a query, 20 of them judged, and 6 judged documents that were not returned.
+
+    Documents stand by falling score, as systems write them. Some scores tie, most do not.
+    """
+    qrels, run = CACHE / f"{queries}.qrels", CACHE / f"{queries}.run"
+    if not (qrels.exists() and run.exists()):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        print(f"writing {run.name}: {queries * DEPTH:,} lines ...", file=sys.stderr)
+        _write_trec(queries, qrels, run)
+    return qrels, run
+
+
+def _write_trec(queries: int, qrels: Path, run: Path) -> None:
+    rng = np.random.default_rng(20)
+    unfinished = run.with_suffix(".part")
+    with unfinished.open("w", encoding="ascii") as lines, qrels.open("w", encoding="ascii") as judgments:
+        for query in range(1_000_000, 1_000_000 + queries):
+            documents = rng.choice(CORPUS, DEPTH + MISSED, replace=False).tolist()
+            scores = np.sort(rng.normal(10, 3, DEPTH).astype(np.float32))[::-1].tolist()
+            returned = zip(range(1, DEPTH + 1), documents, scores, strict=False)
+            lines.write("".join([f"{query} Q0 {document} {rank} {score:.6f} bm25\n" for rank, document, score in returned]))
+            judged = [documents[place] for place in rng.choice(DEPTH, JUDGED, replace=False)] + documents[DEPTH:]
+            grades = rng.integers(0, 4, len(judged)).tolist()
+            judgments.write("".join([f"{query} 0 {document} {grade}\n" for document, grade in zip(judged, grades, strict=True)]))
+    unfinished.rename(run)
+
+
+def array_files(lists: int, *, distinct: int = 0) -> tuple[Path, Path]:
+    """Labels 0 to 4 and scores of lists of 20, as raw float32.
+
+    Without `distinct` no two scores of a list are equal, so that every tool ranks alike; with it each score is one of so many.
+    """
+    labels, scores = (CACHE / f"{lists}-{distinct or 'all'}.{kind}" for kind in ("labels", "scores"))
+    if not (labels.exists() and scores.exists()):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        rng = np.random.default_rng(21)
+        rng.integers(0, 5, (lists, WIDTH)).astype(np.float32).tofile(labels)
+        drawn = rng.integers(0, distinct, (lists, WIDTH)).astype(np.float32) if distinct else _all_distinct(rng, lists)
+        drawn.tofile(scores)
+    return labels, scores
+
+
+def _all_distinct(rng: np.random.Generator, lists: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+    scores = rng.normal(size=(lists, WIDTH)).astype(np.float32)
+    while (tied := (np.diff(np.sort(scores, axis=1), axis=1) == 0).any(axis=1)).any():
+        scores[tied] = rng.normal(size=(int(tied.sum()), WIDTH)).astype(np.float32)
+    return scores
+
+
+Tables = dict[str, dict[str, float]]
+
+
+def dicts(queries: int) -> tuple[Tables, Tables]:
+    """The same kind of judgments and run as dicts in memory."""
+    rng = np.random.default_rng(22)
+    qrels: Tables = {}
+    run: Tables = {}
+    for query in range(queries):
+        documents = [str(document) for document in rng.choice(CORPUS, DEPTH, replace=False)]
+        run[f"q{query}"] = dict(zip(documents, rng.normal(10, 3, DEPTH).tolist(), strict=True))
+        judged = rng.choice(DEPTH, JUDGED, replace=False)
+        qrels[f"q{query}"] = {documents[place]: int(grade) for place, grade in zip(judged, rng.integers(0, 4, JUDGED), strict=True)}
+    return qrels, run
+
+
+if __name__ == "__main__":
+    print(*trec_files(int(sys.argv[1])), sep="\n")

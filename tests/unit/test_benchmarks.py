@@ -1,0 +1,115 @@
+"""The benchmarks time only what is equal, and tell what they found; their times are nobody's test."""
+
+import importlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import idealrank
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+COMPILER = os.environ.get("CXX", "g++")
+needs_compiler = pytest.mark.skipif(shutil.which(COMPILER) is None, reason=f"the yardsticks are C++, and there is no {COMPILER}")
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch):
+    """Imports a module of the benchmarks, whose folder is on the path while the test runs."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module
+
+
+@pytest.fixture
+def workload(load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    module = load("workload")
+    monkeypatch.setattr(module, "CACHE", tmp_path)
+    return module
+
+
+def built(name: str, folder: Path) -> str:
+    program = folder / name
+    subprocess.run([COMPILER, "-O2", "-std=c++20", "-pthread", BENCHMARKS / "yardstick" / f"{name}.cpp", "-o", program], check=True)
+    return str(program)
+
+
+@needs_compiler
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_yardstick_for_text_computes_what_we_compute(workload: ModuleType, tmp_path: Path, threads: int) -> None:
+    qrels, run = workload.trec_files(23)
+
+    said = subprocess.run([built("text", tmp_path), qrels, run, str(threads)], capture_output=True, check=True).stdout
+
+    ours = idealrank.evaluate(qrels, run, ["nDCG@10", "nDCG", "AP", "RR"], "standard,score=float32,ties=input").mean()
+    assert ours == pytest.approx(json.loads(said), abs=1e-12)
+
+
+@needs_compiler
+def test_the_yardstick_for_arrays_computes_what_we_compute(workload: ModuleType, tmp_path: Path) -> None:
+    files = workload.array_files(500)
+
+    said = json.loads(subprocess.run([built("arrays", tmp_path), *files], capture_output=True, check=True).stdout)
+
+    labels, scores = (np.fromfile(path, np.float32).reshape(-1, 20) for path in files)
+    assert said["value"] == pytest.approx(idealrank.ndcg(labels, scores, cutoff=10).mean(), abs=1e-12)
+
+
+def test_arrays_without_asked_for_ties_have_none(workload: ModuleType) -> None:
+    _, scores = workload.array_files(500)
+
+    ranked = np.sort(np.fromfile(scores, np.float32).reshape(-1, 20), axis=1)
+
+    assert (np.diff(ranked, axis=1) > 0).all()
+
+
+def test_values_that_differ_stop_a_benchmark(load) -> None:
+    measuring = load("measuring")
+
+    measuring.require_equal("same", {"AP": 0.5}, {"AP": 0.5 + 1e-13}, 1e-12)
+    with pytest.raises(measuring.BenchmarkError, match=r"AP is 0\.6"):
+        measuring.require_equal("other", {"AP": 0.5}, {"AP": 0.6}, 1e-12)
+    with pytest.raises(measuring.BenchmarkError):
+        measuring.require_equal("none", {"AP": 0.5}, {"AP": float("nan")}, 1e-12)
+
+
+def test_a_failing_contender_stops_a_benchmark(load) -> None:
+    measuring = load("measuring")
+
+    with pytest.raises(measuring.BenchmarkError, match="exit code 3"):
+        measuring.Contender(("sh", "-c", "exit 3"), 1).run()
+
+
+def test_memory_of_the_mapped_files_is_left_out(load) -> None:
+    smaps = (
+        "7f00-7f01 r--s 00000000 00:01 12                         /data/a b.run\nSize:  2048 kB\nRss:  1000 kB\nPss:  500 kB\n"
+        "7f02-7f03 rw-p 00000000 00:00 0 \nRss:   24 kB\n"
+        "7f04-7f05 r-xp 00000000 00:01 13                         /usr/lib/libc.so\nRss:   8 kB\n"
+    )
+
+    assert load("measuring")._resident(smaps, {"/data/a b.run"}) == 32 * 1024
+
+
+def test_the_table_says_what_was_missed(load) -> None:
+    report, timing = load("report"), load("measuring").Timing
+    slow, fast = timing(cpu=2.0, wall=1.0, peak=1, runs=5), timing(cpu=20.0, wall=10.0, peak=1, runs=5)
+
+    text = report.table([report.faster("job", "a", 5, slow, fast), report.costing("job", "b", 1.5, fast, slow)])
+
+    assert "| job | a | at least 5 x faster | 10 x |" in text
+    assert "|  | b | at most 1.5 x | 10.00 x **(missed)** |" in text
+
+
+def test_a_plot_is_a_drawing_with_every_point(load, tmp_path: Path) -> None:
+    plot = load("plot")
+
+    plot.write_plot(tmp_path / "a.svg", [plot.Series("ours", [(1e5, 0.1), (1e6, 0.2), (1e7, 1.0)])], "lines", "seconds")
+
+    drawing = (tmp_path / "a.svg").read_text()
+    assert drawing.count("<circle") == 3 + 1
+    assert "NaN" not in drawing
+    assert "10<tspan" in drawing
