@@ -16,7 +16,7 @@ from idealrank.reconciliation.trials import QrelsSource
 
 
 def explain(
-    qrels: AnyTable, run: AnyTable, query_id: str, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+    qrels: AnyTable, run: AnyTable, query_id: "str | int", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
 ) -> Explanation:
     """Where the value of one query comes from, rank by rank.
 
@@ -24,8 +24,8 @@ def explain(
     ----------
     qrels, run : path, mapping, dataframe, Qrels or Run
         As for `evaluate`.
-    query_id : str
-        The query.
+    query_id : str or int
+        The query; whole numbers are ids as elsewhere.
     measure : Measure or str
         nDCG, DCG, AP, RR, P or R.
     convention : Convention or str
@@ -42,7 +42,7 @@ def explain(
     >>> round(found.value, 4), found.rows[2].document, found.rows[2].contribution.__class__.__name__
     (0.6885, 'a', 'float')
     """
-    return explain_query(to_qrels(qrels), to_run(run), query_id, measure, convention)
+    return explain_query(to_qrels(qrels), to_run(run), str(query_id), measure, convention)
 
 
 def reconcile(

@@ -1,17 +1,21 @@
 """Judgments and runs from mappings: what is refused, and in which words."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from idealrank import IdealrankWarning, InputError, Qrels, Run, evaluate
+from idealrank import IdealrankWarning, InputError, Qrels, Run, evaluate, explain, read_qrels
 
 
 @pytest.mark.parametrize(
     ("grades", "words"),
     [
-        ({"q": ["d1", "d2"]}, "query 'q': found a list of documents, expected {document: grade}"),
+        ({"q": ["d1", "d2"]}, "query 'q': found list, expected {document: grade}; where every document named is relevant"),
+        ({"q": {"d1", "d2"}}, "query 'q': found set, expected {document: grade}"),
+        ({"q": iter(["d1"])}, "expected {document: grade}"),
+        ({"q": 1}, "query 'q': found int, expected {document: grade}"),
         ({"q": {"d": "x"}}, "query q, document d: expected a number, found str"),
         ({"q": {"d": float("nan")}}, "found grade NaN"),
         ({"q": {"d": float("inf")}}, "expected a finite number"),
@@ -24,7 +28,14 @@ def test_judgments_that_are_none_are_refused(grades: Any, words: str) -> None:
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(("scores", "words"), [({"q": {"d": None}}, "found NoneType"), ({"q": {"d": float("nan")}}, "NaN has no order")])
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        ({"q": {"d": None}}, "found NoneType"),
+        ({"q": {"d": float("nan")}}, "NaN has no order"),
+        ({"q": {"a", "b"}}, "found a set, which has no order"),
+    ],
+)
 def test_scores_that_are_none_are_refused(scores: Any, words: str) -> None:
     with pytest.raises(InputError) as caught:
         Run(scores)
@@ -37,3 +48,20 @@ def test_a_comment_of_a_run_that_looks_like_a_result_is_said(tmp_path: Path) -> 
     with pytest.warns(IdealrankWarning, match="1 comment lines would be results without their '#'"):
         evaluation = evaluate({"q1": {"d1": 1}}, run, "AP")
     assert evaluation.mean()["AP"] == 1.0
+
+
+def test_a_query_named_by_a_number_is_explained() -> None:
+    assert explain({7: {1: 1}}, {7: [1]}, 7, "nDCG@10").value == 1.0
+
+
+def test_a_table_is_no_path() -> None:
+    with pytest.raises(InputError, match="found dict, expected a path or a list of paths"):
+        read_qrels({"q": {"d": 1}})  # type: ignore[arg-type]
+
+
+def test_a_lazy_frame_is_known_without_a_warning() -> None:
+    polars = pytest.importorskip("polars")
+    grades = polars.LazyFrame({"qid": ["q"], "docno": ["d"], "label": [1]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate(grades, {"q": ["d"]}, "AP").mean()["AP"] == 1.0

@@ -37,8 +37,11 @@ class Qrels:
 
     def __init__(self, grades: Mapping[str, Mapping[str, float]], *, name: str = "qrels") -> None:
         for query, graded in grades.items():
-            if isinstance(graded, (list, tuple, str)):
-                raise InputError(f"qrels: query {query!r}: found a {type(graded).__name__} of documents, expected {{document: grade}}")
+            if not isinstance(graded, (dict, Mapping)):  # without grades the kernel would take the place in a list for one
+                raise InputError(
+                    f"qrels: query {query!r}: found {type(graded).__name__}, expected {{document: grade}}; "
+                    "where every document named is relevant, give each the grade 1"
+                )
         try:
             table = _kernel.from_mapping(grades)
         except _kernel.ParseError as error:

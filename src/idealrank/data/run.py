@@ -59,6 +59,12 @@ class Run:
     """
 
     def __init__(self, scores: Mapping[str, Mapping[str, float] | Sequence[str]], *, name: str = "run") -> None:
+        for query, answer in scores.items():
+            if isinstance(answer, (set, frozenset)):
+                raise InputError(
+                    f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which has no order, expected "
+                    "{document: score} or a list of documents, best first"
+                )
         try:
             table = _kernel.from_mapping(scores, duplicates="keep")
         except _kernel.ParseError as error:

@@ -26,8 +26,9 @@ def is_frame(value: object) -> bool:
     (True, False, False)
     """
     # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
-    named = any(hasattr(value, name) for name in ("columns", "column_names", "schema", "collect_schema"))
-    speaks = any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "dtypes", "collect_schema"))
+    # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
+    named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
+    speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
     return named and speaks and not isinstance(value, type)
 
 

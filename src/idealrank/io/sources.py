@@ -9,7 +9,7 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
@@ -97,6 +97,11 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
     ...     open_sources(path, Notes())[0].data[:]
     b'q1 0 d1 1'
     """
+    if hasattr(paths, "columns") or hasattr(paths, "collect_schema") or isinstance(paths, Mapping):
+        raise InputError(
+            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it as it is (rename columns that it "
+            "does not know to query, document, and grade or score)"
+        )
     listed: Sequence[AnyPath] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(path) for path in listed]
     if not names:
