@@ -337,3 +337,34 @@ def test_counts_are_shown_whole_and_nothing_is_better(say: Say) -> None:
     lines = say("evaluate", "qrels.txt", "bm25.run", "neural.run", "-m", "NumRet,NumQ").out.splitlines()
 
     assert [line.split() for line in lines[:3]] == [["run", "NumRet", "NumQ"], ["bm25", "8", "4"], ["neural", "8", "4"]]
+
+
+@pytest.mark.parametrize("target", ["qrels.txt", "bm25.run", "./bm25.run"])
+def test_a_result_never_replaces_what_it_was_computed_from(target: str, tmp_path: Path, say: Say) -> None:
+    for name in ("qrels.txt", "bm25.run"):
+        (tmp_path / name).write_bytes((DATA / name).read_bytes())
+
+    said = say("evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run"), "-o", f"{tmp_path}/{target}")
+
+    assert said.code == 2
+    assert "found a file that is read by this command, expected another name" in said.err
+    assert (tmp_path / target).read_bytes() == (DATA / target).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--convention", "ties=best"], "error: convention 'ties=best': found a switch, expected the name of a convention before it"),
+        (["-m", ""], "error: -m: found no measure, expected one such as nDCG@10"),
+        (["-m", "bpref"], "error: measure 'bpref' is not computed here, expected one of nDCG"),
+        (["-m", "gm_map"], "error: measure 'gm_map' is not computed here"),
+        (["-m", "success_1"], "error: measure 'success_1' is not computed here"),
+    ],
+)
+def test_mistakes_are_told_without_wrong_advice(arguments: list[str], message: str, say: Say) -> None:
+    said = say("evaluate", "qrels.txt", "bm25.run", *arguments)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(message)
+    assert "did you mean" not in said.err
+    assert "hint:" not in said.err

@@ -98,7 +98,7 @@ def hint_for(message: str, convention: str) -> str:
     from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
     found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*)", message)
-    if found is None or "expected one of" in message:
+    if found is None or "expected one of" in message or "=" in convention.partition(",")[0]:
         return ""
     others = re.sub(rf",{found[1]}=[^,]*", "", convention)
     return f"--convention {others},{found[1]}={found[2]}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -54,12 +55,28 @@ def inputs(command: Command) -> Command:
 
     @wraps(command)
     def with_inputs(*, file_format: str, columns_text: str, group: str | None, more_qrels: tuple[str, ...], **others: Any) -> Any:
+        runs = others.get("runs") or (others.get("run"),)
+        refuse_to_replace(others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group))
         return command(inputs=Inputs(file_format, columns_text, group, more_qrels), **others)
 
     decorated: Command = with_inputs
     for decorate in reversed(_INPUTS):
         decorated = decorate(decorated)
     return decorated
+
+
+def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None]) -> None:
+    """Judgments cannot be had again; a result never takes their place.
+
+    Examples
+    --------
+    >>> refuse_to_replace("values.csv", ["qrels.txt", "bm25.run"])
+    """
+    if output_path is None or output_path == "-" or not Path(output_path).is_file():
+        return
+    for path in inputs:
+        if path is not None and path != "-" and Path(path).exists() and Path(path).samefile(output_path):
+            raise OptionError(f"-o {output_path}: found a file that is read by this command, expected another name")
 
 
 def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
@@ -71,6 +88,8 @@ def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
     ['nDCG(gain=exp2,ideal=returned)@10', 'AP']
     """
     parts = [part.strip() for text in texts for part in split_outside_brackets(text)]
+    if texts and not any(parts):  # such as an unset variable of a script
+        raise OptionError("-m: found no measure, expected one such as nDCG@10; without -m the default ones are computed")
     return parse_measures([part for part in parts if part] or DEFAULT_MEASURES)
 
 
@@ -106,6 +125,8 @@ def parse_convention(text: str) -> Convention:
     'expected'
     """
     name, *changes = split_outside_brackets(text)
+    if name.partition("=")[0].strip().replace("-", "_") in SWITCHES:
+        raise OptionError(f"convention {text!r}: found a switch, expected the name of a convention before it, as in standard,{text}")
     _check("convention", name.strip().lower(), PRESETS, "one that `idealrank conventions` lists")
     for change in changes:
         _check("switch", change.partition("=")[0].strip().replace("-", "_"), SWITCHES, f"one of {', '.join(SWITCHES)}")

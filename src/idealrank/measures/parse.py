@@ -1,6 +1,7 @@
 """Measure texts: our own (`nDCG(gain=exp2)@10`) and the usual spellings of other tools, which live here alone."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, TypeAlias
@@ -20,6 +21,11 @@ _SPELLINGS = {
     "numrelret": "NumRelRet", "num_rel_ret": "NumRelRet",
 }  # fmt: skip
 _PRESET_OPTIONS = {"ndcg_burges": ("nDCG", {"gain": "exp2"}), "dcg_burges": ("DCG", {"gain": "exp2"})}
+# Well-known measures that are not computed here: what is spelled alike is not what was meant.
+_ELSEWHERE = frozenset(
+    ("rprec", "r-prec", "bpref", "infap", "gm_map", "gmap", "err", "rbp", "set_p", "set_recall", "set_f", "success", "hit", "hit_rate",
+     "hits", "f1", "judged", "11pt_avg", "auc")
+)  # fmt: skip
 _OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}
 
 
@@ -49,6 +55,8 @@ def parse_measure(text: MeasureLike) -> Measure:
     """
     if isinstance(text, Measure):
         return text
+    if not isinstance(text, str):
+        raise OptionError(f"found {getattr(text, '__name__', type(text).__name__)}, expected a measure or its text, as in nDCG@10")
     match = _match(text.strip())
     if match is None:
         raise _unknown(text)
@@ -138,6 +146,8 @@ def _unknown(text: str) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
     name = re.split(r"[(@.]", text)[0]
+    if re.sub(r"_[0-9.]+$", "", name.lower()) in _ELSEWHERE:
+        return OptionError(f"measure {text!r} is not computed here, expected one of {', '.join(MEASURES)}, as in nDCG@10")
     near = difflib.get_close_matches(name.lower(), [*map(str.lower, MEASURES), *_SPELLINGS], n=1, cutoff=0.6)
     hint = f"; did you mean {_SPELLINGS.get(near[0], near[0])}?" if near else ""
     return OptionError(f"unknown measure {text!r}, expected one of {', '.join(MEASURES)}, as in nDCG@10{hint}")
@@ -153,6 +163,10 @@ def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Mea
     """
     given = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     parsed = tuple(dict.fromkeys(parse_measure(measure) for measure in given))
+    texts = Counter(map(str, parsed))
+    for text, count in texts.items():
+        if count > 1:
+            raise OptionError(f"{count} measures are written {text}, expected different texts; give their functions names of their own")
     if not parsed:
         raise OptionError("no measures given, expected at least one, as in nDCG@10")
     return parsed
