@@ -304,3 +304,15 @@ def test_arrays_are_reconciled_with_names_that_say_what_their_ties_are() -> None
     assert found.matches[0].words == "ties in input order instead of averaged over all orders; gain exp2 instead of linear"
     assert found.current == "sklearn"
     assert reconcile_lists(lists, "0.5", "nDCG").current == "standard,ties=expected"
+
+
+def test_values_that_differ_late_are_printed_with_the_digits_that_differ() -> None:
+    qrels = Qrels({"q": {"a": 3, "b": 1, "c": 2}, "r": {"a": 1, "b": 2}})
+    run = Run({"q": ["b", "c", "a"], "r": ["a", "b"]})
+    value = evaluate(qrels, run, "nDCG@10", "gdeval").mean()["nDCG@10"]
+
+    pairs = str(reconcile(qrels, run, f"{value:.3f}")).partition("What tells them apart")[2].splitlines()
+    shown = [part.partition(": ")[2].split(" | ") for line in pairs if line.startswith("  gdeval |") for part in line.split("; ")]
+
+    assert shown
+    assert all(sides[0] != sides[-1] for sides in shown)

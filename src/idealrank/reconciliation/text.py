@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _GROUPS_SHOWN = 6
 _NAMES_SHOWN = 6
+_MOST_DIGITS = 12
 _STEPS = {
     "one switch": "one switch changed",
     "two switches": "two switches changed; among so many tried, one may fit by chance",
@@ -32,7 +33,7 @@ def describe(found: "Reconciliation") -> str:
     found : Reconciliation
         What a search found.
     """
-    digits = min(12, max(4, found.stated.decimals + 2))
+    digits = min(_MOST_DIGITS, max(4, found.stated.decimals + 2))
     current = f"the current convention, {found.current} [{found.fingerprint}],"
     reading: Reading = "in percent" if found.stated.percent else "as it is"
     sign = "%" if found.stated.percent else ""
@@ -145,8 +146,12 @@ def _separations(found: "Reconciliation", digits: int) -> list[str]:
 
 
 def _pair(pair: "QueryPair", digits: int) -> str:
-    sides = ["left out" if value is None else f"{value:.{digits}f}" for value in (pair.a, pair.b)]
-    return f"{pair.query}: {sides[0]} | {sides[1]}"
+    """Both values, with as many more digits as it takes to tell them apart."""
+    while True:
+        sides = ["left out" if value is None else f"{value:.{digits}f}" for value in (pair.a, pair.b)]
+        if sides[0] != sides[1] or digits >= _MOST_DIGITS:
+            return f"{pair.query}: {sides[0]} | {sides[1]}"
+        digits += 1
 
 
 def _refused(found: "Reconciliation") -> list[str]:
