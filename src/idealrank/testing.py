@@ -156,8 +156,9 @@ def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "Sea
 
     Examples
     --------
-    >>> from hypothesis import find
-    >>> find(conventions(ties="expected"), lambda convention: True).alignment.ties
+    >>> from hypothesis import Phase, find, settings
+    >>> any_one = settings(phases=[Phase.generate])
+    >>> find(conventions(ties="expected"), lambda convention: True, settings=any_one).alignment.ties
     'expected'
     """
     st = _strategies()

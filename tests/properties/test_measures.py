@@ -77,7 +77,10 @@ def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
     qrels, run = data.draw(judgments(queries=["q1"])), data.draw(runs(queries=["q1"]))
     grades = qrels["q1"]
     gain = getattr(measure.under(convention), "gain", None)
-    worth = {d: float(gain(np.array([grades.get(d, 0.0)]))[0]) if gain and d in grades else grades.get(d, 0.0) for d in run["q1"]}
+    # To a measure with a threshold an unjudged document is worth less than any judged one; to a gain it is worth 0.
+    worth = {
+        d: float(gain(np.array([grades[d]]))[0]) if gain and d in grades else grades.get(d, 0.0 if gain else -math.inf) for d in run["q1"]
+    }
     ideal = {"q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}}
     best = evaluated(qrels, ideal, measure, convention).values[0, 0]
     value = evaluated(qrels, run, measure, convention).values[0, 0]
