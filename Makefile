@@ -40,7 +40,7 @@ check: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-check ## formatting
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m mypy.stubtest idealrank._kernel --mypy-config-file pyproject.toml --allowlist .ci/stubtest-allowlist
 
 format: $(VENV)/.group-check ## let ruff format the code and mend what it can
