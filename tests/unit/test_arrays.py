@@ -111,8 +111,16 @@ def test_arrays_have_no_ids_so_ties_by_id_become_their_mean() -> None:
         ([[1, 0], [1]], [[1, 0], [1]], {}, "rows of different lengths"),
         (["a", "b"], [0.1, 0.2], {}, "labels: found values of type"),
         ([1, 0], [0.1, float("nan")], {}, "item 1: found NaN as score or label"),
+        ([3, 1, 0], [0.3, 0.1, float("nan")], {"mask": [False, True, True]}, "item 2: found NaN as score or label"),
+        ([1, 0, 2], [0.3, 0.1, float("nan")], {"padding": 0, "qid": [1, 2, 1]}, "item 2: found NaN as score or label"),
+        ([1.0, float("inf")], [0.1, 0.2], {}, "labels: found inf, expected finite numbers"),
+        ([1.0, float("-inf")], [0.1, 0.2], {}, "labels: found -inf, expected finite numbers"),
+        ([1, 0, 1], [0.1, 0.2, 0.3], {"offsets": [0, 1.7, 3]}, "offsets: expected rising whole numbers"),
+        ([1, 0, 1], [0.1, 0.2, 0.3], {"qid": [None, 1, None]}, "qid: found ids of several types"),
+        (np.ma.array([1, 0], mask=[0, 1]), [0.1, 0.2], {}, "labels: found a masked array, expected"),
         ([1, 0], [0.1, 0.2], {"group": [3]}, "sizes that add up to 3, expected 2"),
         ([1, 0], [0.1, 0.2], {"group": [1, 2]}, "for one query id per item pass qid="),
+        ([1, 0], [0.1, 0.2], {"group": [3, -1]}, "group: found the size -1, expected 0 or more"),
         ([1, 0], [0.1, 0.2], {"group": [1, 1], "qid": [1, 2]}, "found group and qid with 1-D labels"),
         ([[1, 0]], [[0.1, 0.2]], {"group": [2]}, "found group with 2-D labels"),
         ([1, 0], [0.1, 0.2], {"offsets": [0, 1]}, "offsets: expected rising whole numbers from 0 to the number of items, 2"),
@@ -125,6 +133,13 @@ def test_what_does_not_fit_is_named(labels: Any, scores: Any, layout: dict[str, 
     with pytest.raises(ir.InputError) as caught:
         ir.ndcg(labels, scores, **layout)
     assert message in str(caught.value)
+
+
+def test_numbers_of_another_byte_order() -> None:
+    """As files of other machines have them."""
+    for labels, scores in ((">i4", ">f8"), (">f4", ">f4"), (">i8", ">i2")):
+        given = np.array(LABELS, labels), (np.array(SCORES) * 10).astype(scores)
+        assert ir.ndcg(*given).tolist() == ir.ndcg(LABELS, np.array(SCORES) * 10).tolist()
 
 
 def test_inputs_are_never_changed() -> None:

@@ -42,6 +42,7 @@ class Lists:
         self.scores = scores
         self.offsets = offsets
         self.order = order
+        self._items: IntArray | None = None  # where each item stood before others were taken out, for messages
         self.queries = queries or QueryIds(offsets.size - 1, lambda: [str(i) for i in range(offsets.size - 1)])
 
     @property
@@ -133,13 +134,17 @@ class Lists:
         else:
             picked, kept_in_order = np.flatnonzero(keep), keep
         counts = np.concatenate(([0], np.cumsum(kept_in_order))).astype(np.int64)
-        return Lists(self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries)
+        kept = Lists(self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries)
+        kept._items = picked if self._items is None else self._items[picked]
+        return kept
 
     def __repr__(self) -> str:
         return f"Lists({self.n_queries} queries, {self.labels.size} items)"
 
 
 def _as_numbers(name: str, values: Any) -> AnyArray:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name}: found a masked array, expected a plain one; pass its data, and mask= with True for real items")
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -152,7 +157,9 @@ def _as_numbers(name: str, values: Any) -> AnyArray:
         return array.astype(np.float64)
     if array.dtype.kind not in "if":
         raise InputError(f"{name}: found values of type {array.dtype}, expected numbers")
-    return array if array.dtype.itemsize <= 8 else array.astype(np.float64)
+    if array.dtype.itemsize > 8:
+        return array.astype(np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | None:
@@ -169,8 +176,16 @@ def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | Non
 
 def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
     if offsets is not None:
-        bounds = np.asarray(offsets).astype(np.int64)
-        if bounds.ndim != 1 or bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
+        given = np.asarray(offsets)
+        bounds = given.astype(np.int64)
+        if (
+            (given != bounds).any()
+            or bounds.ndim != 1
+            or bounds.size == 0
+            or bounds[0] != 0
+            or bounds[-1] != n
+            or (np.diff(bounds) < 0).any()
+        ):
             raise InputError(f"offsets: expected rising whole numbers from 0 to the number of items, {n}")
         return bounds
     if group is None:
@@ -179,6 +194,8 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
     sizes = sizes if sizes.size else sizes.astype(np.int64)  # an empty list comes as float64
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or int(sizes.sum()) != n:
         hint = "; for one query id per item pass qid=" if sizes.size == n else ""
+        if sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes < 0).any():
+            raise InputError(f"group: found the size {sizes.min()}, expected 0 or more")
         raise InputError(
             f"group: found sizes that add up to {sizes.sum() if sizes.dtype.kind in 'iuf' else '?'}, expected {n}, one per item{hint}"
         )
@@ -193,7 +210,11 @@ def _group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Quer
         return np.zeros(1, np.int64), None, QueryIds(0, list)
     starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
     names = qid[starts]
-    if np.unique(names).size == names.size:
+    try:
+        distinct = np.unique(names).size
+    except TypeError:
+        raise InputError("qid: found ids of several types (is one of them None?), expected ids of one type") from None
+    if distinct == names.size:
         return np.append(starts, n).astype(np.int64), None, QueryIds(names.size, lambda: [str(name) for name in names])
     unique, first, code = np.unique(qid, return_index=True, return_inverse=True)
     by_appearance = np.argsort(first, kind="stable")
@@ -236,7 +257,9 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
             lists.labels, lists.scores, lists.offsets, float32=alignment.score == "float32", depth=depth, order=lists.order, threads=threads
         )
     except _kernel.ParseError as error:
-        raise InputError(f"item {error.args[2] - 1}: found NaN as score or label, expected a number, for NaN has no order") from None
+        raise InputError(
+            f"{_name_item(lists, error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
+        ) from None
     lengths, tied = groups.length, groups.tied.astype(np.int64)
     members = TieMembers(groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade)
     zeros = np.zeros(lists.n_queries, np.int64)
@@ -273,12 +296,26 @@ def array_alignment(alignment: Alignment) -> Alignment:
 def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, int]:
     """Labels after the grade policies; untouched (and uncopied) when no policy acts."""
     labels = lists.labels
+    _refuse_infinite(labels)
     fractional = alignment.grades != "given" and labels.dtype.kind == "f"
     if not fractional and alignment.grades != "minimum" and (labels.size == 0 or not labels.min() < 0):
         return lists, 0
-    graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: item {row}")
+    graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: {_name_item(lists, row)}")
     changed = Lists(graded.grades, lists.scores, lists.offsets, order=lists.order, queries=lists.queries)
+    changed._items = lists._items
     return changed if graded.removed is None else changed.only(~graded.removed), graded.truncated
+
+
+def _name_item(lists: Lists, row: int) -> str:
+    """An item by its place in the arrays as they were given."""
+    return f"item {row if lists._items is None else lists._items[row]}"
+
+
+def _refuse_infinite(labels: AnyArray) -> None:
+    if labels.dtype.kind == "f" and labels.size:
+        for extreme in (labels.max(), labels.min()):  # of NaN the kernel says where it is
+            if np.isinf(extreme):
+                raise InputError(f"labels: found {extreme}, expected finite numbers")
 
 
 def _query_of(groups: "_kernel.Groups") -> IntArray:
