@@ -57,6 +57,11 @@ class FileFormatError(InputError):
         super().__init__(f"{place}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))
         self.path = path
         self.line = line
+        self._parts = (path, line, found, expected, hint)
+
+    def __reduce__(self) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str]]":
+        """Made anew by the process that gets it."""
+        return type(self), self._parts
 
 
 class OptionError(IdealrankError, ValueError):
@@ -100,6 +105,11 @@ class MissingExtraError(IdealrankError, ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f"{what} needs {package}; pip install 'idealrank[{extra}]'")
+        self._parts = (what, package, extra)
+
+    def __reduce__(self) -> "tuple[type[MissingExtraError], tuple[str, str, str]]":
+        """Made anew by the process that gets it."""
+        return type(self), self._parts
 
 
 class IdealrankWarning(UserWarning):

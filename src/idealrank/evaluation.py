@@ -16,7 +16,7 @@ from idealrank.data.lists import Lists, array_alignment, judge_lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
+from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.version import __version__
@@ -177,7 +177,11 @@ class Evaluation:
 
         columns: dict[str, Any] = {"query": list(self.queries)}
         columns |= {str(measure): self.values[:, i] for i, measure in enumerate(self.measures)}
-        return narwhals.from_dict(columns, backend=backend).to_native()
+        try:
+            return narwhals.from_dict(columns, backend=backend).to_native()
+        except (ImportError, TypeError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
 
     def merge(self, other: "Evaluation") -> "Evaluation":
         """The evaluation of both parts of a collection that was split by query.
@@ -195,7 +199,7 @@ class Evaluation:
         ['q1', 'q2']
         """
         ours, theirs = self.convention, other.convention
-        if ours.fingerprint != theirs.fingerprint:
+        if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):  # two functions of one name have one fingerprint
             raise IncompatibleError(f"found conventions {ours} and {theirs}; expected one convention for both parts")
         if self.measures != other.measures:
             raise IncompatibleError(

@@ -1,6 +1,7 @@
 """Evaluations: which queries count, what the coverage says, when a warning comes, and what is refused."""
 
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -190,6 +191,41 @@ def test_a_measure_that_was_not_evaluated_is_a_key_error() -> None:
         evaluation["AP"]
     with pytest.raises(ir.OptionError, match="unknown measure"):
         evaluation["apples"]
+
+
+def test_evaluations_travel_between_processes() -> None:
+    """Parts are made in several processes and merged in one."""
+    whole = ir.evaluate(QRELS, RUN, ["nDCG", "AP"], "lightgbm,missing=zero")
+    copy = pickle.loads(pickle.dumps(whole))
+    assert (list(copy.queries), copy.mean(), copy.coverage) == (list(whole.queries), whole.mean(), whole.coverage)
+    assert copy.convention == whole.convention
+    part = ir.evaluate({"other": {"a": 1}}, {"other": ["a"]}, ["nDCG", "AP"], "lightgbm,missing=zero")
+    assert copy.merge(part).mean() == whole.merge(part).mean()
+
+
+def test_errors_travel_between_processes() -> None:
+    """With what they say."""
+    for error in (ir.FileFormatError("a.run", 3, "2 fields", "6", "add some"), ir.MissingExtraError("reading", "pyarrow", "arrow")):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+def test_parts_measured_by_different_functions_are_not_merged() -> None:
+    """Two functions without a name have one text."""
+    parts = [
+        ir.evaluate({query: {"a": 1}}, {query: ["a"]}, ["nDCG"], ir.Convention.of("standard", gain=gain))
+        for query, gain in (("q1", lambda grades: grades), ("q2", lambda grades: grades + 1))
+    ]
+    with pytest.raises(ir.IncompatibleError, match="expected one convention"):
+        parts[0].merge(parts[1])
+
+
+def test_a_frame_of_an_unknown_kind_is_named() -> None:
+    """Not installed, or no eager dataframe."""
+    evaluation = ir.evaluate(QRELS, RUN, ["nDCG"])
+    for backend in ("nonsense", "duckdb"):
+        with pytest.raises(ir.OptionError, match=f"backend={backend}: expected"):
+            evaluation.to_frame(backend)
 
 
 def test_evaluate_says_what_it_cannot_take() -> None:

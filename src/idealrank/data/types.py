@@ -60,6 +60,10 @@ class QueryIds(Sequence[str]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[type[list[str]], tuple[list[str]]]:
+        """Another process gets the ids themselves."""
+        return list, (list(self),)
+
     def __repr__(self) -> str:
         return f"QueryIds({self._size} queries)"
 
