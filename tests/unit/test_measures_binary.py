@@ -101,6 +101,15 @@ def test_counts_are_sums() -> None:
     assert dict(evaluation.mean()) == {"NumQ": 2.0, "NumRet": 2.0, "NumRel": 3.0, "NumRelRet": 1.0}
 
 
+def test_a_threshold_is_a_number() -> None:
+    """Whole numbers and NumPy's are numbers too, and read back the same."""
+    for rel in (2, np.int64(2), np.float32(0.1), 10**30):
+        assert ir.parse_measure(str(ir.AP(rel=rel))) == ir.AP(rel=rel)
+    for wrong in ("2", 10**400, [1]):
+        with pytest.raises(ir.OptionError, match="expected a finite grade"):
+            ir.AP(rel=wrong)  # type: ignore[arg-type]
+
+
 # --- texts ---------------------------------------------------------------------------------------------------------------------------
 
 
@@ -147,6 +156,20 @@ def test_mistakes_in_texts_are_named(text: str, message: str) -> None:
     with pytest.raises(ir.OptionError) as caught:
         ir.parse_measure(text)
     assert message in str(caught.value)
+
+
+def test_two_measures_with_one_text_are_refused() -> None:
+    """Means, JSON and frames go by text; one of the two would vanish."""
+    measures = [ir.NDCG(gain=lambda grades: grades), ir.NDCG(gain=lambda grades: grades + 1)]
+    with pytest.raises(ir.OptionError, match=r"2 measures are written nDCG\(gain=custom:lambda\), expected different texts"):
+        ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, measures)
+
+
+def test_what_is_no_measure_is_named() -> None:
+    """Neither a measure nor a text."""
+    for wrong in (5, None, ir.NDCG):
+        with pytest.raises(ir.OptionError, match="expected a measure or its text"):
+            ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, [wrong])  # type: ignore[list-item]
 
 
 def test_a_measure_asked_twice_is_one() -> None:

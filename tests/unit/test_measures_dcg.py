@@ -85,6 +85,25 @@ def test_a_gain_beyond_float64_is_named() -> None:
         ir.ndcg([2000, 1], [0.2, 0.1], gain="exp2")
 
 
+@pytest.mark.parametrize("measure", ["DCG", "iDCG", "nDCG", "nDCG@2"])
+@pytest.mark.parametrize("gain", ["linear", "exp2"])
+def test_sums_beyond_float64_are_named(measure: str, gain: str) -> None:
+    """Each gain is a number, their sum is none; from arrays and from tables."""
+    grade = 1.7e308 if gain == "linear" else 1023.9
+    with pytest.raises(ir.InputError, match=r"larger than a number can be \(1\.8e308\)"):
+        ir.evaluate([grade] * 3, [3.0, 2.0, 1.0], measure, f"standard,gain={gain}")
+    with pytest.raises(ir.InputError, match=r"larger than a number can be \(1\.8e308\)"):
+        ir.evaluate({"q": dict.fromkeys("abc", grade)}, {"q": ["a", "b", "c"]}, measure, f"standard,gain={gain}")
+
+
+def test_functions_must_give_numbers() -> None:
+    """A weight of 1 / log2(rank) is infinite at rank 1; NaN would make a silent 0 of the value."""
+    with pytest.raises(ir.InputError, match=r"discount custom:lambda gave inf for rank 1, expected finite numbers"):
+        ir.ndcg(LABELS, SCORES, discount=lambda rank: np.divide(1, rank - 1, out=np.full(rank.shape, np.inf), where=rank > 1))
+    with pytest.raises(ir.InputError, match=r"gain custom:lambda gave nan for grade 3, expected finite numbers"):
+        ir.ndcg(LABELS, SCORES, gain=lambda grades: np.where(grades > 2, np.nan, grades))
+
+
 # --- discounts -------------------------------------------------------------------------------------------------------------------
 
 

@@ -29,8 +29,8 @@ class _Binary(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rel is not None and not math.isfinite(self.rel):
-            raise OptionError(f"rel={self.rel}: expected a finite grade")
+        if self.rel is not None:
+            object.__setattr__(self, "rel", _finite_grade(self.rel))
 
     @property
     def threshold(self) -> float:
@@ -188,6 +188,16 @@ class AP(_PerRelevant):
     def trec_name(self) -> str:
         """``map`` or ``map_cut_100``."""
         return self._trec_binary("map", "map_cut")
+
+
+def _finite_grade(rel: object) -> float:
+    try:
+        grade = float(rel) if isinstance(rel, (int, float, np.number)) else math.nan
+    except OverflowError:
+        grade = math.inf
+    if not math.isfinite(grade):
+        raise OptionError(f"rel={rel}: expected a finite grade")
+    return grade
 
 
 def _number_within(query: IntArray) -> IntArray:

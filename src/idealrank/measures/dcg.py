@@ -4,6 +4,7 @@ DCG = sum over ranks r of gain(grade at r) x discount(r); NDCG = DCG / DCG of th
 gains, discounts and cutoffs.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
@@ -85,6 +86,13 @@ class _Discounted(Measure):
         length = judged.lengths[grades.query] if self._discount.by_length else np.broadcast_to(np.int64(0), rank.shape)
         weights = weights_within(self._discount, rank, self._ideal_limit(judged, grades.query), length)
         return summed(judged.sum_by_query(grades.query, floored(gains * weights, self.rounding)), self.rounding)
+
+    def _sum(self, add: Callable[[Judged], FloatArray], judged: Judged) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = add(judged)
+        if not np.isfinite(sums).all():
+            raise InputError(f"{self}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
+        return sums
 
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
         limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)
@@ -166,7 +174,7 @@ class DCG(_Discounted):
 
     def compute(self, judged: Judged) -> PerQuery:
         """DCG of every query."""
-        return PerQuery(rounded(self._dcg(judged), self.rounding))
+        return PerQuery(rounded(self._sum(self._dcg, judged), self.rounding))
 
     @property
     def trec_name(self) -> str:
@@ -200,7 +208,7 @@ class IdealDCG(_Discounted):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ideal DCG of every query."""
-        return PerQuery(rounded(self._ideal_dcg(judged), self.rounding))
+        return PerQuery(rounded(self._sum(self._ideal_dcg, judged), self.rounding))
 
     @property
     def trec_name(self) -> str:
@@ -248,7 +256,7 @@ class NDCG(_Discounted):
 
     def compute(self, judged: Judged) -> PerQuery:
         """NDCG of every query."""
-        dcg, ideal = self._dcg(judged), self._ideal_dcg(judged)
+        dcg, ideal = self._sum(self._dcg, judged), self._sum(self._ideal_dcg, judged)
         defined = ideal != 0 if self.no_relevant == "quotient" else ideal > 0
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")

@@ -143,6 +143,9 @@ class CustomDiscount:
         weights: AnyArray = np.array(self.function(rank, length) if _takes_length(self.function) else self.function(rank), np.float64)
         if weights.shape != rank.shape:
             raise InputError(f"discount {self.text} gave shape {weights.shape} for ranks of shape {rank.shape}; expected the same")
+        if not np.isfinite(weights).all():
+            wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
+            raise InputError(f"discount {self.text} gave {weights[wrong]} for rank {rank[wrong]}, expected finite numbers")
         return weights
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:

@@ -159,6 +159,9 @@ class CustomGain:
         gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
         if gains.shape != column.shape:
             raise InputError(f"gain {self.text} gave shape {gains.shape} for grades of shape {column.shape}; expected the same")
+        if not np.isfinite(gains).all():
+            wrong = int(np.flatnonzero(~np.isfinite(gains))[0])
+            raise InputError(f"gain {self.text} gave {gains[wrong]} for grade {column[wrong]:g}, expected finite numbers")
         return gains.reshape(grades.shape)
 
 
