@@ -300,6 +300,13 @@ def test_values_are_the_same_for_any_number_of_threads(say: Say) -> None:
     assert len(outputs) == 1
 
 
+def test_more_threads_than_any_machine_has_are_refused(say: Say) -> None:
+    said = say("evaluate", "qrels.txt", "bm25.run", "--threads", "99999999999")
+
+    assert said.code == 2
+    assert "--threads" in said.err
+
+
 def test_a_run_that_shares_no_query_is_refused_and_said_why(tmp_path: Path, say: Say) -> None:
     (tmp_path / "other.run").write_text("x1 Q0 d1 1 1 t\n", encoding="utf-8")
 
@@ -312,8 +319,8 @@ def test_a_run_that_shares_no_query_is_refused_and_said_why(tmp_path: Path, say:
 @pytest.mark.parametrize(
     ("line", "warning"),
     [
-        ("x1 Q0 d1 1 1 t", "run other answers none of the 4 judged queries; do the query ids of both files match?"),
-        ("q1 Q0 D1 1 1 t", "run other has no judged document; do the document ids of both files match?"),
+        ("x1 Q0 d1 1 1 t", "run other answers none of the 4 judged queries; do the query ids of both match?"),
+        ("q1 Q0 D1 1 1 t", "run other has no judged document; do the document ids of both match?"),
     ],
 )
 def test_files_that_hardly_belong_together_are_evaluated_with_a_warning(line: str, warning: str, tmp_path: Path, say: Say) -> None:
@@ -323,6 +330,15 @@ def test_files_that_hardly_belong_together_are_evaluated_with_a_warning(line: st
 
     assert (said.code, said.err) == (0, f"warning: {warning}\n")
     assert ",nDCG,0.0," in said.out
+
+
+def test_an_empty_run_is_refused_as_what_a_broken_pipe_leaves(tmp_path: Path, say: Say) -> None:
+    (tmp_path / "empty.run").write_text("", encoding="utf-8")
+
+    said = say("evaluate", "qrels.txt", str(tmp_path / "empty.run"))
+
+    assert (said.code, said.out) == (2, "")
+    assert "found no result, expected at least one" in said.err
 
 
 def test_the_table_marks_the_best_and_marks_nothing_where_all_are_equal(say: Say) -> None:

@@ -32,7 +32,7 @@ convention: Decorator = click.option(
     help="Compute as this tool does; `idealrank conventions` lists them.",
 )  # fmt: skip
 threads: Decorator = click.option(
-    "--threads", metavar="N", type=click.IntRange(min=0), default=0, help="0 uses all cores; the numbers are the same for any N."
+    "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="0 uses all cores; the numbers are the same for any N."
 )  # fmt: skip
 output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Write there; the file appears when it is complete.")
 

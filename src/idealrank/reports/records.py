@@ -12,6 +12,7 @@ from idealrank.evaluation import Evaluation
 from idealrank.version import __version__
 
 SCHEMA = 1
+_BLOCK = 4096
 
 
 def json_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
@@ -39,10 +40,20 @@ def _json_run(evaluation: Evaluation, *, per_query: bool) -> Iterator[str]:
     if per_query:
         yield ',\n      "queries": {'
         # One query a line: greppable, and no second copy of everything in memory.
-        for number, (query, values) in enumerate(evaluation.per_query().items()):
+        for number, (query, values) in enumerate(_rows(evaluation)):
             yield f"{',' if number else ''}\n        {json.dumps(query)}: {_object(values)}"
         yield "\n      }"
     yield f',\n      "coverage": {_object(evaluation.coverage.as_dict())}'
+
+
+def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]]]:
+    """What `Evaluation.per_query` has, some queries at a time."""
+    texts = [str(measure) for measure in evaluation.measures]
+    ids = iter(evaluation.queries)
+    for top in range(0, len(evaluation.queries), _BLOCK):
+        part = slice(top, top + _BLOCK)
+        for values, scored in zip(evaluation.values[part].tolist(), evaluation.scored[part].tolist(), strict=True):
+            yield next(ids), {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)}
 
 
 def _object(values: Any) -> str:
@@ -100,7 +111,7 @@ def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) ->
     for evaluation in evaluations:
         convention = str(evaluation.convention)
         if per_query:
-            for query, values in evaluation.per_query().items():
+            for query, values in _rows(evaluation):
                 for measure, value in values.items():
                     yield _csv_row([evaluation.name, query, measure, _csv_value(value), convention])
         else:
@@ -130,7 +141,7 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
     for evaluation in evaluations:
         measures = {str(measure): measure for measure in evaluation.measures}
         if per_query:
-            for query, values in evaluation.per_query().items():
+            for query, values in _rows(evaluation):
                 for text, value in values.items():
                     # trec_eval says the number of queries once, under "all".
                     if value is not None and measures[text].name != "NumQ":

@@ -1,0 +1,32 @@
+"""Results for programs are written piece by piece."""
+
+import json
+import tracemalloc
+
+import numpy as np
+
+import idealrank as ir
+from idealrank.reports.records import csv_report, json_report
+
+
+def test_the_values_of_many_queries_are_written_without_a_second_copy() -> None:
+    """A dict of all of them takes some 400 bytes a query; the values themselves take 8."""
+    count = 50_000
+    evaluation = ir.evaluate(np.ones((count, 1)), np.ones((count, 1)), ["nDCG"])
+    assert len(list(evaluation.queries)) == count  # the ids are made when first asked
+    for report in (json_report, csv_report):
+        tracemalloc.start()
+        for _ in report([evaluation], per_query=True):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 100 * count
+
+
+def test_the_pieces_are_what_the_evaluation_has() -> None:
+    """Also across the places where pieces end."""
+    labels = np.arange(10_000) % 3
+    evaluation = ir.evaluate(labels.reshape(-1, 1), np.ones((10_000, 1)), ["nDCG", "P@2"], "rankkit")
+    written = json.loads("".join(json_report([evaluation], per_query=True)))["runs"][0]["queries"]
+    assert written == evaluation.per_query()
+    assert list(written) == list(evaluation.queries)
