@@ -1,5 +1,6 @@
 """The front door: evaluate anything a user may hold. The core takes only Qrels, Run and Measure; this file converts."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypeAlias
@@ -9,11 +10,11 @@ import numpy as np
 from idealrank import evaluation as core
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention
-from idealrank.data.lists import Lists, array_alignment, judge_lists
+from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError
+from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation import Evaluation
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
 from idealrank.io.provenance import input_files
@@ -22,6 +23,7 @@ from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
+from idealrank.measures.in_blocks import list_values
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 
@@ -150,7 +152,10 @@ def evaluate(
     duplicates = convention.alignment.duplicates
     read_qrels_, read_run_ = to_qrels(qrels, duplicates="error" if duplicates == "twice" else duplicates), to_run(run)
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
-    return core.evaluate(read_qrels_, read_run_, measures, convention, threads=threads, progress=progress, inputs=inputs)
+    evaluation = core.evaluate(read_qrels_, read_run_, measures, convention, threads=threads, progress=progress, inputs=inputs)
+    if doubt := evaluation.coverage.doubt(evaluation.name):
+        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=2)
+    return evaluation
 
 
 def ndcg(
@@ -253,6 +258,4 @@ def _one_liner(
 ) -> FloatArray:
     convention = Convention.of(convention) if ties is None else Convention.of(convention, ties=ties)
     lists = Lists.from_arrays(labels, scores, **layout)
-    resolved = measure.under(convention)
-    judged = judge_lists(lists, array_alignment(convention.alignment), depth=resolved.depth(lists=True), threads=threads)
-    return resolved.per_query(judged)
+    return list_values(lists, measure.under(convention), array_alignment(convention.alignment), threads=threads)

@@ -79,6 +79,24 @@ class Coverage:
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
+    def doubt(self, name: str) -> str:
+        """What says that judgments and run were hardly meant for each other; empty when nothing does.
+
+        The values are not wrong then, but say nothing.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage.doubt("mine")
+        ''
+        """
+        if self.missing and self.missing == self.queries_in_qrels:
+            return f"run {name} answers none of the {self.missing:,} judged queries; do the query ids of both match?"
+        if self.considered and self.unjudged == self.considered:
+            where = f" in the first {self.unjudged_cutoff} ranks" if self.unjudged_cutoff else ""
+            return f"run {name} has no judged document{where}; do the document ids of both match?"
+        return ""
+
     def plus(self, other: "Coverage") -> "Coverage":
         """Counts of two parts of one collection."""
         sums = {

@@ -281,7 +281,7 @@ def evaluate(
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
-            f"none of them counts under convention {convention.name}; do the query ids of both files match?"
+            f"none of them counts under convention {convention.name}; do the query ids of both match?"
         )
     return _measured(run.name, judged, asked, resolved, convention, inputs=inputs, path=run.paths[0] if run.paths else "")
 

@@ -41,13 +41,14 @@ def test_a_missing_query_can_be_refused() -> None:
 
 def test_nothing_in_common_is_refused() -> None:
     """Instead of a mean over no query."""
-    with pytest.raises(ir.InputError, match="do the query ids of both files match"):
+    with pytest.raises(ir.InputError, match="do the query ids of both match"):
         ir.evaluate({"q1": {"a": 1}}, {"q01": {"a": 1.0}}, ["AP"], "trec_eval-9")
 
 
 def test_a_run_without_queries_scores_0() -> None:
-    """Every judged query is missing."""
-    evaluation = ir.evaluate(QRELS, {}, ["nDCG"])
+    """Every judged query is missing, and that is said."""
+    with pytest.warns(ir.IdealrankWarning, match="answers none of the 3 judged queries"):
+        evaluation = ir.evaluate(QRELS, {}, ["nDCG"])
     assert evaluation.mean()["nDCG"] == 0.0
     assert evaluation.coverage.missing == 3
 

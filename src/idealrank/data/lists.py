@@ -120,6 +120,19 @@ class Lists:
         )
         return lists if keep is None else lists.only(keep.reshape(-1))
 
+    def part(self, begin: int, end: int) -> "Lists":
+        """The lists from `begin` to before `end`; nothing is copied unless queries come in any order.
+
+        Examples
+        --------
+        >>> Lists(np.array([1, 0, 2]), np.array([0.1, 0.9, 0.5]), np.array([0, 2, 3])).part(1, 2).labels
+        array([2])
+        """
+        first, last = int(self.offsets[begin]), int(self.offsets[end])
+        rows: slice | IntArray = slice(first, last) if self.order is None else self.order[first:last]
+        queries = QueryIds(end - begin, lambda: list(self.queries[begin:end]))
+        return Lists(self.labels[rows], self.scores[rows], self.offsets[begin : end + 1] - first, queries=queries)
+
     def only(self, keep: BoolArray) -> "Lists":
         """The lists without the items where `keep` is False; the other items close up.
 

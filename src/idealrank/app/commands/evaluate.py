@@ -6,6 +6,7 @@ import click
 
 from idealrank.app import console, options, output, reading
 from idealrank.app.progress import Watch
+from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
 
@@ -75,21 +76,17 @@ def evaluate(
         )
 
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
-    for evaluation in evaluations:
-        _doubt(evaluation)
+    for evaluation, path in zip(evaluations, runs, strict=True):
+        _doubt(evaluation, path)
     output.write(_report(evaluations, layout, per_query), output_path)
 
 
-def _doubt(evaluation: Evaluation) -> None:
-    """Warn of files that were hardly meant for each other; their values are not wrong, but say nothing."""
-    cover = evaluation.coverage
-    if cover.missing == cover.queries_in_qrels:
-        console.say(
-            "warning", f"run {evaluation.name} answers none of the {cover.missing:,} judged queries; do the query ids of both files match?"
-        )
-    elif cover.considered and cover.unjudged == cover.considered:
-        where = f" in the first {cover.unjudged_cutoff} ranks" if cover.unjudged_cutoff else ""
-        console.say("warning", f"run {evaluation.name} has no judged document{where}; do the document ids of both files match?")
+def _doubt(evaluation: Evaluation, path: str) -> None:
+    """Refuse a run that holds nothing, as a broken pipe leaves it; warn of files that were hardly meant for each other."""
+    if not evaluation.coverage.queries_in_run:
+        raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
+    if doubt := evaluation.coverage.doubt(evaluation.name):
+        console.say("warning", doubt)
 
 
 def _report(evaluations: list[Evaluation], layout: str, per_query: bool) -> Iterable[str]:
