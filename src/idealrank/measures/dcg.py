@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 
 from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
-from idealrank.measures.ranks import hit_weights, weights_within
+from idealrank.measures.ranks import hit_weights, tie_weights, weights_within
 from idealrank.measures.rectangle import sum_rows, sum_tied_rows
 from idealrank.measures.rounding import floored, rounded, summed
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
@@ -131,9 +131,13 @@ def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
     if rectangle.ties is None or judged.ties == "input":
         return sum_rows(rectangle.grades, gain, weights)
     discount, cutoff = measure._discount, measure.cutoff
-    return sum_tied_rows(
-        rectangle.grades, rectangle.ties, gain, weights, lambda hits, gains: hit_weights(judged, hits, gains, discount, cutoff)
-    )
+
+    def weigh(members: Hits, gains: FloatArray) -> FloatArray:
+        if judged.ties == "expected":
+            return tie_weights(judged, members, discount, cutoff)
+        return hit_weights(judged, members, gains, discount, cutoff)
+
+    return sum_tied_rows(rectangle.grades, rectangle.ties, gain, weights, weigh)
 
 
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:

@@ -82,6 +82,26 @@ def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discoun
     return weights
 
 
+def tie_weights(judged: Judged, members: Hits, discount: Discount, cutoff: Cutoff | None) -> FloatArray:
+    """Expected weight of each member of whole ties, one tie after the other: worked out once for each tie.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.lists import Lists, judge_lists
+    >>> from idealrank.measures.discounts import make_discount
+    >>> judged = judge_lists(Lists.from_arrays([1, 0], [0.5, 0.5]), Alignment())
+    >>> tie_weights(judged, judged.hits, make_discount("reciprocal"), None)
+    array([0.75, 0.75])
+    """
+    if members.tie_first is None or members.tie_last is None:
+        return np.zeros(0)
+    heads = np.flatnonzero(members.rank == members.tie_first)
+    query, first, last = members.query[heads], members.tie_first[heads], members.tie_last[heads]
+    length = judged.lengths[query] if discount.by_length else np.broadcast_to(np.int64(0), query.shape)
+    return np.repeat(_mean_weights(discount, first, last, limits_of(cutoff, judged.lengths, query), length), last - first + 1)
+
+
 def _mean_weights(discount: Discount, first: IntArray, last: IntArray, limit: IntArray, length: IntArray) -> FloatArray:
     """Mean weight of the ranks of each tie group."""
     above = first - 1

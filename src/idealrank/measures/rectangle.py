@@ -80,8 +80,9 @@ def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> Non
 
 
 def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
-    """The gains, 0 in place of those of ties, which are counted by their groups."""
-    gains = np.array(gains, order="C")
-    place = row * gains.shape[1] + rank - 1
-    gains.reshape(-1)[place if rank.max(initial=0) <= gains.shape[1] else place[rank <= gains.shape[1]]] = 0.0
-    return gains
+    """The gains, 0 in place of those of ties, which are counted by their groups; the last column is of no rank."""
+    width = gains.shape[1]
+    others = np.empty((gains.shape[0], width + 1))
+    others[:, :width] = gains
+    others.reshape(-1)[row * (width + 1) + np.minimum(rank, width + 1) - 1] = 0.0
+    return others
