@@ -102,3 +102,15 @@ def test_blas_gets_one_thread_unless_the_user_says_otherwise(monkeypatch: pytest
 
     limits = os.environ["OMP_NUM_THREADS"], os.environ.pop("OPENBLAS_NUM_THREADS")
     assert limits == ("7", "1")
+
+
+def test_a_fault_of_ours_does_not_end_with_the_code_of_a_gate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(_: list[str]) -> None:
+        raise RuntimeError("something unforeseen")
+
+    monkeypatch.setattr(cli, "_dispatch", fail)
+
+    assert cli.run(["evaluate"]) == 70
+    said = capsys.readouterr().err
+    assert "something unforeseen" in said
+    assert "please report it" in said

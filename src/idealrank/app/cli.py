@@ -7,6 +7,7 @@ must stand before NumPy is loaded.
 import gc
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
@@ -19,7 +20,7 @@ from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
 # Exit codes. 1 is kept for gates: a comparison that was asked to fail when quality falls.
-FINE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141
+FINE, UNUSABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
@@ -39,7 +40,7 @@ Start here:
   idealrank explain qrels.txt bm25.run --query q1
   idealrank conventions lightgbm
 
-Exit codes: 0 fine, 2 bad input or usage, 130 interrupted.
+Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank, 130 interrupted.
 """
 
 
@@ -125,20 +126,31 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _dispatch(typed)
         except click.exceptions.Exit as ended:
             return ended.exit_code
-        except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message(), err=True)
-            return UNUSABLE
-        except click.UsageError as error:
-            return _refuse(error.format_message(), _usage_hint(error))
-        except IdealrankError as error:
-            return _stopped_or_refused(error, typed)
         except KeyboardInterrupt:
             return console.interrupted()
-        except BrokenPipeError:
-            return _end_quietly()
-        except OSError as error:
-            return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001  (what is not told apart below must not end with the code of a gate either)
+            return _failed(error, typed)
         return FINE
+
+
+def _failed(error: Exception, typed: Sequence[str]) -> int:
+    """Say what went wrong, and give the exit code for it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return UNUSABLE
+    if isinstance(error, click.UsageError):
+        return _refuse(error.format_message(), _usage_hint(error))
+    if isinstance(error, IdealrankError):
+        return _stopped_or_refused(error, typed)
+    if isinstance(error, BrokenPipeError):
+        return _end_quietly()
+    if isinstance(error, OSError):
+        return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
+    if isinstance(error, MemoryError):
+        return _refuse("not enough memory for these files; split them by query and evaluate the parts")
+    traceback.print_exception(error)
+    console.error("this is a fault of idealrank; please report it with the lines above")
+    return FAULT
 
 
 def _dispatch(typed: list[str]) -> None:
