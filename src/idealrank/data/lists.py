@@ -9,6 +9,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.grading import apply_grade_policies, ideal_grades
+from idealrank.data.grouping import group_by_id
 from idealrank.data.judged import Alignments, Hits, Judged, Rectangle, Scope, TieMembers
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import InputError
@@ -108,7 +109,7 @@ class Lists:
         if label_array.ndim == 2:
             bounds = np.arange(label_array.shape[0] + 1, dtype=np.int64) * label_array.shape[1]
         elif qid is not None:
-            bounds, order, queries = _group_by_id(np.asarray(qid), n)
+            bounds, order, queries = group_by_id(np.asarray(qid), n)
         else:
             bounds = _bounds(group, offsets, n)
         lists = cls(
@@ -213,34 +214,6 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
             f"group: found sizes that add up to {sizes.sum() if sizes.dtype.kind in 'iuf' else '?'}, expected {n}, one per item{hint}"
         )
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-
-
-def _group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, QueryIds]:
-    """Offsets, order and names of queries in order of first appearance."""
-    if qid.shape != (n,):
-        raise InputError(f"qid has shape {qid.shape}, expected one id per item, ({n},)")
-    if n == 0:
-        return np.zeros(1, np.int64), None, QueryIds(0, list)
-    starts = np.flatnonzero(np.concatenate(([True], qid[1:] != qid[:-1])))
-    names = qid[starts]
-    try:
-        distinct = np.unique(names).size
-    except TypeError:
-        raise InputError("qid: found ids of several types (is one of them None?), expected ids of one type") from None
-    if distinct == names.size:
-        return np.append(starts, n).astype(np.int64), None, QueryIds(names.size, lambda: [str(name) for name in names])
-    unique, first, code = np.unique(qid, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first, kind="stable")
-    place = np.empty_like(by_appearance)
-    place[by_appearance] = np.arange(by_appearance.size)
-    code = place[code.reshape(-1)]
-    sizes = np.bincount(code, minlength=unique.size)
-    ordered = unique[by_appearance]
-    return (
-        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        np.argsort(code, kind="stable").astype(np.int64),
-        QueryIds(unique.size, lambda: [str(name) for name in ordered]),
-    )
 
 
 def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: int = 0) -> Judged:
