@@ -16,7 +16,7 @@ TIED = "the same with 12 distinct scores: nearly all of them tied"
 DICTS = "dict of dict, 1,000 queries x 1,000 documents: nDCG@10, nDCG, AP, RR"
 
 
-def _call(name: str, files: tuple[Path, Path], rounds: int, *, calls: int = 2) -> Contender:
+def _call(name: str, files: tuple[Path, Path], rounds: int, *, calls: int = 5) -> Contender:
     return Contender((sys.executable, str(FOLDER / "arrays.py"), name, *map(str, files), str(calls)), rounds)
 
 
