@@ -111,9 +111,6 @@ class Timing:
         """For JSON."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        return f"{seconds(self.wall)} (processor {seconds(self.cpu)})"
-
 
 def seconds(value: float) -> str:
     """Two or three significant digits.

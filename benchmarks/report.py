@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from measuring import Timing
+from measuring import Timing, seconds
 
 PEERS = ("idealrank", "numpy", "scikit-learn", "pytrec-eval-terrier", "ranx", "ir-measures")
 
@@ -46,19 +46,23 @@ class Row:
 def faster(subject: str, what: str, at_least: float, ours: Timing, theirs: Timing) -> Row:
     """How many times longer another takes, on the clock; the ratio of processor times stands behind it."""
     ratio = theirs.wall / ours.wall
-    behind = f"{theirs} against {ours}: {theirs.cpu / ours.cpu:.3g} x in processor time"
-    return Row(
-        subject, what, f"at least {at_least:g} x faster", f"{ratio:.3g} x", ratio >= at_least, behind, {"ours": ours, "theirs": theirs}
+    behind = (
+        f"{seconds(theirs.wall)} against {seconds(ours.wall)} on the clock; "
+        f"of the processor {seconds(theirs.cpu)} against {seconds(ours.cpu)}, {theirs.cpu / ours.cpu:.3g} x"
     )
+    target = f"at least {at_least:g} x faster"
+    return Row(subject, what, target, f"{ratio:.3g} x", ratio >= at_least, behind, {"ours": ours, "theirs": theirs})
 
 
 def costing(subject: str, what: str, at_most: float | None, ours: Timing, theirs: Timing) -> Row:
-    """How many times the processor time of another we need."""
+    """How many times the processor time of another we need; the times on the clock stand behind it."""
     ratio = ours.cpu / theirs.cpu
-    return Row(
-        subject, what, "" if at_most is None else f"at most {at_most:g} x", f"{ratio:.2f} x", None if at_most is None else ratio <= at_most,
-        f"{ours} against {theirs}", {"ours": ours, "theirs": theirs},
-    )  # fmt: skip
+    behind = (
+        f"of the processor {seconds(ours.cpu)} against {seconds(theirs.cpu)}; "
+        f"{seconds(ours.wall)} against {seconds(theirs.wall)} on the clock"
+    )
+    target, met = ("", None) if at_most is None else (f"at most {at_most:g} x", ratio <= at_most)
+    return Row(subject, what, target, f"{ratio:.2f} x", met, behind, {"ours": ours, "theirs": theirs})
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -79,7 +83,7 @@ def conditions(command: str) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in here["versions"].items())
     return (
         f"Printed by `{command}` on {here['date'][:10]}: {here['processor']}, {here['cores']} cores, {here['system']}, "
-        f"Python {here['python']}; {versions}. Medians of contenders run in turns; s of processor time, of all threads together."
+        f"Python {here['python']}; {versions}. Medians of contenders run in turns; processor time is that of all threads together."
     )
 
 
