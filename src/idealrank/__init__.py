@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
-    "AP": "measures.binary", "Convention": "conventions", "Coverage": "coverage", "DCG": "measures.dcg",
+    "Convention": "conventions", "Coverage": "coverage",
     "DifferenceSplit": "reconciliation", "Evaluation": "evaluation", "Explanation": "explanation",
-    "FileFormatError": "errors", "IdealDCG": "measures.dcg", "IdealrankError": "errors", "IdealrankWarning": "errors",
+    "FileFormatError": "errors", "IdealrankError": "errors", "IdealrankWarning": "errors",
     "IncompatibleError": "errors", "InputError": "errors", "Lists": "data.lists", "MEASURES": "measures", "Measure": "measures.measure",
-    "MissingExtraError": "errors", "NDCG": "measures.dcg", "NumQ": "measures.counts", "NumRel": "measures.counts",
-    "NumRelRet": "measures.counts", "NumRet": "measures.counts", "OptionError": "errors", "P": "measures.binary",
-    "PRESETS": "conventions", "Qrels": "data.qrels", "R": "measures.binary", "RR": "measures.binary", "Run": "data.run",
+    "MissingExtraError": "errors",
+    "OptionError": "errors",
+    "PRESETS": "conventions", "Qrels": "data.qrels", "Run": "data.run",
     "Reconciliation": "reconciliation", "dcg": "api", "evaluate": "api", "explain": "inquiry", "ndcg": "api",
     "parse_measure": "measures.parse", "read_qrels": "api", "read_run": "api", "reconcile": "inquiry", "split_difference": "inquiry",
 }  # fmt: skip
@@ -57,9 +57,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = _HOMES.get(name) or import_module("idealrank.measures").CLASS_HOMES.get(name)
+    if home is None:
         raise AttributeError(f"module 'idealrank' has no attribute {name!r}")
-    value = getattr(import_module(f"idealrank.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"idealrank.{home}"), name)
     globals()[name] = value
     return value
 

@@ -1,6 +1,5 @@
 """Evaluate one run: values per query, what they cover, and how they were made. The mean is a view of them."""
 
-import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
+from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.version import __version__
@@ -113,6 +113,10 @@ class Evaluation:
         What the numbers cover.
     provenance : Provenance
         How they were made.
+    path : str
+        Of the run, as typed.
+    texts : mapping
+        For measures of text, by the text of the measure: what they say of each query, in the order of `queries`.
 
     Examples
     --------
@@ -130,6 +134,7 @@ class Evaluation:
     coverage: Coverage
     provenance: Provenance
     path: str = field(default="")
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def convention(self) -> Convention:
@@ -219,27 +224,12 @@ class Evaluation:
                 self.provenance, inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs))
             ),
             self.path,
+            {text: [*words, *other.texts[text]] for text, words in self.texts.items()},
         )
 
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
         return f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention {self.convention})"
-
-
-def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
-    """One number for a measure: the mean, or the sum for counts, over the queries that count; NaN where none does.
-
-    Summed exactly, so the order of the queries does not matter.
-
-    Examples
-    --------
-    >>> aggregate(parse_measure("AP"), np.array([0.5, 1.0, 0.0]), np.array([True, True, False]))
-    0.75
-    """
-    counted = values if scored.all() else values[scored]
-    if measure.aggregate == "sum":
-        return math.fsum(counted.tolist())
-    return math.fsum(counted.tolist()) / counted.size if counted.size else math.nan
 
 
 def evaluate(
@@ -276,7 +266,7 @@ def evaluate(
     """
     asked, convention = parse_measures(measures), Convention.of(convention)
     resolved = tuple(measure.under(convention) for measure in asked)
-    depths = [measure.depth() for measure in resolved]
+    depths = [measure.hits_needed() for measure in resolved]
     judged = align(qrels, run, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads, progress=progress)
     if not judged.n_queries:
         raise InputError(
@@ -304,7 +294,7 @@ def evaluate_lists(
     asked, convention = parse_measures(measures), Convention.of(convention)
     convention = Convention.of(convention, ties=array_alignment(convention.alignment).ties)
     resolved = tuple(measure.under(convention) for measure in asked)
-    depths = [measure.depth(lists=True) for measure in resolved]
+    depths = [measure.hits_needed(lists=True) for measure in resolved]
     judged = judge_lists(lists, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads)
     return _measured(name, judged, asked, resolved, convention)
 
@@ -319,7 +309,7 @@ def _measured(
     inputs: Sequence[InputRecord] = (),
     path: str = "",
 ) -> Evaluation:
-    results = [measure.compute(judged) for measure in resolved]
+    results = [measure.measured(judged) for measure in resolved]
     everyone = np.ones(judged.n_queries, bool)
     scored = [everyone if result.scored is None else result.scored for result in results]
     outside = sum(_out_of_range(measure, result) for measure, result in zip(resolved, results, strict=True))
@@ -335,6 +325,7 @@ def _measured(
         coverage,
         Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs)),
         path,
+        {str(measure): result.texts for measure, result in zip(asked, results, strict=True) if result.texts is not None},
     )
 
 

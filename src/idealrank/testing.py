@@ -12,7 +12,7 @@ from idealrank.conventions import PRESETS, Convention
 from idealrank.data.alignment import Alignment
 from idealrank.errors import MissingExtraError
 from idealrank.measures import MEASURES
-from idealrank.measures.measure import Aggregate, Kind, Measure, TieValues
+from idealrank.measures.measure import Aggregate, Cuts, Kind, Measure, TieValues
 from idealrank.measures.rules import Rules
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def lists(
     return strategy
 
 
-def measures(classes: Sequence[type[Measure]] = tuple(MEASURES.values())) -> "SearchStrategy[Measure]":
-    """Measures of these classes with any of their options set; those that the class refuses are left out.
+def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[Measure]":
+    """Measures of these classes, default all of one run and its judgments, with any options set that the class does not refuse.
 
     Examples
     --------
@@ -124,24 +124,30 @@ def measures(classes: Sequence[type[Measure]] = tuple(MEASURES.values())) -> "Se
         "gain": (None, *GAINS),
         "discount": (None, *DISCOUNTS),
         "rel": (None, -1, 0, 0.5, 1, 2),
+        "judged_only": (None, None, True),
         **{name: (None, *words) for name, words in _words().items()},
     }
 
     def build(cls: type[Measure], options: dict[str, Any]) -> Measure:
         options = {name: value for name, value in options.items() if value is not None}
-        if cls.name == "P":
+        if cls.cuts == "required":
             options.setdefault("cutoff", 3)
-        if cls.name in ("NumQ", "NumRel"):
+        if cls.cuts == "none":
             options.pop("cutoff", None)
         return cls(**options)
 
     def options_of(cls: type[Measure]) -> "SearchStrategy[Measure]":
-        names = {field.name: st.sampled_from(values[field.name]) for field in fields(cls)}
+        names = {field.name: st.sampled_from(cls.samples.get(field.name) or values[field.name]) for field in fields(cls)}
         strategy: SearchStrategy[Measure] = st.fixed_dictionaries(names).map(lambda options: build(cls, options))
         return strategy
 
-    found: SearchStrategy[Measure] = st.sampled_from(tuple(classes)).flatmap(options_of)
+    found: SearchStrategy[Measure] = st.sampled_from(tuple(classes or _of_one_run())).flatmap(options_of)
     return found
+
+
+def _of_one_run() -> list[type[Measure]]:
+    """Measures that need nothing but a run and its judgments."""
+    return [cls for cls in MEASURES.values() if not cls.needs and cls.kind == "per query" and cls.aggregate != "text"]
 
 
 def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "SearchStrategy[Convention]":
@@ -184,7 +190,13 @@ def missing_facts(cls: type[Measure]) -> list[str]:
     >>> missing_facts(MEASURES["nDCG"])
     []
     """
-    allowed = {"kind": get_args(Kind), "aggregate": get_args(Aggregate), "direction": (-1, 0, 1), "ties": get_args(TieValues)}
+    allowed = {
+        "kind": get_args(Kind),
+        "aggregate": get_args(Aggregate),
+        "direction": (-1, 0, 1),
+        "ties": get_args(TieValues),
+        "cuts": get_args(Cuts),
+    }
     problems = [
         f"{name}={getattr(cls, name, None)!r}, expected one of {words}"
         for name, words in allowed.items()
@@ -195,6 +207,9 @@ def missing_facts(cls: type[Measure]) -> list[str]:
         problems.append(f"bounds={cls.bounds}, expected low <= high")
     problems += [f"{name} is missing" for name in ("name", "summary") if not getattr(cls, name, "")]
     unknown = set(cls.from_convention) - {field.name for field in fields(cls)}
+    known = {field.name for field in fields(cls)}
+    drawn = {"cutoff", "judged_only", "gain", "discount", "rel", *_words()}
+    problems += [f"samples has no values of the option {name}" for name in sorted(known - drawn - set(cls.samples))]
     if unknown:
         problems.append(f"from_convention names {', '.join(sorted(unknown))}, which are no options")
     return problems

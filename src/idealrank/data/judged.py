@@ -5,7 +5,7 @@ query, rank, tie group and grade, and beside them what the ideal needs and what 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,91 +13,12 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
+from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Relevant, Scope, closed_up
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
-from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, ShortArray, decode_id
+from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, decode_id
 from idealrank.errors import InputError
-
-
-@dataclass(frozen=True, eq=False)
-class Hits:
-    """Judged documents that were returned, query after query, by rank.
-
-    Attributes
-    ----------
-    query, rank : int64 array, shape (n,)
-        Query code, and rank from 1 in the order of the convention.
-    grade : float64 array, shape (n,)
-        After the convention's grade policies.
-    document : int64 array, shape (n,), or None
-        Row of the qrels; None for arrays, which have no documents.
-    tie_first, tie_last : int64 array, shape (n,), or None
-        First and last rank of the hit's tie group; None when no hit is tied.
-    """
-
-    query: IntArray
-    rank: IntArray
-    grade: FloatArray
-    document: IntArray | None = None
-    tie_first: IntArray | None = None
-    tie_last: IntArray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Relevant:
-    """The hits whose grade reaches a threshold, and how many judged documents of each query do, shape (n_queries,)."""
-
-    hits: Hits
-    total: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class TieMembers:
-    """Every member of each tie group of two or more that starts within the depth, for lists held as a rectangle."""
-
-    query: IntArray
-    rank: ShortArray
-    first: ShortArray
-    last: ShortArray
-    grade: FloatArray
-
-    def part(self, members: slice) -> Hits:
-        """Some of them, as hits."""
-        rank, first, last = (column[members].astype(np.int64) for column in (self.rank, self.first, self.last))
-        return Hits(self.query[members], rank, self.grade[members], None, first, last)
-
-
-@dataclass(frozen=True, eq=False)
-class Rectangle:
-    """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal beside them."""
-
-    grades: FloatArray
-    ideal: FloatArray
-    ties: TieMembers | None
-
-
-@dataclass(frozen=True, eq=False)
-class Alignments:
-    """Counters of one alignment, per query, shape (n_queries,) each."""
-
-    tied: IntArray
-    duplicates: IntArray
-    first_unjudged: IntArray
-    judged: IntArray
-    straddling: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Scope:
-    """Which queries were compared: the counts that stand in the coverage."""
-
-    queries_in_qrels: int
-    queries_in_run: int
-    missing: tuple[str, ...] | QueryIds
-    without_judgments: int
-    truncated_grades: int
-    doubtful_comments: int = 0  # comment lines of the run that would parse as data
 
 
 class Judged:
@@ -113,8 +34,8 @@ class Judged:
         List lengths after duplicates and removals.
     returned : int64 array, shape (n_queries,)
         List lengths as given.
-    hits, ideal : callable
-        Give `Hits` and the judged grades sorted for the ideal, when first asked.
+    hits, ideal, judgments : callable
+        Give `Hits`, the judged grades sorted for the ideal, and `Judgments`, when first asked.
     alignments : Alignments
         Counters per query.
     scope : Scope
@@ -148,6 +69,7 @@ class Judged:
         depth: int = 0,
         rectangle: Rectangle | None = None,
         complete: bool = False,
+        judgments: Callable[[], Judgments] | None = None,
     ) -> None:
         self.queries = queries
         self.ties = ties
@@ -160,6 +82,7 @@ class Judged:
         self.complete = complete
         self._hits = hits
         self._ideal = ideal
+        self._judgments = judgments or self._from_ideal
         self._relevant: dict[float, Relevant] = {}
 
     @property
@@ -176,6 +99,49 @@ class Judged:
     def ideal(self) -> IdealGrades:
         """All judged grades of each query, best first."""
         return self._ideal()
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """Every judged document that counts, with its grade as given beside the one measured with."""
+        return self._judgments()
+
+    @cached_property
+    def given(self) -> FloatArray:
+        """Grade of each hit as it stood in the judgments, shape (n_hits,)."""
+        document = self.hits.document
+        if document is None or self.judgments.document is None:
+            return self.hits.grade
+        row = np.searchsorted(self.judgments.document, document)
+        return self.judgments.given[row]
+
+    def _from_ideal(self) -> Judgments:
+        return Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade)
+
+    def condensed(self) -> "Judged":
+        """The same lists without the documents that nobody judged: ranks close up, and lists are as long as they have judged ones.
+
+        Examples
+        --------
+        >>> from idealrank.data.alignment import Alignment
+        >>> judged = align(Qrels({"q1": {"a": 1}}), Run({"q1": ["x", "a"]}), Alignment())
+        >>> judged.condensed().hits.rank.tolist(), judged.condensed().lengths.tolist()
+        ([1], [1])
+        """
+        if self.complete:
+            return self
+        zeros = np.zeros(self.n_queries, np.int64)
+        counters = replace(self.alignments, first_unjudged=zeros, straddling=zeros)
+        return Judged(
+            queries=self.queries,
+            ties=self.ties,
+            lengths=self.alignments.judged,
+            returned=self.returned,
+            hits=lambda: closed_up(self.hits),
+            ideal=lambda: self.ideal,
+            alignments=counters,
+            scope=self.scope,
+            judgments=lambda: self.judgments,
+        )
 
     def relevant(self, threshold: float) -> Relevant:
         """The hits with at least this grade; found once, for every binary measure asks.
@@ -285,6 +251,7 @@ def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Align
         returned=pick(aligned.returned),
         hits=lambda: _hits(aligned, graded.grades, code_of),
         ideal=lambda: _ideal(qrels, graded, code_of, kept.size),
+        judgments=lambda: _judgments(qrels, graded, code_of),
         alignments=Alignments(
             pick(aligned.tied), pick(aligned.duplicates), pick(aligned.first_unjudged), pick(aligned.judged), pick(aligned.straddling)
         ),
@@ -351,11 +318,16 @@ def _hits(aligned: _kernel.Aligned, grades: FloatArray, code_of: IntArray | None
 
 
 def _ideal(qrels: Qrels, graded: Graded, code_of: IntArray | None, n_queries: int) -> IdealGrades:
+    judged = _judgments(qrels, graded, code_of)
+    return ideal_grades(judged.query, judged.grade, n_queries)
+
+
+def _judgments(qrels: Qrels, graded: Graded, code_of: IntArray | None) -> Judgments:
     query = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
-    grade = graded.grades
+    row = np.arange(query.size)
     if graded.removed is not None:
-        query, grade = query[~graded.removed], grade[~graded.removed]
+        query, row = query[~graded.removed], row[~graded.removed]
     if code_of is not None:
         query = code_of[query]
-        query, grade = query[query >= 0], grade[query >= 0]
-    return ideal_grades(query, grade, n_queries)
+        query, row = query[query >= 0], row[query >= 0]
+    return Judgments(query, graded.grades[row], qrels.grades[row], row)

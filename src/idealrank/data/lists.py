@@ -10,7 +10,8 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.grouping import group_by_id
-from idealrank.data.judged import Alignments, Hits, Judged, Rectangle, Scope, TieMembers
+from idealrank.data.hits import Alignments, Hits, Rectangle, Scope, TieMembers
+from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import InputError
 

@@ -226,6 +226,8 @@ def explain(
     0.5833333333333333
     """
     asked, convention = parse_measure(measure), Convention.of(convention)
+    if asked.judged_only:
+        convention = Convention.of(convention, unjudged="skipped")
     resolved = asked.under(convention)
     account = account_of(resolved, list_query(qrels, run, query_id, convention.alignment))
     listed = account.listed

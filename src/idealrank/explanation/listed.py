@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from idealrank.data.alignment import Alignment
 from idealrank.data.grading import Graded, apply_grade_policies
-from idealrank.data.judged import Hits, Judged, align
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged, align
 from idealrank.data.one_query import qrels_of_query, run_of_query
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run

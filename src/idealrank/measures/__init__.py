@@ -1,11 +1,45 @@
 """Measures: frozen values that turn a run joined to its judgments into one number per query.
 
-`MEASURES` is the table of all of them; `parse_measure` reads their texts and other tools' spellings.
+`MEASURES` is the table of all of them, by name; a class is loaded when it is first asked for. `parse_measure` reads their texts and
+other tools' spellings, which stand in `spellings`.
 """
 
-from idealrank.measures.binary import AP, RR, P, R
-from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
-from idealrank.measures.dcg import DCG, NDCG, IdealDCG
-from idealrank.measures.measure import Measure
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-MEASURES: dict[str, type[Measure]] = {cls.name: cls for cls in (NDCG, DCG, IdealDCG, AP, RR, P, R, NumQ, NumRet, NumRel, NumRelRet)}
+if TYPE_CHECKING:
+    from idealrank.measures.measure import Measure
+
+# Family by family: the module, and its classes by the name that stands in texts.
+_FAMILIES: dict[str, dict[str, str]] = {
+    "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},
+    "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R"},
+    "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
+}
+
+CLASS_HOMES: dict[str, str] = {name: f"measures.{module}" for module, family in _FAMILIES.items() for name in family.values()}
+
+
+class _Table(Mapping[str, "type[Measure]"]):
+    """Classes by name, loaded one family at a time."""
+
+    def __init__(self) -> None:
+        self._places = {name: (module, cls) for module, family in _FAMILIES.items() for name, cls in family.items()}
+
+    def __getitem__(self, name: str) -> "type[Measure]":
+        module, class_name = self._places[name]
+        cls: type[Measure] = getattr(import_module(f"idealrank.measures.{module}"), class_name)
+        return cls
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+MEASURES: Mapping[str, "type[Measure]"] = _Table()

@@ -6,47 +6,21 @@ presence of tied scores, ECIR).
 """
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.judged import Hits, Judged
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined
-from idealrank.measures.ranks import chance_within, tied_ranks
-from idealrank.measures.rules import NoRelevant, checked
+from idealrank.measures.measure import PerQuery
+from idealrank.measures.ranks import number_within, starts_of, tie_groups, tied_ranks
+from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Binary(Measure):
-    """A measure with a threshold."""
-
-    rel: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.rel is not None:
-            object.__setattr__(self, "rel", _finite_grade(self.rel))
-
-    @property
-    def threshold(self) -> float:
-        """Least grade of a relevant document."""
-        return 1.0 if self.rel is None else float(self.rel)
-
-    def _found(self, judged: Judged) -> FloatArray:
-        """(Expected) number of relevant documents within the cutoff."""
-        hits = judged.relevant(self.threshold).hits
-        return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff))
-
-    def _trec_binary(self, plain: str, cut: str) -> str:
-        return self._trec(plain, cut, options=self.rel not in (None, 1))
-
-
-class P(_Binary):
+class P(BinaryMeasure):
     """Precision: the share of the first k ranks that hold a relevant document; ranks the list lacks count as not relevant.
 
     ``P@k = |relevant in the top k| / k``, in [0, 1].
@@ -70,43 +44,20 @@ class P(_Binary):
     """
 
     name: ClassVar[str] = "P"
+    cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cutoff is None:
-            raise OptionError("P needs a cutoff, as in P@10")
 
     def compute(self, judged: Judged) -> PerQuery:
         """Precision of every query."""
-        return PerQuery(self._found(judged) / resolve_cutoff(self.cutoff, judged.lengths))
+        return PerQuery(self.found(judged) / resolve_cutoff(self.cutoff, judged.lengths))
 
     @property
     def trec_name(self) -> str:
         """``P_10``."""
-        return self._trec_binary("P", "P")
+        return self.trec_binary("P", "P")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _PerRelevant(_Binary):
-    """A binary measure that is undefined without relevant documents."""
-
-    no_relevant: NoRelevant | None = None
-    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked("no_relevant", self.no_relevant, NoRelevant)
-
-    def depth(self, *, lists: bool = False) -> int:
-        """All of `lists`, whose relevant items are counted among the grades that are kept; a run's are counted in its judgments."""
-        return 0 if lists else super().depth(lists=lists)
-
-    def _fill(self, values: FloatArray, n_relevant: IntArray) -> PerQuery:
-        return fill_undefined(values, n_relevant > 0, self.no_relevant or "zero")
-
-
-class R(_PerRelevant):
+class R(NeedsRelevant):
     """Recall: the share of the relevant documents that stand in the first k ranks (or the whole list).
 
     ``R@k = |relevant in the top k| / |relevant|``, in [0, 1].
@@ -137,15 +88,15 @@ class R(_PerRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Recall of every query."""
         n_relevant = judged.relevant(self.threshold).total
-        return self._fill(self._found(judged) / np.maximum(n_relevant, 1), n_relevant)
+        return self.filled(self.found(judged) / np.maximum(n_relevant, 1), n_relevant)
 
     @property
     def trec_name(self) -> str:
         """``recall_100``, or ``set_recall`` without a cutoff."""
-        return self._trec_binary("set_recall", "recall")
+        return self.trec_binary("set_recall", "recall")
 
 
-class AP(_PerRelevant):
+class AP(NeedsRelevant):
     """Average precision: the mean of the precision at the rank of each relevant document, those not returned counting 0.
 
     ``AP@k = (1 / |relevant|) sum over relevant documents at ranks r <= k of |relevant in the top r| / r``, in [0, 1].
@@ -179,47 +130,15 @@ class AP(_PerRelevant):
         else:
             # Sorted by query already; sorting again by rank matters only where the tie policy has moved hits.
             rank = rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
-            precision = _number_within(hits.query) / rank
+            precision = number_within(hits.query) / rank
             sums = judged.sum_by_query(hits.query, np.where(rank <= limit, precision, 0.0))
         n_relevant = judged.relevant(self.threshold).total
-        return self._fill(sums / np.maximum(n_relevant, 1), n_relevant)
+        return self.filled(sums / np.maximum(n_relevant, 1), n_relevant)
 
     @property
     def trec_name(self) -> str:
         """``map`` or ``map_cut_100``."""
-        return self._trec_binary("map", "map_cut")
-
-
-def _finite_grade(rel: object) -> float:
-    try:
-        grade = float(rel) if isinstance(rel, (int, float, np.number)) else math.nan
-    except OverflowError:
-        grade = math.inf
-    if not math.isfinite(grade):
-        raise OptionError(f"rel={rel}: expected a finite grade")
-    return grade
-
-
-def _number_within(query: IntArray) -> IntArray:
-    """1, 2, ... inside each run of equal codes."""
-    starts = _starts(query)
-    sizes = np.diff(np.append(starts, query.size))
-    return np.arange(1, query.size + 1) - np.repeat(starts, sizes)
-
-
-def _starts(query: IntArray) -> IntArray:
-    """Where each run of equal codes begins."""
-    return np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1]))) if query.size else np.zeros(0, np.int64)
-
-
-def _tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Start of each tie group among the hits, number of its hits, and hits of the query before it."""
-    if hits.query.size == 0:
-        empty = np.zeros(0, np.int64)
-        return empty, empty, empty
-    starts = np.flatnonzero(np.concatenate(([True], (hits.query[1:] != hits.query[:-1]) | (first[1:] != first[:-1]))))
-    sizes = np.diff(np.append(starts, hits.query.size))
-    return starts, sizes, _number_within(hits.query)[starts] - 1
+        return self.trec_binary("map", "map_cut")
 
 
 def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> FloatArray:
@@ -228,7 +147,7 @@ def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: Int
     With r relevant among n tied documents at ranks s+1 .. s+n, and b relevant before them, the expected sum of their terms is
     (r/n) sum_{i=s+1..m} [b + 1 + (i-s-1)(r-1)/(n-1)] / i, with m the last of those ranks within the cutoff.
     """
-    starts, relevant, before = _tie_groups(hits, first)
+    starts, relevant, before = tie_groups(hits, first)
     start, end = first[starts] - 1, last[starts]
     size = end - start
     reached = np.maximum(np.minimum(end, limit[starts]), start)
@@ -238,7 +157,7 @@ def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: Int
     return np.repeat(sums / relevant, relevant)
 
 
-class RR(_PerRelevant):
+class RR(NeedsRelevant):
     """Reciprocal rank of the first relevant document; 0 when none is within the cutoff. In [0, 1].
 
     Parameters
@@ -269,32 +188,42 @@ class RR(_PerRelevant):
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
             _expected_reciprocal(values, hits, hits.tie_first, hits.tie_last, limit)
         else:
-            starts = _starts(hits.query)
+            starts = starts_of(hits.query)
             if starts.size:
                 query, best = hits.query[starts], np.minimum.reduceat(rank, starts)
                 values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
-        return self._fill(values, judged.relevant(self.threshold).total)
+        return self.filled(values, judged.relevant(self.threshold).total)
 
     @property
     def trec_name(self) -> str:
         """``recip_rank``; trec_eval has no cutoff for it."""
-        return str(self) if self.cutoff is not None else self._trec_binary("recip_rank", "recip_rank")
+        return str(self) if self.cutoff is not None else self.trec_binary("recip_rank", "recip_rank")
 
 
 def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> None:
     """Fill in expected reciprocal ranks; only the first tie group with a relevant document matters.
 
-    With r relevant among n tied documents, the first of them stands at place j with probability p_1 = r/n and
-    p_(j+1) = p_j (n - j - r + 1) / (n - j).
+    Groups of one shape (ranks above it, size, relevant, ranks within the cutoff) have one value, worked out once.
     """
-    starts, relevant, before = _tie_groups(hits, first)
+    starts, relevant, before = tie_groups(hits, first)
     leading: BoolArray = before == 0
-    for start, count in zip(starts[leading].tolist(), relevant[leading].tolist(), strict=True):
-        query, above = int(hits.query[start]), int(first[start]) - 1
-        size = int(last[start]) - above
-        place = np.arange(1, min(size - count + 1, max(int(min(limit[query], last[start])) - above, 0)) + 1)
-        if place.size == 0:
-            continue
-        ratio = (size - place[:-1] - count + 1) / (size - place[:-1])
-        chance = count / size * np.concatenate(([1.0], np.cumprod(ratio)))
-        values[query] = math.fsum((chance / (above + place)).tolist())
+    starts, query = starts[leading], hits.query[starts[leading]]
+    if not starts.size:
+        return
+    above = first[starts] - 1
+    reached = np.clip(limit[query] - above, 0, last[starts] - above)
+    shapes, which = np.unique(np.column_stack((above, last[starts] - above, relevant[leading], reached)), axis=0, return_inverse=True)
+    values[query] = np.array([_reciprocal_of_tie(*shape) for shape in shapes.tolist()])[which.reshape(-1)]
+
+
+def _reciprocal_of_tie(above: int, size: int, relevant: int, reached: int) -> float:
+    """Expected reciprocal rank of the first of r relevant among n tied documents.
+
+    It stands at place j with probability p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
+    """
+    place = np.arange(1, min(size - relevant + 1, reached) + 1)
+    if place.size == 0:
+        return 0.0
+    ratio = (size - place[:-1] - relevant + 1) / (size - place[:-1])
+    chance = relevant / size * np.concatenate(([1.0], np.cumprod(ratio)))
+    return math.fsum((chance / (above + place)).tolist())

@@ -5,10 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from idealrank.data.judged import Judged
-from idealrank.errors import OptionError
-from idealrank.measures.binary import _Binary
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.threshold import BinaryMeasure
 
 
 class NumQ(Measure):
@@ -26,16 +25,12 @@ class NumQ(Measure):
     """
 
     name: ClassVar[str] = "NumQ"
+    cuts: ClassVar = "none"
     aggregate: ClassVar = "sum"
     direction: ClassVar[int] = 0
     bounds: ClassVar[tuple[float, float]] = (1.0, 1.0)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of queries"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cutoff is not None:
-            raise OptionError("NumQ has no cutoff")
 
     def compute(self, judged: Judged) -> PerQuery:
         """1 for every query."""
@@ -86,7 +81,7 @@ class NumRet(Measure):
         return "num_ret" if self.cutoff is None else str(self)
 
 
-class NumRel(_Binary):
+class NumRel(BinaryMeasure):
     """Number of relevant documents among the judged.
 
     Parameters
@@ -106,16 +101,12 @@ class NumRel(_Binary):
     """
 
     name: ClassVar[str] = "NumRel"
+    cuts: ClassVar = "none"
     aggregate: ClassVar = "sum"
     direction: ClassVar[int] = 0
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of relevant documents"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cutoff is not None:
-            raise OptionError("NumRel has no cutoff")
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents of every query."""
@@ -128,10 +119,10 @@ class NumRel(_Binary):
     @property
     def trec_name(self) -> str:
         """``num_rel``."""
-        return self._trec_binary("num_rel", "num_rel")
+        return self.trec_binary("num_rel", "num_rel")
 
 
-class NumRelRet(_Binary):
+class NumRelRet(BinaryMeasure):
     """Number of relevant documents returned (within the cutoff).
 
     Parameters
@@ -160,7 +151,7 @@ class NumRelRet(_Binary):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents returned for every query."""
-        return PerQuery(self._found(judged))
+        return PerQuery(self.found(judged))
 
     @property
     def trec_name(self) -> str:

@@ -11,7 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
-from idealrank.data.judged import Hits, Judged
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of

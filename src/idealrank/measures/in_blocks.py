@@ -50,7 +50,7 @@ def list_values(lists: Lists, measure: Measure, alignment: Alignment, *, threads
     >>> list_values(Lists.from_arrays([[1, 0], [0, 1]], [[2, 1], [2, 1]]), NDCG().under(standard), standard.alignment)
     array([1.        , 0.63092975])
     """
-    depth = measure.depth(lists=True)
+    depth = measure.hits_needed(lists=True)
 
     def values(part: Lists) -> FloatArray:
         return measure.per_query(judge_lists(part, alignment, depth=depth, threads=threads))

@@ -1,7 +1,9 @@
 """What a measure is: a frozen value whose text says every option that was set on it."""
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -13,7 +15,8 @@ from idealrank.measures.rules import HasRules, NoRelevant
 from idealrank.measures.texts import number_text
 
 Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"]
-Aggregate: TypeAlias = Literal["mean", "sum"]
+Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]
+Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
 
 
@@ -27,10 +30,13 @@ class PerQuery:
         One per query; NaN where the query does not count or the convention says NaN.
     scored : bool array, shape (n_queries,), or None
         Which queries count; None when all do.
+    texts : sequence of str, or None
+        What a measure of text says of each query.
     """
 
     values: FloatArray
     scored: BoolArray | None = None
+    texts: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +46,23 @@ class Measure:
     Options that are set win over the convention; what is unset is None and comes from it (`under`). A measure states facts
     about its class, which tests check and tables print:
 
-    * ``name``: its text without options;
+    * ``name``: its text without options; ``summary``: what it is, in a few words; ``use``: when to choose it and when not;
     * ``kind``: what it looks at; ``needs``: tables beside qrels and run;
-    * ``aggregate``: how queries are put together; ``direction``: 1 when more is better, -1 when less, 0 for counts;
+    * ``aggregate``: how queries are put together: the mean, the sum for counts, the geometric mean, or not at all for text;
+    * ``direction``: 1 when more is better, -1 when less, 0 when neither;
     * ``bounds``: least and greatest value under the default convention;
+    * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option that is written after the @;
     * ``ties``: how the expected value over tie orders is had;
-    * ``from_convention``: the options that a convention sets where they are unset.
+    * ``from_convention``: the options that a convention sets where they are unset;
+    * ``samples``: some values of the options that it alone has, for tests and tables;
+    * ``proof``: whose numbers it was held against, and to how many digits.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks that count: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
+    judged_only : bool, optional
+        Take documents without a judgment out of the list first, so that ranks close up (ir_measures' option of that name).
 
     Examples
     --------
@@ -55,6 +72,7 @@ class Measure:
     """
 
     cutoff: Cutoff | None = None
+    judged_only: bool | None = None
 
     name: ClassVar[str]
     kind: ClassVar[Kind] = "per query"
@@ -62,12 +80,22 @@ class Measure:
     aggregate: ClassVar[Aggregate] = "mean"
     direction: ClassVar[int] = 1
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    cuts: ClassVar[Cuts] = "optional"
+    after_at: ClassVar[str] = "cutoff"
     ties: ClassVar[TieValues] = "closed form"
     from_convention: ClassVar[tuple[str, ...]] = ()
+    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
+    use: ClassVar[str] = ""
+    proof: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cutoff", make_cutoff(self.cutoff))
+        object.__setattr__(self, "judged_only", _truth("judged_only", self.judged_only))
+        if self.cutoff is None and self.cuts == "required":
+            raise OptionError(f"{self.name} needs a cutoff, as in {self.name}@10")
+        if self.cutoff is not None and self.cuts == "none":
+            raise OptionError(f"{self.name} has no cutoff")
 
     def under(self, convention: HasRules) -> Self:
         """The same measure with every option set, the unset ones from the convention.
@@ -91,9 +119,28 @@ class Measure:
         """Values and which of them count; every option must be set (`under`)."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
+    def measured(self, judged: Judged) -> PerQuery:
+        """Values and which of them count, with what holds for every measure: `judged_only`, and ties that it does not offer.
+
+        Raises
+        ------
+        OptionError
+            Scores tie, the convention asks for the expected value, and this measure has no closed form of it.
+        """
+        if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
+            raise OptionError(
+                f"{self}: {np.count_nonzero(judged.alignments.tied)} queries have tied scores, and the expected value over their orders "
+                "has no closed form for this measure; choose ties=docid, input, best or worst"
+            )
+        return self.compute(judged.condensed() if self.judged_only else judged)
+
     def per_query(self, judged: Judged) -> FloatArray:
         """Values per query, shape (n_queries,)."""
-        return self.compute(judged).values
+        return self.measured(judged).values
+
+    def hits_needed(self, *, lists: bool = False) -> int:
+        """`depth`, or 0 where ranks change once documents without a judgment are gone."""
+        return 0 if self.judged_only and not lists else self.depth(lists=lists)
 
     def depth(self, *, lists: bool = False) -> int:
         """Deepest rank whose hits this measure needs, of a run or of lists held as arrays; 0 for all of them."""
@@ -108,17 +155,57 @@ class Measure:
         options = []
         for field in sorted(fields(self), key=lambda field: field.name):
             value = getattr(self, field.name)
-            if value is None or field.name == "cutoff":
-                continue
-            text = number_text(value) if isinstance(value, (int, float)) else getattr(value, "text", value)
-            options.append(f"{field.name}={text}")
-        return self.name + (f"({','.join(options)})" if options else "") + cutoff_text(self.cutoff)
+            if value is not None and field.name not in ("cutoff", self.after_at):
+                options.append(f"{field.name}={_option_text(value)}")
+        last = getattr(self, self.after_at)
+        cut = cutoff_text(self.cutoff) if self.after_at == "cutoff" else "" if last is None else f"@{_option_text(last)}"
+        return self.name + (f"({','.join(options)})" if options else "") + cut
 
     def _trec(self, plain: str, cut: str, *, options: bool) -> str:
         """trec_eval's name with or without a cutoff, or this measure's text when it has options trec_eval lacks."""
         if options or isinstance(self.cutoff, RelativeCutoff):
             return str(self)
         return plain if self.cutoff is None else f"{cut}_{self.cutoff}"
+
+
+def _option_text(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(getattr(value, "text", value))
+    return number_text(value)
+
+
+def _truth(name: str, value: object) -> bool | None:
+    """True, or None for what is unset; ``judged_only=False`` is the same as not saying it."""
+    words = {"true": True, "1": True, "false": None, "0": None}
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return True if value else None
+    if str(value).strip().lower() not in words:
+        raise OptionError(f"{name}={value}: expected true or false")
+    return words[str(value).strip().lower()]
+
+
+def number_option(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
+    """A number given as an option, or as its text; the bounds are allowed.
+
+    Raises
+    ------
+    OptionError
+        It is no number, or lies outside the bounds.
+
+    Examples
+    --------
+    >>> number_option("p", "0.8", 0, 1)
+    0.8
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, (bool, np.bool_)) or not math.isfinite(number) or not low <= number <= high:
+        between = f" from {number_text(low)} to {number_text(high)}" if math.isfinite(low) and math.isfinite(high) else ""
+        between = between or (f" of at least {number_text(low)}" if math.isfinite(low) else "")
+        raise OptionError(f"{name}={value}: expected a number{between}")
+    return number
 
 
 def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -> PerQuery:

@@ -9,24 +9,11 @@ from typing import Any, TypeAlias
 from idealrank.errors import OptionError
 from idealrank.measures import MEASURES
 from idealrank.measures.measure import Measure
+from idealrank.measures.spellings import ELSEWHERE, OPTION_SPELLINGS, PRESET_OPTIONS, SPELLINGS
 
 MeasureLike: TypeAlias = "Measure | str"
 
-# Lower-case spellings of trec_eval, ir_measures, ranx, BEIR and common speech.
-_SPELLINGS = {
-    "ndcg": "nDCG", "ndcg_cut": "nDCG", "dcg": "DCG", "idcg": "iDCG", "ideal_dcg": "iDCG", "idealdcg": "iDCG",
-    "ap": "AP", "map": "AP", "map_cut": "AP", "rr": "RR", "mrr": "RR", "recip_rank": "RR",
-    "p": "P", "precision": "P", "prec": "P", "r": "R", "recall": "R", "set_recall": "R",
-    "numq": "NumQ", "num_q": "NumQ", "numret": "NumRet", "num_ret": "NumRet", "numrel": "NumRel", "num_rel": "NumRel",
-    "numrelret": "NumRelRet", "num_rel_ret": "NumRelRet",
-}  # fmt: skip
-_PRESET_OPTIONS = {"ndcg_burges": ("nDCG", {"gain": "exp2"}), "dcg_burges": ("DCG", {"gain": "exp2"})}
-# Well-known measures that are not computed here: what is spelled alike is not what was meant.
-_ELSEWHERE = frozenset(
-    ("rprec", "r-prec", "bpref", "infap", "gm_map", "gmap", "err", "rbp", "set_p", "set_recall", "set_f", "success", "hit", "hit_rate",
-     "hits", "f1", "judged", "11pt_avg", "auc")
-)  # fmt: skip
-_OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}
+_AFTER_AT = "@"  # what follows the @, until the class says which option that is
 
 
 def parse_measure(text: MeasureLike) -> Measure:
@@ -61,10 +48,10 @@ def parse_measure(text: MeasureLike) -> Measure:
     if match is None:
         raise _unknown(text)
     name, options = match
-    preset = _PRESET_OPTIONS.get(name.lower())
+    preset = PRESET_OPTIONS.get(name.lower())
     if preset is not None:
         name, options = preset[0], {**preset[1], **options}
-    known = name if name in MEASURES else _SPELLINGS.get(name.lower())
+    known = name if name in MEASURES else SPELLINGS.get(name.lower())
     if known is None:
         raise _unknown(text)
     return _build(text, MEASURES[known], options)
@@ -78,8 +65,8 @@ def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     name, rest = parts[1], parts[2]
     options: dict[str, Any] = {}
     # trec_eval's underscore before the cutoff is part of what looks like a name.
-    if (cut := re.fullmatch(r"(.*?)_(\d+)", name)) and name.lower() not in _SPELLINGS:
-        name, options["cutoff"] = cut[1], cut[2]
+    if (cut := re.fullmatch(r"(.*?)_(\d+)", name)) and name.lower() not in SPELLINGS:
+        name, options[_AFTER_AT] = cut[1], cut[2]
     if rest.startswith("("):
         end = _closing(rest)
         if end < 0:
@@ -89,7 +76,7 @@ def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     if rest.endswith("-") and name.lower().startswith("ndcg"):
         rest, options["no_relevant"] = rest[:-1], "zero"  # XGBoost's ndcg@10-
     if rest.startswith(("@", ".")) and len(rest) > 1:
-        options["cutoff"], rest = rest[1:], ""
+        options[_AFTER_AT], rest = rest[1:], ""
     return None if rest else (name, options)
 
 
@@ -110,8 +97,7 @@ def _options(text: str) -> dict[str, Any]:
         key, equals, value = part.partition("=")
         if not equals:
             raise OptionError(f"measure option {part!r}: expected NAME=VALUE")
-        key = key.strip()
-        options[_OPTION_SPELLINGS.get(key, key)] = value.strip().strip("'\"")
+        options[key.strip()] = value.strip().strip("'\"")
     return options
 
 
@@ -128,14 +114,12 @@ def _split(text: str) -> list[str]:
 
 def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
     known = [field.name for field in fields(cls)]
+    options = {key if key in known else OPTION_SPELLINGS.get(key, key): value for key, value in options.items()}
+    if _AFTER_AT in options:
+        options[cls.after_at] = options.pop(_AFTER_AT)
     for key in options:
         if key not in known:
             raise OptionError(f"{text}: {cls.name} has no option {key!r}, expected {' | '.join(sorted(known))}")
-    if "rel" in options:
-        try:
-            options["rel"] = float(options["rel"])
-        except ValueError:
-            raise OptionError(f"{text}: found rel={options['rel']!r}, expected a number") from None
     try:
         return cls(**options)
     except OptionError as error:
@@ -146,10 +130,10 @@ def _unknown(text: str) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
     name = re.split(r"[(@.]", text)[0]
-    if re.sub(r"_[0-9.]+$", "", name.lower()) in _ELSEWHERE:
+    if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         return OptionError(f"measure {text!r} is not computed here, expected one of {', '.join(MEASURES)}, as in nDCG@10")
-    near = difflib.get_close_matches(name.lower(), [*map(str.lower, MEASURES), *_SPELLINGS], n=1, cutoff=0.6)
-    hint = f"; did you mean {_SPELLINGS.get(near[0], near[0])}?" if near else ""
+    near = difflib.get_close_matches(name.lower(), [*map(str.lower, MEASURES), *SPELLINGS], n=1, cutoff=0.6)
+    hint = f"; did you mean {SPELLINGS.get(near[0], near[0])}?" if near else ""
     return OptionError(f"unknown measure {text!r}, expected one of {', '.join(MEASURES)}, as in nDCG@10{hint}")
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from idealrank.data.judged import Hits, Judged
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of
 from idealrank.measures.discounts import Discount
@@ -144,3 +145,51 @@ def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff 
         first, last = hits.tie_first, hits.tie_last
         chance = np.clip((np.minimum(last, limit) - first + 1) / (last - first + 1), 0.0, 1.0)
     return chance
+
+
+def number_within(query: IntArray) -> IntArray:
+    """1, 2, ... inside each run of equal codes.
+
+    Examples
+    --------
+    >>> number_within(np.array([0, 0, 2]))
+    array([1, 2, 1])
+    """
+    starts = starts_of(query)
+    sizes = np.diff(np.append(starts, query.size))
+    return np.arange(1, query.size + 1) - np.repeat(starts, sizes)
+
+
+def starts_of(query: IntArray) -> IntArray:
+    """Where each run of equal codes begins.
+
+    Examples
+    --------
+    >>> starts_of(np.array([0, 0, 2]))
+    array([0, 2])
+    """
+    return np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1]))) if query.size else np.zeros(0, np.int64)
+
+
+def tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Start of each tie group among the hits, number of its hits, and hits of the query before it.
+
+    Parameters
+    ----------
+    hits : Hits
+        Some hits, in the order of their queries and ranks; one that is not tied is a group of its own.
+    first : int64 array, shape (n_hits,)
+        First rank of each hit's group.
+
+    Examples
+    --------
+    >>> column = np.array([1, 1, 3])
+    >>> tie_groups(Hits(np.array([0, 0, 0]), np.array([1, 2, 3]), np.ones(3)), column)
+    (array([0, 2]), array([2, 1]), array([0, 2]))
+    """
+    if hits.query.size == 0:
+        empty = np.zeros(0, np.int64)
+        return empty, empty, empty
+    starts = np.flatnonzero(np.concatenate(([True], (hits.query[1:] != hits.query[:-1]) | (first[1:] != first[:-1]))))
+    sizes = np.diff(np.append(starts, hits.query.size))
+    return starts, sizes, number_within(hits.query)[starts] - 1

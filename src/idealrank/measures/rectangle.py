@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from idealrank.data.judged import Hits, TieMembers
+from idealrank.data.hits import Hits, TieMembers
 from idealrank.data.types import FloatArray, IntArray
 
 # Rows of a block: with twenty members of ties in each, its columns fit the second-level cache.

@@ -20,7 +20,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import FileFormatError, IdealrankError, InputError, OptionError
-from idealrank.evaluation import aggregate
+from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.rules import Rules
 from idealrank.reconciliation.facts import Facts

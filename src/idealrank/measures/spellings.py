@@ -1,0 +1,28 @@
+"""Other tools' names of our measures: trec_eval's, ir_measures', those of recommender libraries and of common speech."""
+
+# By lower-case spelling: the name of the measure, and the options that the spelling implies.
+_SPELLED: dict[str, tuple[str, ...]] = {
+    "nDCG": ("ndcg", "ndcg_cut"),
+    "DCG": ("dcg",),
+    "iDCG": ("idcg", "ideal_dcg", "idealdcg"),
+    "AP": ("ap", "map", "map_cut"),
+    "RR": ("rr", "mrr", "recip_rank"),
+    "P": ("p", "precision", "prec"),
+    "R": ("r", "recall", "set_recall"),
+    "NumQ": ("numq", "num_q"),
+    "NumRet": ("numret", "num_ret"),
+    "NumRel": ("numrel", "num_rel"),
+    "NumRelRet": ("numrelret", "num_rel_ret"),
+}
+SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _SPELLED.items() for spelling in spellings}
+PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "ndcg_burges": ("nDCG", {"gain": "exp2"}),
+    "dcg_burges": ("DCG", {"gain": "exp2"}),
+}
+# Well-known measures that are not computed here: what is spelled alike is not what was meant.
+ELSEWHERE = frozenset(
+    ("rprec", "r-prec", "bpref", "infap", "gm_map", "gmap", "err", "rbp", "set_p", "set_recall", "set_f", "success", "hit", "hit_rate",
+     "hits", "f1", "judged", "11pt_avg", "auc")
+)  # fmt: skip
+# Other tools' names of options, wherever the measure has ours and not theirs.
+OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}

@@ -1,0 +1,70 @@
+"""What the measures of binary relevance share: a document is relevant when its grade reaches the threshold `rel`."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.ranks import chance_within
+from idealrank.measures.rules import NoRelevant, checked
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryMeasure(Measure):
+    """A measure with a threshold `rel`: a document is relevant when its grade reaches it.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    """
+
+    rel: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rel is not None:
+            object.__setattr__(self, "rel", number_option("rel", self.rel))
+
+    @property
+    def threshold(self) -> float:
+        """Least grade of a relevant document."""
+        return 1.0 if self.rel is None else float(self.rel)
+
+    def found(self, judged: Judged) -> FloatArray:
+        """(Expected) number of relevant documents within the cutoff."""
+        hits = judged.relevant(self.threshold).hits
+        return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff))
+
+    def trec_binary(self, plain: str, cut: str) -> str:
+        """trec_eval's name without or with a cutoff, or the text where an option is set that trec_eval lacks."""
+        return self._trec(plain, cut, options=self.rel not in (None, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeedsRelevant(BinaryMeasure):
+    """A binary measure that is undefined without relevant documents.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+    """
+
+    no_relevant: NoRelevant | None = None
+    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("no_relevant", self.no_relevant, NoRelevant)
+
+    def depth(self, *, lists: bool = False) -> int:
+        """All of `lists`, whose relevant items are counted among the grades that are kept; a run's are counted in its judgments."""
+        return 0 if lists else super().depth(lists=lists)
+
+    def filled(self, values: FloatArray, n_relevant: IntArray) -> PerQuery:
+        """Give queries without relevant documents the value of the policy."""
+        return fill_undefined(values, n_relevant > 0, self.no_relevant or "zero")

@@ -1,0 +1,41 @@
+"""Documents nobody judged taken out of the list for one measure: ranks close up, as ir_measures' option of that name does."""
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+
+import idealrank as ir
+from idealrank.conventions import Convention
+from idealrank.testing import Grades, Scores, conventions, judgments, runs
+from tests.golden.harness import quietly
+
+MEASURES = ("nDCG@2", "AP", "RR", "P@2", "R@3", "NumRet", "AP@0.5n")
+
+
+@given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero"))
+def test_the_option_equals_the_switch_of_the_convention(qrels: Grades, run: Scores, convention: Convention) -> None:
+    """Asked of the measure or of the convention, ties and duplicates and all: the same values."""
+    skipped = Convention.of(convention, unjudged="skipped")
+    for text in MEASURES:
+        name, _, cutoff = text.partition("@")
+        option = f"{name}(judged_only=true)" + (f"@{cutoff}" if cutoff else "")
+        found, expected = (quietly(ir.evaluate, qrels, run, [one], rules)[one] for one, rules in ((option, convention), (text, skipped)))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("text", ["nDCG(judged_only=True)@2", "AP(judged_only=True)", "RR(judged_only=True)", "P(judged_only=True)@2"])
+def test_ir_measures_computes_the_same(text: str) -> None:
+    """Judged documents at ranks 2, 4 and 5 of six."""
+    qrels = {"q": {"b": 1, "d": 0, "e": 2, "z": 1}}
+    run = {"q": {document: 6.0 - place for place, document in enumerate("abcdef")}}
+    expected = ir_measures.calc_aggregate([ir_measures.parse_measure(text)], qrels, run)
+    assert ir.evaluate(qrels, run, [text], "ir_measures").mean()[text] == pytest.approx(next(iter(expected.values())), abs=1e-12)
+
+
+def test_false_is_the_same_as_not_saying_it() -> None:
+    """And what is neither is refused."""
+    assert ir.AP(judged_only=False) == ir.AP()
+    assert str(ir.AP(judged_only=True)) == "AP(judged_only=True)"
+    with pytest.raises(ir.OptionError, match="judged_only=maybe: expected true or false"):
+        ir.parse_measure("AP(judged_only=maybe)")
