@@ -7,66 +7,57 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from tests.conftest import shared_file
-from tests.parity.printed import Printed, differences, offered, read_printed
+from tests.parity.trec_folder import OUTPUTS, Printed, differences, dl19_file, dl19_output, folder_file, folder_output, offered
 
-FOLDER = ("data", "trec_eval")
 MEASURES_HERE = {"map", "P_10", "recall_100", "recip_rank", "ndcg", "ndcg_cut_10", "num_ret", "num_rel_ret", "map_cut_10", "set_recall"}
 
-CASES = {
-    "out.test": ("qrels.test", "results.test", "trec_eval-10", None),
-    "out.test with comments": ("qrels.test.with-comments", "results.test", "trec_eval-10", None),
-    "out.comment.test": ("qrels.comment.test.gz", "results.comment.test.gz", "trec_eval-10", None),
-    "out.test.a": ("qrels.test", "results.test", "trec_eval-10", None),
-    "out.test.aq": ("qrels.test", "results.test", "trec_eval-10", None),
-    "out.test.aqc": ("qrels.test", "results.trunc", "trec_eval-10", None),
-    "out.test.aql": ("qrels.rel_level", "results.test", "trec_eval-10", 2.0),
-}
 
-
-def differing(printed: Printed, qrels: Path | ir.Qrels, run: Path | ir.Run, convention: str, rel: float | None = None) -> list[str]:
+def differing(printed: Printed, qrels: Path, run: Path | ir.Run, convention: str = "trec_eval-10", rel: float | None = None) -> list[str]:
     """What we would print otherwise."""
     measures = offered(printed, rel=rel)
     return differences(printed, measures, ir.evaluate(qrels, run, measures.values(), convention))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", OUTPUTS)
 def test_its_own_test_folder(name: str) -> None:
     """Every measure we have, every query and the summary."""
-    qrels, run, convention, rel = CASES[name]
-    printed = read_printed(shared_file(*FOLDER, name.partition(" ")[0]))
-    assert differing(printed, shared_file(*FOLDER, qrels), shared_file(*FOLDER, run), convention, rel) == []
+    made = OUTPUTS[name]
+    assert differing(folder_output(name), folder_file(made.qrels), folder_file(made.run), rel=made.rel) == []
+
+
+def test_comment_lines_change_nothing() -> None:
+    """The same output from judgments with comment lines among them."""
+    assert differing(folder_output("out.test"), folder_file("qrels.test.with-comments"), folder_file("results.test")) == []
 
 
 def test_all_wanted_measures_are_compared() -> None:
     """Nothing slips through because a name was not understood."""
-    assert set(offered(read_printed(shared_file(*FOLDER, "out.test.aq")))) >= MEASURES_HERE
+    assert set(offered(folder_output("out.test.aq"))) >= MEASURES_HERE
 
 
 def test_lists_cut_at_100_documents() -> None:
     """-M100: only the first hundred documents of each query are looked at."""
-    lines = [line.split() for line in shared_file(*FOLDER, "results.trunc").read_text().splitlines()]
+    lines = [line.split() for line in folder_file("results.trunc").read_text().splitlines()]
     ranked: dict[str, list[tuple[float, str]]] = {}
     for query, _, document, _, score, *_ in lines:
         ranked.setdefault(query, []).append((float(score), document))
     run = ir.Run({query: {document: score for score, document in sorted(rows, reverse=True)[:100]} for query, rows in ranked.items()})
-    assert differing(read_printed(shared_file(*FOLDER, "out.test.aqcM")), shared_file(*FOLDER, "qrels.test"), run, "trec_eval-10") == []
+    assert differing(folder_output("out.test.aqcM"), folder_file("qrels.test"), run) == []
 
 
 def test_gains_and_cutoffs_of_its_own() -> None:
     """-mndcg.1=3,2=9,4=4.5 -mP.5,7,3 -mrecall.20,2000 -mndcg_cut.10,20,23.4."""
-    printed = read_printed(shared_file(*FOLDER, "out.test.meas_params"))
+    printed = folder_output("out.test.meas_params")
     gains = "nDCG(gain={0:0,1:3,2:9,4:4.5})"
     names = {name: name for name, _ in printed if re.fullmatch(r"(P|recall|ndcg_cut)_\d+", name)} | {"ndcg": gains}
     assert {"P_7", "recall_2000", "ndcg_cut_20"} <= set(names)
     measures = {name: ir.parse_measure(text) for name, text in names.items()}
-    evaluation = ir.evaluate(shared_file(*FOLDER, "qrels.test"), shared_file(*FOLDER, "results.test"), measures.values(), "trec_eval-10")
+    evaluation = ir.evaluate(folder_file("qrels.test"), folder_file("results.test"), measures.values(), "trec_eval-10")
     assert differences(printed, measures, evaluation) == []
 
 
 # --- TREC Deep Learning 2019: 43 queries, BM25, a thousand deep ------------------------------------------------------------------
 
-DL19 = ("data", "dl19")
 QRELS, RUN = "qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"
 
 
@@ -74,10 +65,10 @@ QRELS, RUN = "qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.d
 @pytest.mark.parametrize("level", [1, 2])
 def test_dl19_per_query(version: str, convention: str, level: int) -> None:
     """trec_eval -c -q -M1000 -l LEVEL -m all_trec, both versions."""
-    printed = read_printed(shared_file(*DL19, f"dl19.l{level}.trec_eval-{version}.txt.gz"))
+    printed = dl19_output(version, level)
     measures = offered(printed, rel=None if level == 1 else float(level))
     assert set(measures) >= MEASURES_HERE
-    evaluation = ir.evaluate(shared_file(*DL19, QRELS), shared_file(*DL19, RUN), measures.values(), f"{convention},missing=zero")
+    evaluation = ir.evaluate(dl19_file(QRELS), dl19_file(RUN), measures.values(), f"{convention},missing=zero")
     # With -l 2 trec_eval -c still counts every grade above 0 in num_rel.
     assert differences(printed, measures, evaluation, but=["num_rel"] if level == 2 else []) == []
 
@@ -85,7 +76,7 @@ def test_dl19_per_query(version: str, convention: str, level: int) -> None:
 def test_dl19_headlines() -> None:
     """The numbers published for this BM25 run."""
     measures = ["nDCG@10", "AP(rel=2)", "R(rel=2)@100", "R(rel=2)@1000", "R@100", "R@1000", "NumRel(rel=2)", "NumRel"]
-    means = ir.evaluate(shared_file(*DL19, QRELS), shared_file(*DL19, RUN), measures).mean()
+    means = ir.evaluate(dl19_file(QRELS), dl19_file(RUN), measures).mean()
     assert [f"{value:.4f}" for value in means.values()] == [
         "0.5058",
         "0.3013",
@@ -101,7 +92,7 @@ def test_dl19_headlines() -> None:
 def test_dl19_compressed_or_not(tmp_path: Path) -> None:
     """The same bits from the unpacked files."""
     for name in (QRELS, RUN):
-        (tmp_path / name.removesuffix(".gz")).write_bytes(gzip.decompress(shared_file(*DL19, name).read_bytes()))
-    packed = ir.evaluate(shared_file(*DL19, QRELS), shared_file(*DL19, RUN), ["nDCG@10", "AP"])
+        (tmp_path / name.removesuffix(".gz")).write_bytes(gzip.decompress(dl19_file(name).read_bytes()))
+    packed = ir.evaluate(dl19_file(QRELS), dl19_file(RUN), ["nDCG@10", "AP"])
     plain = ir.evaluate(tmp_path / QRELS.removesuffix(".gz"), tmp_path / RUN.removesuffix(".gz"), ["nDCG@10", "AP"])
     assert repr(packed.per_query()) == repr(plain.per_query())
