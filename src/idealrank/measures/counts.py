@@ -13,6 +13,8 @@ from idealrank.measures.threshold import BinaryMeasure
 class NumQ(Measure):
     """Number of queries that count.
 
+    ``NumQ = 1 for every query``, summed over them; in [1, 1] per query.
+
     References
     ----------
     trec_eval, measure ``num_q``.
@@ -31,6 +33,8 @@ class NumQ(Measure):
     bounds: ClassVar[tuple[float, float]] = (1.0, 1.0)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of queries"
+    use: ClassVar[str] = "Print it beside every mean, which says nothing without it. It says nothing about the ranking."
+    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:
         """1 for every query."""
@@ -49,6 +53,13 @@ class NumQ(Measure):
 class NumRet(Measure):
     """Number of documents returned (within the cutoff), after the policies for duplicates and removed documents.
 
+    ``NumRet@k = min(k, length of the list)``, in [0, inf).
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks that count, default all.
+
     References
     ----------
     trec_eval, measure ``num_ret``.
@@ -66,6 +77,8 @@ class NumRet(Measure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of documents returned"
+    use: ClassVar[str] = "Print it to see lists that are shorter than asked for. It says nothing about the ranking."
+    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:
         """List length of every query."""
@@ -83,6 +96,8 @@ class NumRet(Measure):
 
 class NumRel(BinaryMeasure):
     """Number of relevant documents among the judged.
+
+    ``NumRel = |judged documents with a grade of at least rel|``, in [0, inf).
 
     Parameters
     ----------
@@ -107,6 +122,8 @@ class NumRel(BinaryMeasure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of relevant documents"
+    use: ClassVar[str] = "Print it to see how much there was to find. It says nothing about a run."
+    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents of every query."""
@@ -124,6 +141,8 @@ class NumRel(BinaryMeasure):
 
 class NumRelRet(BinaryMeasure):
     """Number of relevant documents returned (within the cutoff).
+
+    ``NumRelRet@k = |relevant in the top k|``, in [0, inf).
 
     Parameters
     ----------
@@ -148,6 +167,8 @@ class NumRelRet(BinaryMeasure):
     direction: ClassVar[int] = 1
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "number of relevant documents returned"
+    use: ClassVar[str] = "Print it to see how much was found in all. To compare runs use R, in which each query counts the same."
+    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents returned for every query."""

@@ -150,7 +150,7 @@ def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntA
 class DCG(_Discounted):
     """Discounted cumulative gain.
 
-    DCG@k = sum_{r=1..k} gain(grade at rank r) discount(r). In [0, inf) for grades of 0 or more.
+    ``DCG@k = sum over ranks r <= k of gain(grade at r) * discount(r)``, in [0, inf) for grades of 0 or more.
 
     Parameters
     ----------
@@ -176,6 +176,13 @@ class DCG(_Discounted):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
     summary: ClassVar[str] = "sum of gain x discount over the ranks"
+    use: ClassVar[str] = (
+        "Choose it when gains are in units of their own (money, minutes) and queries may differ in what they offer. "
+        "Not to average over queries that have one relevant document and others that have a hundred: the latter decide; use nDCG."
+    )
+    proof: ClassVar[str] = (
+        "112 vectors and 20 tied lists recomputed from the papers, to 12 decimals; a slow oracle that tries every tie order, likewise"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """DCG of every query."""
@@ -190,12 +197,18 @@ class DCG(_Discounted):
 class IdealDCG(_Discounted):
     """DCG of the ideal list: what the run could have reached.
 
+    ``iDCG@k = sum over ranks r <= k of gain(grade at r of the ideal list) * discount(r)``, in [0, inf).
+
     Parameters
     ----------
     cutoff, gain, discount
         As for `DCG`.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
         Which list is the ideal, see `Rules`; default the convention's.
+
+    References
+    ----------
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.3; trec_eval 10, measure ``ideal_dcg``.
 
     Examples
     --------
@@ -210,6 +223,8 @@ class IdealDCG(_Discounted):
     ties: ClassVar = "not affected"
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "rounding")
     summary: ClassVar[str] = "DCG of the ideal list"
+    use: ClassVar[str] = "Look at it beside DCG to see what a query could have given. It says nothing about a run."
+    proof: ClassVar[str] = "112 vectors recomputed from the papers, to 12 decimals; a slow oracle, to 12 decimals"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ideal DCG of every query."""
@@ -224,8 +239,8 @@ class IdealDCG(_Discounted):
 class NDCG(_Discounted):
     """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal list.
 
-    NDCG@k = DCG@k / ideal DCG@k, in [0, 1] for grades of 0 or more. Undefined where the ideal is 0 or less; then the
-    policy `no_relevant` decides.
+    ``nDCG@k = DCG@k / iDCG@k``, in [0, 1] for grades of 0 or more. Undefined where the ideal is 0 or less; then the policy
+    `no_relevant` decides.
 
     Parameters
     ----------
@@ -258,6 +273,14 @@ class NDCG(_Discounted):
     name: ClassVar[str] = "nDCG"
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "no_relevant", "rounding")
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
+    use: ClassVar[str] = (
+        "Choose it for graded judgments when the top of the list counts most. Not for one right answer per query (RR says the same "
+        "more simply), nor for candidates that a second stage ranks anew (R)."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier, ir_measures, scikit-learn, LightGBM and "
+        "XGBoost live, to 12 decimals, and every other tool of the conventions as recorded from it"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """NDCG of every query."""
