@@ -29,6 +29,7 @@ COMMANDS = {
     "reconcile": "Find the conventions that give a number somebody else reported.",
     "validate": "Report every problem of judgment and run files at once.",
     "conventions": "List the conventions, or show every switch of one.",
+    "measures": "List the measures, or explain one.",
 }
 
 _EPILOG = """\

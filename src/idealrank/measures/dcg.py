@@ -27,7 +27,17 @@ from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 
 @dataclass(frozen=True, kw_only=True)
 class _Discounted(Measure):
-    """Options that DCG, its ideal and NDCG share."""
+    """Options that DCG, its ideal and NDCG share.
+
+    Parameters
+    ----------
+    ideal : {"judged", "returned", "hits", "uncut"}, optional
+        Which list is the ideal, see `Rules`; DCG has none.
+    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
+        The value of a query without relevant documents, of NDCG alone; see `Rules`.
+    rounding : {"none", "round-2", "round-5", "floor-2"}, optional
+        Rounding that some tools do per query.
+    """
 
     gain: "GainLike | None" = None
     discount: "DiscountLike | None" = None

@@ -1,0 +1,251 @@
+"""What a measure says of itself: its class facts and the sections of its docstring, read for tables and for people."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from idealrank.errors import OptionError
+from idealrank.measures import CLASS_HOMES, MEASURES
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure
+from idealrank.measures.spellings import PRESET_OPTIONS, SPELLINGS
+
+_HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+_ENTRY = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<type>.+))?$")
+_SAME_AS = re.compile(r"[Aa]s for `(\w+)`")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One option of a measure: its name, the values it takes, and what it means."""
+
+    name: str
+    values: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A measure in words.
+
+    Attributes
+    ----------
+    name, class_name, family : str
+        Its text without options, its class, and the module it lives in.
+    text : str
+        How it is written, as in ``P@k``; brackets stand round what may be left out.
+    summary, idea, formula : str
+        In a few words, in a sentence, and as a formula.
+    bounds : tuple of two floats
+        Least and greatest value.
+    direction : int
+        1 when more is better, -1 when less, 0 when neither.
+    kind, aggregate, ties : str
+        What it looks at, how queries are put together, how expected values over tie orders are had.
+    needs, from_convention : tuple of str
+        Tables beside qrels and run; options that the convention sets where they are unset.
+    parameters : tuple of Parameter
+        Every option.
+    source, use, proof : str
+        Where it is defined, when to choose it and when not, whose numbers it was held against.
+    trec_names, spellings : tuple of str
+        What trec_eval prints, with and without a cutoff; what other tools and people write.
+
+    Examples
+    --------
+    >>> facts_of(MEASURES["P"]).formula
+    'P@k = |relevant in the top k| / k'
+    """
+
+    name: str
+    class_name: str
+    family: str
+    text: str
+    summary: str
+    idea: str
+    formula: str
+    bounds: tuple[float, float]
+    direction: int
+    kind: str
+    aggregate: str
+    ties: str
+    needs: tuple[str, ...]
+    from_convention: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    source: str
+    use: str
+    proof: str
+    trec_names: tuple[str, ...]
+    spellings: tuple[str, ...]
+
+
+def facts_of(cls: type[Measure]) -> Facts:
+    """All that a class says of itself.
+
+    Parameters
+    ----------
+    cls : type of Measure
+        Listed or not.
+
+    Examples
+    --------
+    >>> facts_of(MEASURES["RR"]).trec_names
+    ('recip_rank',)
+    """
+    body, sections = _sections(inspect.getdoc(cls) or "")
+    formula = re.search(r"``(.+?)``", body, re.DOTALL)
+    return Facts(
+        name=cls.name,
+        class_name=cls.__name__,
+        family=CLASS_HOMES.get(cls.__name__, cls.__module__).rpartition(".")[2],
+        text=_text(cls),
+        summary=cls.summary,
+        idea=_one_line(body.partition("\n\n")[0]),
+        formula=_one_line(formula[1]) if formula else "",
+        bounds=(float(cls.bounds[0]), float(cls.bounds[1])),
+        direction=cls.direction,
+        kind=cls.kind,
+        aggregate=cls.aggregate,
+        ties=cls.ties,
+        needs=cls.needs,
+        from_convention=cls.from_convention,
+        parameters=tuple(_parameters(cls)),
+        source=_one_line(sections.get("References", "")),
+        use=cls.use,
+        proof=cls.proof,
+        trec_names=_trec_names(cls),
+        spellings=tuple(spelling for spelling, name in SPELLINGS.items() if name == cls.name and spelling != cls.name),
+    )
+
+
+def class_of(text: str) -> type[Measure]:
+    """The class that a text names, in anybody's spelling, with or without options.
+
+    Raises
+    ------
+    OptionError
+        No measure is called that.
+
+    Examples
+    --------
+    >>> class_of("MAP").name, class_of("ndcg_cut_10").name, class_of("precision").name
+    ('AP', 'nDCG', 'P')
+    """
+    name = text.strip()
+    known = name if name in MEASURES else SPELLINGS.get(name.lower(), PRESET_OPTIONS.get(name.lower(), ("",))[0])
+    return MEASURES[known] if known else type(parse_measure(name))
+
+
+def families() -> dict[str, list[type[Measure]]]:
+    """Listed classes by family.
+
+    Examples
+    --------
+    >>> [cls.name for cls in families()["counts"]][:2]
+    ['NumQ', 'NumRet']
+    """
+    found: dict[str, list[type[Measure]]] = {}
+    for cls in MEASURES.values():
+        found.setdefault(CLASS_HOMES[cls.__name__].rpartition(".")[2], []).append(cls)
+    return found
+
+
+def family_title(classes: list[type[Measure]]) -> str:
+    """What the measures of a family have in common: the first sentence of their module.
+
+    Examples
+    --------
+    >>> family_title(families()["dcg"])
+    'Discounted cumulative gain and its normalised form, with every switch of every tool.'
+    """
+    return _one_line((inspect.getdoc(inspect.getmodule(classes[0])) or "").partition("\n\n")[0])
+
+
+def example_of(cls: type[Measure]) -> Measure:
+    """One measure of the class, with no more options than it must have.
+
+    Examples
+    --------
+    >>> str(example_of(MEASURES["P"])), str(example_of(MEASURES["AP"]))
+    ('P@10', 'AP')
+    """
+    if cls.cuts == "required":
+        return cls(cutoff=10)
+    try:
+        return cls()
+    except OptionError:
+        given = {name: next(value for value in values if value is not None) for name, values in cls.samples.items()}
+        return cls(**given)
+
+
+def _sections(docstring: str) -> tuple[str, dict[str, str]]:
+    """What stands before the first heading, and the sections by heading."""
+    body, *rest = _HEADING.split(docstring)
+    return body.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(cls: type[Measure]) -> str:
+    last = "k" if cls.after_at == "cutoff" else cls.after_at
+    if cls.after_at == "cutoff" and cls.cuts == "none":
+        return cls.name
+    try:
+        optional = "@" not in str(cls()) or cls.after_at == "cutoff"
+    except OptionError:
+        optional = False
+    return f"{cls.name}[@{last}]" if optional else f"{cls.name}@{last}"
+
+
+def _trec_names(cls: type[Measure]) -> tuple[str, ...]:
+    measures = [example_of(cls)]
+    if cls.cuts == "optional":
+        measures.append(cls(cutoff=10))
+    return tuple(measure.trec_name for measure in measures if measure.trec_name != str(measure) or measure.trec_name in SPELLINGS)
+
+
+def _parameters(cls: type[Measure]) -> Iterator[Parameter]:
+    """Every option, those that are the measure's own first."""
+    own = _documented(cls)
+    names = [field.name for field in fields(cls) if field.name not in ("cutoff", "judged_only")]
+    names += [name for name in ("cutoff", "judged_only") if name != "cutoff" or cls.cuts != "none"]
+    for name in names:
+        values, meaning = own.get(name, ("", ""))
+        yield Parameter(name, values, meaning)
+
+
+def _documented(cls: type) -> dict[str, tuple[str, str]]:
+    """Values and meaning of each option that the class or one of its bases documents."""
+    found: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__):
+        _, sections = _sections(inspect.cleandoc(vars(base).get("__doc__") or ""))
+        for names, values, meaning in _entries(sections.get("Parameters", "")):
+            same_as = _SAME_AS.search(meaning)
+            other = _documented(_class_named(same_as[1])) if same_as else {}
+            for name in names:
+                found[name] = other.get(name) or (values, meaning)
+    return found
+
+
+def _class_named(name: str) -> type:
+    """A listed class by its class name or the name of its measures."""
+    for cls in MEASURES.values():
+        if name in (cls.__name__, cls.name):
+            return cls
+    return object
+
+
+def _entries(section: str) -> Iterator[tuple[list[str], str, str]]:
+    """Names, values and meaning of each entry of a Parameters section."""
+    names, values, meaning = [""], "", ""
+    for line in [*section.splitlines(), "end"]:
+        entry = None if line.startswith(" ") else _ENTRY.match(line.strip())
+        if entry is None:
+            meaning += f" {line.strip()}"
+            continue
+        if names != [""]:
+            yield names, values, meaning.strip()
+        names, values, meaning = entry["names"].split(", "), entry["type"] or "", ""
