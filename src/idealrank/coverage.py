@@ -1,10 +1,12 @@
 """What stands beside every mean: how much was judged, missing, tied, duplicated, out of range."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
+from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
 from idealrank.data.types import IntArray
 
@@ -107,38 +109,58 @@ class Coverage:
         return Coverage(**sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=(*self.missing_queries, *other.missing_queries))
 
 
-def coverage_of(judged: Judged, *, cutoff: int, out_of_range: int) -> Coverage:
-    """Count what an alignment found.
+class Tally:
+    """Counts of an alignment, added up stretch by stretch.
 
     Parameters
     ----------
-    judged : Judged
-        The alignment.
     cutoff : int
         Depth for the share of unjudged documents; 0 for whole lists.
-    out_of_range : int
-        Values outside the bounds of their measure.
+
+    Examples
+    --------
+    >>> from idealrank.data.lists import Lists, judge_lists
+    >>> from idealrank.data.alignment import Alignment
+    >>> judged = judge_lists(Lists.from_arrays([1, 0], [2, 1]), Alignment())
+    >>> tally = Tally(10)
+    >>> tally.add(judged, out_of_range=0)
+    >>> tally.coverage(judged.scope).considered
+    2
     """
-    scope, counters = judged.scope, judged.alignments
-    considered = np.minimum(judged.lengths, cutoff) if cutoff else judged.lengths
-    seen = _judged_within(judged, cutoff)
-    return Coverage(
-        queries_in_qrels=scope.queries_in_qrels,
-        queries_in_run=scope.queries_in_run,
-        missing=len(scope.missing),
-        without_judgments=scope.without_judgments,
-        scored=judged.n_queries,
-        no_relevant=judged.n_queries - _with_relevant(judged),
-        unjudged=int((considered - seen).sum()),
-        considered=int(considered.sum()),
-        unjudged_cutoff=cutoff,
-        tied_queries=int(np.count_nonzero(counters.tied)),
-        tied_documents=int(counters.tied.sum()),
-        duplicates=int(counters.duplicates.sum()),
-        truncated_grades=scope.truncated_grades,
-        out_of_range=out_of_range,
-        missing_queries=scope.missing,
-    )
+
+    def __init__(self, cutoff: int) -> None:
+        self._cutoff = cutoff
+        self._counts: Counter[str] = Counter()
+
+    def add(self, judged: Judged, *, out_of_range: int) -> None:
+        """Count a stretch of queries and the values outside the bounds of their measure."""
+        counters = judged.alignments
+        considered = np.minimum(judged.lengths, self._cutoff) if self._cutoff else judged.lengths
+        seen = _judged_within(judged, self._cutoff)
+        self._counts.update(
+            scored=judged.n_queries,
+            no_relevant=judged.n_queries - _with_relevant(judged),
+            unjudged=int((considered - seen).sum()),
+            considered=int(considered.sum()),
+            tied_queries=int(np.count_nonzero(counters.tied)),
+            tied_documents=int(counters.tied.sum()),
+            duplicates=int(counters.duplicates.sum()),
+            out_of_range=out_of_range,
+        )
+
+    def coverage(self, scope: Scope) -> Coverage:
+        """The counts, with those of the whole collection."""
+        names = ("scored", "no_relevant", "unjudged", "considered", "tied_queries", "tied_documents", "duplicates", "out_of_range")
+        return Coverage(
+            queries_in_qrels=scope.queries_in_qrels,
+            queries_in_run=scope.queries_in_run,
+            missing=len(scope.missing),
+            without_judgments=scope.without_judgments,
+            unjudged_cutoff=self._cutoff,
+            truncated_grades=scope.truncated_grades,
+            missing_queries=scope.missing,
+            **{name: self._counts[name] for name in names},
+        )
 
 
 def _judged_within(judged: Judged, cutoff: int) -> IntArray:

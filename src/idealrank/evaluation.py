@@ -9,15 +9,16 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.conventions import Convention
-from idealrank.coverage import Coverage, coverage_of
-from idealrank.data.judged import Judged, align
-from idealrank.data.lists import Lists, array_alignment, judge_lists
+from idealrank.coverage import Coverage
+from idealrank.data.judged import align
+from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
+from idealrank.measured import Measured, measure_lists, measure_parts, splits
 from idealrank.measures.aggregates import aggregate
-from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.version import __version__
 
@@ -273,7 +274,10 @@ def evaluate(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
             f"none of them counts under convention {convention.name}; do the query ids of both match?"
         )
-    return _measured(run.name, judged, asked, resolved, convention, inputs=inputs, path=run.paths[0] if run.paths else "")
+    measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs))
+    path = run.paths[0] if run.paths else ""
+    return _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=judged.scope.doubtful_comments, path=path)
 
 
 def evaluate_lists(
@@ -294,45 +298,23 @@ def evaluate_lists(
     asked, convention = parse_measures(measures), Convention.of(convention)
     convention = Convention.of(convention, ties=array_alignment(convention.alignment).ties)
     resolved = tuple(measure.under(convention) for measure in asked)
-    depths = [measure.hits_needed(lists=True) for measure in resolved]
-    judged = judge_lists(lists, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads)
-    return _measured(name, judged, asked, resolved, convention)
+    measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
+    return _evaluation(name, lists.queries, asked, measured, Provenance(__version__, convention, tuple(map(str, resolved))))
 
 
-def _measured(
+def _evaluation(
     name: str,
-    judged: Judged,
+    queries: Sequence[str],
     asked: tuple[Measure, ...],
-    resolved: tuple[Measure, ...],
-    convention: Convention,
+    measured: Measured,
+    provenance: Provenance,
     *,
-    inputs: Sequence[InputRecord] = (),
+    doubtful_comments: int = 0,
     path: str = "",
 ) -> Evaluation:
-    results = [measure.measured(judged) for measure in resolved]
-    everyone = np.ones(judged.n_queries, bool)
-    scored = [everyone if result.scored is None else result.scored for result in results]
-    outside = sum(_out_of_range(measure, result) for measure, result in zip(resolved, results, strict=True))
-    cutoffs = [measure.cutoff for measure in resolved if isinstance(measure.cutoff, int)]
-    coverage = coverage_of(judged, cutoff=min(cutoffs, default=0), out_of_range=outside)
-    _warn(convention, coverage, judged.scope.doubtful_comments, name)
-    return Evaluation(
-        name,
-        judged.queries,
-        asked,
-        np.column_stack([result.values for result in results]),
-        np.column_stack(scored),
-        coverage,
-        Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs)),
-        path,
-        {str(measure): result.texts for measure, result in zip(asked, results, strict=True) if result.texts is not None},
-    )
-
-
-def _out_of_range(measure: Measure, result: PerQuery) -> int:
-    low, high = measure.bounds
-    values = result.values if result.scored is None else result.values[result.scored]
-    return int(np.count_nonzero((values < low - 1e-12) | (values > high + 1e-12)))
+    _warn(provenance.convention, measured.coverage, doubtful_comments, name)
+    texts = {str(asked[place]): words for place, words in measured.texts.items()}
+    return Evaluation(name, queries, asked, measured.values, measured.scored, measured.coverage, provenance, path, texts)
 
 
 def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:

@@ -4,8 +4,8 @@ Only judged documents can change a number, so what a measure sees is the hits: f
 query, rank, tie group and grade, and beside them what the ideal needs and what the coverage counts.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,11 +14,14 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Relevant, Scope, closed_up
+from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, decode_id
-from idealrank.errors import InputError
+
+# Queries, hits and judgments of a stretch: columns of so many stay in the cache.
+_STRETCH = 1 << 18
 
 
 class Judged:
@@ -46,6 +49,8 @@ class Judged:
         The same lists as a rectangle.
     complete : bool
         Every returned item is judged and every judged item returned, as in arrays.
+    parts : callable, optional
+        Gives the same queries stretch by stretch.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Judged:
         rectangle: Rectangle | None = None,
         complete: bool = False,
         judgments: Callable[[], Judgments] | None = None,
+        parts: Callable[[], Iterator["Judged"]] | None = None,
     ) -> None:
         self.queries = queries
         self.ties = ties
@@ -83,6 +89,7 @@ class Judged:
         self._hits = hits
         self._ideal = ideal
         self._judgments = judgments or self._from_ideal
+        self._parts = parts
         self._relevant: dict[float, Relevant] = {}
 
     @property
@@ -113,6 +120,18 @@ class Judged:
             return self.hits.grade
         row = np.searchsorted(self.judgments.document, document)
         return self.judgments.given[row]
+
+    def parts(self) -> Iterator["Judged"]:
+        """The same queries stretch by stretch, so that what a measure makes of one stays small; itself where there is but one.
+
+        Examples
+        --------
+        >>> from idealrank.data.alignment import Alignment
+        >>> judged = align(Qrels({"q1": {"a": 1}}), Run({"q1": ["x", "a"]}), Alignment())
+        >>> [part.n_queries for part in judged.parts()]
+        [1]
+        """
+        return iter((self,)) if self._parts is None else self._parts()
 
     def _from_ideal(self) -> Judgments:
         return Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade)
@@ -204,7 +223,7 @@ def align(
     >>> align(Qrels({"q": {"a": 1}}), Run({"q": ["b", "a"]}), Alignment()).hits.rank
     array([2])
     """
-    graded = apply_grade_policies(qrels.grades, alignment, lambda row: _name_row(qrels, row))
+    graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
     try:
         aligned = _kernel.align(
             qrels.table,
@@ -223,111 +242,123 @@ def align(
     return _judged(qrels, run, alignment, aligned, graded, depth)
 
 
-def _name_row(qrels: Qrels, row: int) -> str:
-    query = int(np.searchsorted(qrels.offsets, row, side="right")) - 1
-    document = decode_id(qrels.table.document_id(row))
-    return f"{qrels.paths[0] if qrels.paths else qrels.name}: query {qrels.queries[query]!r}, document {document!r}"
-
-
 def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, graded: Graded, depth: int) -> Judged:
-    _refuse_unjudged(qrels, run, alignment, aligned)
-    kept = _queries_that_count(qrels, run, alignment, aligned)
-    everything = kept.size == aligned.n_queries
-    code_of = None if everything else _renumber(kept, aligned.n_queries)
-
-    def pick(column: AnyArray) -> IntArray:
-        wide: IntArray = column.astype(np.int64, copy=False)
-        return wide if everything else wide[kept]
-
-    def queries() -> list[str]:
-        ids = list(qrels.queries) + [decode_id(query) for query in aligned.run_only_ids()]
-        return ids if everything else [ids[query] for query in kept]
-
+    refuse_unjudged(qrels, run, alignment, aligned)
+    kept = queries_that_count(qrels, run, alignment, aligned)
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
-    return Judged(
-        queries=QueryIds(kept.size, queries),
-        ties=alignment.ties,
-        lengths=pick(aligned.length),
-        returned=pick(aligned.returned),
-        hits=lambda: _hits(aligned, graded.grades, code_of),
-        ideal=lambda: _ideal(qrels, graded, code_of, kept.size),
-        judgments=lambda: _judgments(qrels, graded, code_of),
-        alignments=Alignments(
-            pick(aligned.tied), pick(aligned.duplicates), pick(aligned.first_unjudged), pick(aligned.judged), pick(aligned.straddling)
-        ),
-        scope=Scope(
-            queries_in_qrels=qrels.n_queries,
-            queries_in_run=int(np.count_nonzero(aligned.in_run)),
-            missing=QueryIds(missing.size, lambda: [qrels.queries[int(query)] for query in missing]),
-            without_judgments=aligned.n_queries - aligned.n_qrels_queries,
-            truncated_grades=graded.truncated,
-            doubtful_comments=aligned.counters.get("comments_like_data", 0),
-        ),
-        depth=depth,
+    scope = Scope(
+        queries_in_qrels=qrels.n_queries,
+        queries_in_run=int(np.count_nonzero(aligned.in_run)),
+        missing=QueryIds(missing.size, lambda: [qrels.queries[int(query)] for query in missing]),
+        without_judgments=aligned.n_queries - aligned.n_qrels_queries,
+        truncated_grades=graded.truncated,
+        doubtful_comments=aligned.counters.get("comments_like_data", 0),
     )
+    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth).whole()
 
 
-def _refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned) -> None:
-    if alignment.unjudged != "error":
-        return
-    last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
-    unjudged = np.flatnonzero(aligned.first_unjudged[:last] > 0)
-    if unjudged.size:
-        query = int(unjudged[0])
-        name = qrels.queries[query] if query < qrels.n_queries else decode_id(aligned.run_only_ids()[query - qrels.n_queries])
-        raise InputError(
-            f"run {run.name!r}, query {name!r}: the document at rank {aligned.first_unjudged[query]} has no judgment "
-            f"({unjudged.size} queries have such documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it"
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """What the kernel found, as columns of some or of all queries."""
+
+    qrels: Qrels
+    aligned: _kernel.Aligned
+    graded: Graded
+    kept: IntArray | None  # codes of the queries that count; None for all
+    ties: Ties
+    scope: Scope
+    depth: int
+
+    @property
+    def n_queries(self) -> int:
+        return self.aligned.n_queries if self.kept is None else self.kept.size
+
+    def whole(self) -> Judged:
+        """All queries that count."""
+        return self._stretch(0, self.n_queries, self._stretches if self.n_queries > 1 else None)
+
+    def _stretches(self) -> Iterator[Judged]:
+        begin = 0
+        while begin < self.n_queries:
+            end = min(begin + _STRETCH, self.n_queries)
+            for offsets in (self.aligned.hit_offsets, self.qrels.offsets):
+                top = self._code(begin)
+                if top < offsets.size - 1:
+                    last = int(np.searchsorted(offsets, offsets[top] + _STRETCH, side="right")) - 1
+                    if last < offsets.size - 1:
+                        end = min(end, max(begin + 1, self._place(last)))
+            yield self._stretch(begin, end)
+            begin = end
+
+    def _code(self, place: int) -> int:
+        return place if self.kept is None else int(self.kept[place])
+
+    def _place(self, code: int) -> int:
+        return code if self.kept is None else int(np.searchsorted(self.kept, code))
+
+    def _stretch(self, begin: int, end: int, parts: Callable[[], Iterator[Judged]] | None = None) -> Judged:
+        """The queries at the places from `begin` to before `end`."""
+        aligned = self.aligned
+        codes = slice(begin, end) if self.kept is None else self.kept[begin:end]
+
+        def pick(column: AnyArray) -> IntArray:
+            wide: IntArray = column[codes].astype(np.int64, copy=False)
+            return wide
+
+        counters = (aligned.tied, aligned.duplicates, aligned.first_unjudged, aligned.judged, aligned.straddling)
+        return Judged(
+            queries=QueryIds(end - begin, lambda: self._ids(begin, end)),
+            ties=self.ties,
+            lengths=pick(aligned.length),
+            returned=pick(aligned.returned),
+            hits=lambda: self._hits(begin, end),
+            ideal=lambda: self._ideal(begin, end),
+            judgments=lambda: self._judgments(begin, end),
+            alignments=Alignments(*(pick(column) for column in counters)),
+            scope=self.scope,
+            depth=self.depth,
+            parts=parts,
         )
 
+    def _ids(self, begin: int, end: int) -> list[str]:
+        ids = list(self.qrels.queries) + [decode_id(query) for query in self.aligned.run_only_ids()]
+        return ids[begin:end] if self.kept is None else [ids[query] for query in self.kept[begin:end]]
 
-def _queries_that_count(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned) -> IntArray:
-    """Codes of the queries kept under the policies for missing queries and queries without judgments."""
-    missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
-    if alignment.missing == "error" and missing.size:
-        some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (", ..." if missing.size > 5 else "")
-        raise InputError(
-            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries ({some}), "
-            "expected all; missing=zero counts them as 0, missing=left-out leaves them out"
+    def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
+        """Code of each row of these queries, counted from `begin`, -1 where it does not count; and which rows they are."""
+        last = offsets.size - 1
+        low, high = (min(code, last) for code in (self._code(begin), self._code(end - 1) + 1)) if end > begin else (0, 0)
+        code_of = np.arange(high - low)
+        if self.kept is not None:
+            codes = self.kept[begin:end]
+            code_of = np.full(high - low, -1, np.int64)
+            within = codes < last
+            code_of[codes[within] - low] = np.flatnonzero(within)
+        return np.repeat(code_of, np.diff(offsets[low : high + 1])), slice(int(offsets[low]), int(offsets[high]))
+
+    def _hits(self, begin: int, end: int) -> Hits:
+        # A query that is left out is missing from the run or from the qrels: it has no hits, so none is dropped here.
+        query, rows = self._between(begin, end, self.aligned.hit_offsets)
+        tied = self.aligned.tie_first.size > 0
+        return Hits(
+            query=query,
+            rank=self.aligned.hit_rank[rows].astype(np.int64),
+            grade=self.graded.grades[self.aligned.hit_row[rows]],
+            document=self.aligned.hit_row[rows],
+            tie_first=self.aligned.tie_first[rows].astype(np.int64) if tied else None,
+            tie_last=self.aligned.tie_last[rows].astype(np.int64) if tied else None,
         )
-    last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
-    if alignment.missing == "left-out" and missing.size:
-        return np.flatnonzero(aligned.in_run[:last])
-    return np.arange(last)
 
+    def _ideal(self, begin: int, end: int) -> IdealGrades:
+        judged = self._judgments(begin, end)
+        return ideal_grades(judged.query, judged.grade, end - begin)
 
-def _renumber(kept: IntArray, n_queries: int) -> IntArray:
-    code_of = np.full(n_queries, -1, np.int64)
-    code_of[kept] = np.arange(kept.size)
-    return code_of
-
-
-def _hits(aligned: _kernel.Aligned, grades: FloatArray, code_of: IntArray | None) -> Hits:
-    query = np.repeat(np.arange(aligned.n_queries), np.diff(aligned.hit_offsets))
-    # A query that is left out is missing from the run or from the qrels: it has no hits, so none is dropped here.
-    query = query if code_of is None else code_of[query]
-    tied = aligned.tie_first.size > 0
-    return Hits(
-        query=query,
-        rank=aligned.hit_rank.astype(np.int64),
-        grade=grades[aligned.hit_row],
-        document=aligned.hit_row,
-        tie_first=aligned.tie_first.astype(np.int64) if tied else None,
-        tie_last=aligned.tie_last.astype(np.int64) if tied else None,
-    )
-
-
-def _ideal(qrels: Qrels, graded: Graded, code_of: IntArray | None, n_queries: int) -> IdealGrades:
-    judged = _judgments(qrels, graded, code_of)
-    return ideal_grades(judged.query, judged.grade, n_queries)
-
-
-def _judgments(qrels: Qrels, graded: Graded, code_of: IntArray | None) -> Judgments:
-    query = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
-    row = np.arange(query.size)
-    if graded.removed is not None:
-        query, row = query[~graded.removed], row[~graded.removed]
-    if code_of is not None:
-        query = code_of[query]
-        query, row = query[query >= 0], row[query >= 0]
-    return Judgments(query, graded.grades[row], qrels.grades[row], row)
+    def _judgments(self, begin: int, end: int) -> Judgments:
+        query, rows = self._between(begin, end, self.qrels.offsets)
+        row = np.arange(rows.start, rows.stop)
+        if (query < 0).any():
+            query, row = query[query >= 0], row[query >= 0]
+        if self.graded.removed is not None:
+            here = ~self.graded.removed[row]
+            query, row = query[here], row[here]
+        return Judgments(query, self.graded.grades[row], self.qrels.grades[row], row)

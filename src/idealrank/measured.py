@@ -1,0 +1,148 @@
+"""Measures of a collection, stretch by stretch: what a measure makes of one stretch of queries is gone before the next."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from idealrank.coverage import Coverage, Tally
+from idealrank.data.alignment import Alignment
+from idealrank.data.hits import Scope
+from idealrank.data.judged import Judged
+from idealrank.data.lists import Lists
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.measures.in_blocks import in_whole_or_blocks
+from idealrank.measures.measure import Measure, PerQuery
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What measures say of a collection.
+
+    Attributes
+    ----------
+    values : float64 array, shape (n_queries, n_measures), read-only
+        NaN where a query is left out.
+    scored : bool array, shape (n_queries, n_measures), read-only
+        Which values count.
+    texts : dict
+        What measures of text say of each query, by place of the measure.
+    coverage : Coverage
+        What the values cover.
+    """
+
+    values: FloatArray
+    scored: BoolArray
+    texts: dict[int, list[str]]
+    coverage: Coverage
+
+
+def splits(measures: Iterable[Measure]) -> bool:
+    """Whether every measure looks at one query at a time, so that queries may come in stretches.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> splits([AP()])
+    True
+    """
+    return all(measure.kind == "per query" and not measure.needs for measure in measures)
+
+
+def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Measure]) -> Measured:
+    """Values of every measure for queries that come stretch by stretch.
+
+    Parameters
+    ----------
+    parts : iterable of Judged
+        In the order of the queries.
+    n_queries : int
+        Of all parts together.
+    measures : sequence of Measure
+        With every option set.
+
+    Examples
+    --------
+    >>> from idealrank.data.lists import judge_lists
+    >>> from idealrank.measures.counts import NumRet
+    >>> measure_parts([judge_lists(Lists.from_arrays([1, 0], [2, 1]), Alignment())], 1, [NumRet()]).values
+    array([[2.]])
+    """
+    values = np.empty((len(measures), n_queries))
+    scored: dict[int, BoolArray] = {}
+    texts: dict[int, list[str]] = {}
+    cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
+    tally = Tally(min(cutoffs, default=0))
+    scope, begin = Scope(0, 0, (), 0, 0), 0
+    for judged in parts:
+        here = slice(begin, begin + judged.n_queries)
+        outside = 0
+        for place, measure in enumerate(measures):
+            result = measure.measured(judged)
+            values[place, here] = result.values
+            if result.scored is not None:
+                scored.setdefault(place, np.ones(n_queries, bool))[here] = result.scored
+            if result.texts is not None:
+                texts.setdefault(place, []).extend(result.texts)
+            outside += _out_of_range(measure, result)
+        tally.add(judged, out_of_range=outside)
+        begin = here.stop
+        scope = judged.scope
+    values.flags.writeable = False
+    return Measured(values.T, _columns(scored, n_queries, len(measures)), texts, tally.coverage(scope))
+
+
+def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignment, *, threads: int = 0) -> Measured:
+    """Values of every measure for lists held as arrays.
+
+    Parameters
+    ----------
+    lists : Lists
+        Labels and scores.
+    measures : sequence of Measure
+        With every option set.
+    alignment : Alignment
+        Policies for grades, ties and scores.
+    threads : int
+        0 uses all cores.
+
+    Examples
+    --------
+    >>> from idealrank.measures.counts import NumRet
+    >>> measure_lists(Lists.from_arrays([1, 0], [2, 1]), [NumRet()], Alignment()).values
+    array([[2.]])
+    """
+    depths = [measure.hits_needed(lists=True) for measure in measures]
+    depth = 0 if 0 in depths else max(depths)
+
+    def work(parts: Iterable[Judged]) -> Measured:
+        truncated = 0
+
+        def counted() -> Iterator[Judged]:
+            nonlocal truncated
+            for judged in parts:
+                truncated += judged.scope.truncated_grades
+                yield judged
+
+        measured = measure_parts(counted(), lists.n_queries, measures)
+        n = lists.n_queries
+        return replace(measured, coverage=replace(measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated))
+
+    return in_whole_or_blocks(lists, alignment, work, depth, threads, whole=not splits(measures))
+
+
+def _columns(scored: dict[int, BoolArray], n_queries: int, n_measures: int) -> BoolArray:
+    """All columns as one array; no memory is filled where every query counts."""
+    if not scored:
+        return np.broadcast_to(np.True_, (n_queries, n_measures))
+    columns = np.ones((n_measures, n_queries), bool)
+    for place, column in scored.items():
+        columns[place] = column
+    columns.flags.writeable = False
+    return columns.T
+
+
+def _out_of_range(measure: Measure, result: PerQuery) -> int:
+    low, high = measure.bounds
+    values = result.values if result.scored is None else result.values[result.scored]
+    return int(np.count_nonzero((values < low - 1e-12) | (values > high + 1e-12)))
