@@ -32,7 +32,7 @@ class Convention:
     alignment : Alignment
         Ties, duplicates, score type, unjudged documents, grades, negative grades, missing queries, queries without judgments.
     rules : Rules
-        Gain, discount, ideal, queries without relevant documents, rounding, default cutoff.
+        Gain, discount, ideal, queries without relevant documents, rounding, default cutoff, recall points.
     tool : str
         What the preset reproduces.
     proof : {"live peer", "recorded", "source-derived", "definition"}
@@ -175,11 +175,14 @@ _ENGINE = {"ties": "input", "duplicates": "twice", "negative": "kept", "missing"
 _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
     "standard": _preset("trec_eval 10 with -c, float grades kept", "definition"),
     "trec_eval-9": _preset(
-        "trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut", "live peer", **_TREC, score="float32", missing="left-out"
+        "trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut", "live peer",
+        **_TREC, score="float32", missing="left-out", recall_points="truncated",
     ),
     "trec_eval-10": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
     "trec_eval": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
-    "ir_measures": _preset("ir_measures 0.4.3: nDCG, nDCG@k", "live peer", **_TREC | {"duplicates": "last"}, score="float32"),
+    "ir_measures": _preset(
+        "ir_measures 0.4.3: nDCG, nDCG@k", "live peer", **_TREC | {"duplicates": "last"}, score="float32", recall_points="truncated"
+    ),
     "gdeval": _preset(
         "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k", "live peer",
         **_TREC | {"duplicates": "last", "grades": "given"}, gain="exp2", rounding="round-5",

@@ -28,6 +28,7 @@ WORDS = {
     "rounding": ("none", "round-2", "round-5", "floor-2"),
     "unjudged": ("not-relevant", "skipped", "error"),
     "score": ("float64", "float32"),
+    "recall_points": ("rounded", "truncated"),
 }
 
 

@@ -238,7 +238,7 @@ def test_a_current_convention_that_refuses_the_data_is_no_crash() -> None:
 
     assert found.value is None
     assert "standard" in names_of(found)
-    assert "the current convention, sklearn [4e99ed5f], refuses these data" in " ".join(str(found).split())
+    assert f"the current convention, {Convention.of('sklearn')}, refuses these data" in " ".join(str(found).split())
 
 
 @pytest.mark.parametrize(("policy", "grade"), [("first", 3.0), ("last", 1.0)])

@@ -80,7 +80,7 @@ def test_the_parts_are_the_averages_over_all_orders(a: str, b: str) -> None:
         if switch in parts:
             assert (parts[switch].low, parts[switch].high) == pytest.approx((min(changes), max(changes)), abs=1e-14)
         else:
-            assert switch in found.idle
+            assert switch in found.idle or switch == "recall_points"  # which only interpolated precision reads
             assert max(map(abs, changes)) == 0
 
 

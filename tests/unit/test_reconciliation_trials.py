@@ -80,6 +80,7 @@ def test_every_switch_and_every_policy_has_words() -> None:
         "ties": alignment.Ties, "duplicates": alignment.Duplicates, "unjudged": alignment.Unjudged, "grades": alignment.Grades,
         "negative": alignment.Negative, "missing": alignment.Missing, "without_judgments": alignment.WithoutJudgments,
         "ideal": rules.Ideal, "no_relevant": rules.NoRelevant, "rounding": rules.Rounding,
+        "recall_points": rules.RecallPoints,
     }  # fmt: skip
 
     assert set(WORDS) == set(SWITCHES) == set(VALUES)

@@ -11,6 +11,7 @@ from idealrank.measures.gains import Gain, GainLike, make_gain
 Ideal: TypeAlias = Literal["judged", "returned", "hits", "uncut"]
 NoRelevant: TypeAlias = Literal["zero", "one", "nan", "left-out", "quotient"]
 Rounding: TypeAlias = Literal["none", "round-2", "round-5", "floor-2"]
+RecallPoints: TypeAlias = Literal["rounded", "truncated"]
 
 
 def checked(switch: str, value: object, kind: object) -> None:
@@ -44,6 +45,9 @@ class Rules:
         Rounds each query's value to so many decimals, or floors every term and the ratio.
     cutoff : int, str or None
         For NDCG and DCG where none is asked (XGBoost's bare ``ndcg`` is ``ndcg@32``).
+    recall_points : {"rounded", "truncated"}
+        How many of R relevant documents a recall level x of interpolated precision stands for: x R rounded to the nearest whole
+        number, halves up, as in trec_eval 10; or the whole part of x R + 0.9, as in trec_eval 9, which nearly always rounds up.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class Rules:
     no_relevant: NoRelevant = "zero"
     rounding: Rounding = "none"
     cutoff: Cutoff | None = None
+    recall_points: RecallPoints = "rounded"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", make_gain(self.gain))
@@ -65,6 +70,7 @@ class Rules:
         check_choice("ideal", self.ideal, get_args(Ideal))
         check_choice("no_relevant", self.no_relevant, get_args(NoRelevant))
         check_choice("rounding", self.rounding, get_args(Rounding))
+        check_choice("recall_points", self.recall_points, get_args(RecallPoints))
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -85,4 +91,4 @@ class HasRules(Protocol):
     def rules(self) -> Rules: ...
 
 
-__all__ = ["DiscountLike", "GainLike", "HasRules", "Ideal", "NoRelevant", "Rounding", "Rules", "checked"]
+__all__ = ["DiscountLike", "GainLike", "HasRules", "Ideal", "NoRelevant", "RecallPoints", "Rounding", "Rules", "checked"]

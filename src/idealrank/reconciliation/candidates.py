@@ -11,7 +11,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
-from idealrank.measures.rules import Ideal, NoRelevant, Rounding
+from idealrank.measures.rules import Ideal, NoRelevant, RecallPoints, Rounding
 from idealrank.reconciliation.trials import Candidate, Trials
 
 # Values worth trying of each switch. "error" gives no other number: either its case does not occur, or there is no number at all.
@@ -31,6 +31,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "no_relevant": get_args(NoRelevant),
     "rounding": get_args(Rounding),
     "cutoff": (),
+    "recall_points": get_args(RecallPoints),
 }
 
 CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)

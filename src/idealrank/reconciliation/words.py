@@ -85,6 +85,10 @@ WORDS: dict[str, SwitchWords] = {
         "any query whose value has more decimals",
     ),
     "cutoff": SwitchWords("the default cutoff", "default cutoff", {}, "a list longer than the default cutoff"),
+    "recall_points": SwitchWords(
+        "recall points", "recall points", {"rounded": "rounded", "truncated": "cut off after adding 0.9"},
+        "a query whose number of relevant documents is no multiple of 10",
+    ),
 }  # fmt: skip
 
 

@@ -44,6 +44,7 @@ _ROUNDING = {
     "round-5": "each query's value to 5 decimals",
     "floor-2": "every term, sum and value down to 2 decimals",
 }
+_RECALL_POINTS = {"rounded": "rounded to whole documents", "truncated": "the whole part of level x relevant + 0.9"}
 _GAIN = {"linear": "the grade", "exp2": "2^grade - 1"}
 _DISCOUNT = {"log2": "1/log2(rank + 1)", "power(1)": "1/rank", "linear": "list length - rank"}
 
@@ -63,9 +64,10 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
     "negative": ("negative grades", _NEGATIVE),
     "rounding": ("rounding", _ROUNDING),
     "cutoff": ("cutoff where none is asked", {}),
+    "recall_points": ("recall levels", _RECALL_POINTS),
 }
 # Said only when they are not the usual: a sentence about what did not happen helps nobody.
-_SILENT = {"score": "float64", "rounding": "none", "cutoff": "none", "unjudged": "not-relevant"}
+_SILENT = {"score": "float64", "rounding": "none", "cutoff": "none", "unjudged": "not-relevant", "recall_points": "rounded"}
 
 
 def phrase(switch: str, value: str) -> str:
