@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "Show where the value of one query comes from, rank by rank.",
     "reconcile": "Find the conventions that give a number somebody else reported.",
     "validate": "Report every problem of judgment and run files at once.",
+    "trec-eval": "Stand in for the trec_eval binary: its options, its output.",
     "conventions": "List the conventions, or show every switch of one.",
     "measures": "List the measures, or explain one.",
 }
@@ -54,7 +55,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"idealrank.app.commands.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command = getattr(import_module(f"idealrank.app.commands.{name}"), name)
         if not gc.isenabled():
             gc.freeze()
             gc.enable()

@@ -6,6 +6,7 @@ from idealrank import _kernel
 from idealrank.data.problems import FIELDS, quoted, translate
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
+from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
@@ -73,15 +74,35 @@ def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
     a.run:1: found a line of a run, "q1 Q0 d1 1 2.5 tag", expected 4 fields: QUERY ITERATION DOCUMENT GRADE; judgments come first, then runs
     """
     for source in sources:
-        start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
-        for number, line in enumerate(start.splitlines(), 1):
-            fields = line.decode("utf-8", "replace").split()
-            if fields and not line.startswith(b"#"):
-                other = _kind_of(fields)
-                if other not in (table, ""):
-                    found = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
-                    raise FileFormatError(source.path, number, found, FIELDS[table], "judgments come first, then runs")
-                break
+        number, line = _first_line(source)
+        other = _kind_of(line.decode("utf-8", "replace").split())
+        if other not in (table, ""):
+            found = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
+            raise FileFormatError(source.path, number, found, FIELDS[table], "judgments come first, then runs")
+
+
+def _first_line(source: Source) -> tuple[int, bytes]:
+    """Number and bytes of the first line that is neither empty nor a comment, where there is one near the beginning."""
+    start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf")
+    for number, line in enumerate(start.splitlines(), 1):
+        if line.strip() and not line.startswith(b"#"):
+            return number, line
+    return 0, b""
+
+
+def tag_of(sources: Sequence[Source]) -> str:
+    r"""The tag of a run, which trec_eval prints as ``runid``: the first word of the sixth field, on the first line.
+
+    Examples
+    --------
+    >>> tag_of([Source("a.run", b"# made today\nq1 Q0 d1 1 2.5 mine and more")])
+    'mine'
+    """
+    for source in sources:
+        fields = _first_line(source)[1].split()
+        if len(fields) > 5:
+            return decode_id(fields[5])
+    return "run"
 
 
 def _kind_of(fields: list[str]) -> str:
