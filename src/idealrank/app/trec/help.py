@@ -39,8 +39,8 @@ def version_text() -> str:
 
     Examples
     --------
-    >>> version_text()  # doctest: +ELLIPSIS
-    'idealrank ... in the place of trec_eval 10.0\\n'
+    >>> version_text().strip()  # doctest: +ELLIPSIS
+    'idealrank ... in the place of trec_eval 10.0'
     """
     return f"idealrank {__version__} in the place of trec_eval 10.0\n"
 
