@@ -18,5 +18,5 @@ def test_every_public_name_has_an_entry() -> None:
 
 
 def test_every_command_has_a_section() -> None:
-    shown = set(re.findall(r"\{said\} idealrank (\w+) --help", "\n".join(PAGES)))
+    shown = set(re.findall(r"\{said\} idealrank ([\w-]+) --help", "\n".join(PAGES)))
     assert shown == set(COMMANDS)
