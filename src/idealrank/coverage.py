@@ -167,7 +167,7 @@ def _judged_within(judged: Judged, cutoff: int) -> IntArray:
     if judged.complete:
         return np.minimum(judged.lengths, cutoff) if cutoff else judged.lengths
     if not cutoff:
-        return judged.alignments.judged
+        return judged.alignments.judged.astype(np.int64, copy=False)
     within = judged.hits.query[judged.hits.rank <= cutoff]
     return np.bincount(within, minlength=judged.n_queries)
 

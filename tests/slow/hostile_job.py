@@ -2,6 +2,7 @@
 
 python -m tests.slow.hostile_job read QRELS
 python -m tests.slow.hostile_job align QRELS RUN DEPTH
+python -m tests.slow.hostile_job evaluate QRELS RUN
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import idealrank
 from idealrank._kernel import Aligned, ParseError, Table, Text, align, read_text
 
 
@@ -62,6 +64,10 @@ def describe_aligned(aligned: Aligned) -> dict[str, Any]:
 def main() -> None:
     """Do one job."""
     command, qrels_path, *rest = sys.argv[1:]
+    if command == "evaluate":
+        evaluation = idealrank.evaluate(qrels_path, rest[0])
+        print(json.dumps({"mean": evaluation.mean(), "coverage": evaluation.coverage.as_dict(), "peak": peak_bytes()}))
+        return
     try:
         qrels = read_text(map_text(qrels_path, "qrels"), duplicates="error")
         if command == "read":

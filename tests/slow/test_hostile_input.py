@@ -144,3 +144,46 @@ def test_memory_does_not_grow_with_an_ordinary_run(folder: Path) -> None:
     result = run_job("align", qrels, run, 0)
     assert (result["hits"], result["returned"]) == (queries * 20, queries * length)
     assert result["peak"] - result["input"] <= STREAMING
+
+
+def evaluated(folder: Path, qrels: Iterable[bytes], run: Iterable[bytes]) -> dict[str, Any]:
+    """The default measures through the public function, in bounded memory."""
+    result = run_job("evaluate", write(folder / "qrels", qrels), write(folder / "run", run))
+    assert_bounded(result)
+    return result
+
+
+def test_evaluating_ten_million_queries_of_one_document(folder: Path) -> None:
+    """Each finds its document first but those at every tenth place, whose document nobody judged."""
+    n = 10_000_000
+    result = evaluated(
+        folder,
+        (b"q%d 0 d%d 1\n" % (i, i) for i in range(n)),
+        (b"q%d Q0 %s%d 1 1.5 t\n" % (i, b"d" if i % 10 else b"x", i) for i in range(n)),
+    )
+    assert result["mean"]["nDCG@10"] == result["mean"]["RR"] == 0.9
+    assert result["mean"]["P@10"] == pytest.approx(0.09, abs=1e-15)
+
+
+def test_evaluating_one_query_of_ten_million_documents(folder: Path) -> None:
+    """One document of a million is relevant: at ranks 1, 1,000,001, ..."""
+    n = 10_000_000
+    result = evaluated(
+        folder,
+        (b"q 0 d%d 1\n" % i for i in range(0, n, 1_000_000)),
+        (b"q Q0 d%d 1 %d t\n" % (i, -(i * PRIME % n) if i % 1_000_000 else -i) for i in range(n)),
+    )
+    assert result["coverage"]["scored"] == 1
+    assert result["mean"]["RR"] == 1.0
+
+
+def test_evaluating_scattered_lines(folder: Path) -> None:
+    """No two lines of a query stand together."""
+    queries, length = 20_000, 200
+    result = evaluated(
+        folder,
+        (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)),
+        (b"q%d Q0 d%d 1 %d t\n" % (q, d, length - d) for d in range(length) for q in range(queries)),
+    )
+    assert result["mean"]["RR"] == 1.0
+    assert result["mean"]["AP"] == pytest.approx((1 + 2 / 51 + 3 / 101 + 4 / 151) / 4, abs=1e-12)

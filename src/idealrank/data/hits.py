@@ -87,13 +87,13 @@ class Rectangle:
 
 @dataclass(frozen=True, eq=False)
 class Alignments:
-    """Counters of one alignment, per query, shape (n_queries,) each."""
+    """Counters of one alignment, per query, shape (n_queries,) each, as narrow as they came."""
 
-    tied: IntArray
-    duplicates: IntArray
-    first_unjudged: IntArray
-    judged: IntArray
-    straddling: IntArray
+    tied: IntArray | ShortArray
+    duplicates: IntArray | ShortArray
+    first_unjudged: IntArray | ShortArray
+    judged: IntArray | ShortArray
+    straddling: IntArray | ShortArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,7 +153,7 @@ class Judged:
         return Judged(
             queries=self.queries,
             ties=self.ties,
-            lengths=self.alignments.judged,
+            lengths=self.alignments.judged.astype(np.int64),
             returned=self.returned,
             hits=lambda: closed_up(self.hits),
             ideal=lambda: self.ideal,
@@ -239,6 +239,7 @@ def align(
         )
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
+    run.let_go()
     return _judged(qrels, run, alignment, aligned, graded, depth)
 
 
@@ -314,7 +315,7 @@ class _Joined:
             hits=lambda: self._hits(begin, end),
             ideal=lambda: self._ideal(begin, end),
             judgments=lambda: self._judgments(begin, end),
-            alignments=Alignments(*(pick(column) for column in counters)),
+            alignments=Alignments(*(column[codes] for column in counters)),
             scope=self.scope,
             depth=self.depth,
             parts=parts,

@@ -1,6 +1,6 @@
 """A run: what one system answered to each query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -88,8 +88,19 @@ class Run:
         return self
 
     @classmethod
-    def from_text(cls, text: _kernel.Text, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
+    def from_text(
+        cls, text: _kernel.Text, *, name: str = "run", paths: Sequence[str] = (), let_go: Callable[[], None] | None = None
+    ) -> "Run":
         r"""A run that stays in its file (or buffer) and is read, checked and ranked in one pass when it is evaluated.
+
+        Parameters
+        ----------
+        text : Text
+            The run.
+        name, paths : str, sequence of str
+            What it is called, and the files as typed.
+        let_go : callable, optional
+            Called after a pass: gives back memory that the text occupies and that can be had again.
 
         Examples
         --------
@@ -100,7 +111,13 @@ class Run:
         """
         self = cls.__new__(cls)
         self._take(text, name, tuple(paths))
+        self._let_go = let_go
         return self
+
+    def let_go(self) -> None:
+        """Give back memory that the run occupies and that can be had again: the pages of its mapped file."""
+        if self._let_go is not None:
+            self._let_go()
 
     @classmethod
     def from_columns(cls, queries: Any, documents: Any, scores: FloatArray, *, name: str = "run") -> "Run":
@@ -128,6 +145,7 @@ class Run:
         self._source = source
         self.name = name
         self.paths = paths
+        self._let_go: Callable[[], None] | None = None
 
     @property
     def source(self) -> "_kernel.Table | _kernel.Text":

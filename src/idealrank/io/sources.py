@@ -58,6 +58,11 @@ class Source:
         """A file-like reader with a position of its own over the same bytes, none of them copied beforehand."""
         return io.BufferedReader(_Raw(self.data))
 
+    def let_go(self) -> None:
+        """Give the pages of a mapped file back to the system; they are read again when they are asked for."""
+        if isinstance(self.data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self.data.madvise(mmap.MADV_DONTNEED)
+
 
 class _Raw(io.RawIOBase):
     def __init__(self, data: Data) -> None:

@@ -54,7 +54,13 @@ def read_trec_run(sources: Sequence[Source], name: str) -> Run:
     ['d1']
     """
     refuse_swapped(sources, "run")
-    return Run.from_text(_kernel.Text([source.data for source in sources], "run"), name=name, paths=[source.path for source in sources])
+    text = _kernel.Text([source.data for source in sources], "run")
+
+    def let_go() -> None:
+        for source in sources:
+            source.let_go()
+
+    return Run.from_text(text, name=name, paths=[source.path for source in sources], let_go=let_go)
 
 
 def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
