@@ -101,6 +101,7 @@ def evaluate(
     qid: Any = None,
     mask: Any = None,
     padding: float | None = None,
+    max_documents: int | None = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -118,6 +119,8 @@ def evaluate(
         A preset, with switches if need be: ``"lightgbm,ties=expected"``.
     group, offsets, qid, mask, padding
         For arrays: how items form lists, see `Lists.from_arrays`.
+    max_documents : int, optional
+        Look at that many documents of each query only, as if the run held no more (trec_eval's ``-M``); not for arrays.
     threads : int
         0 uses all cores; the values are the same for any number.
     progress : Progress, optional
@@ -144,6 +147,8 @@ def evaluate(
     0.75
     """
     if is_array(qrels) and is_array(run):
+        if max_documents is not None:
+            raise InputError("max_documents belongs to runs with document ids; for arrays use a cutoff of the measure, as in AP@10")
         lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
         return core.evaluate_lists(lists, measures, convention, threads=threads)
     if any(option is not None for option in (group, offsets, qid, mask, padding)):
@@ -152,7 +157,9 @@ def evaluate(
     duplicates = convention.alignment.duplicates
     read_qrels_, read_run_ = to_qrels(qrels, duplicates="error" if duplicates == "twice" else duplicates), to_run(run)
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
-    evaluation = core.evaluate(read_qrels_, read_run_, measures, convention, threads=threads, progress=progress, inputs=inputs)
+    evaluation = core.evaluate(
+        read_qrels_, read_run_, measures, convention, max_documents=max_documents, threads=threads, progress=progress, inputs=inputs
+    )
     if doubt := evaluation.coverage.doubt(evaluation.name):
         warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=2)
     return evaluation

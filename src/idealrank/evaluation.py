@@ -61,6 +61,8 @@ class Provenance:
         Texts with every option resolved.
     inputs : tuple
         The files, with path, size, modification time, and SHA-256 computed when asked.
+    max_documents : int or None
+        How many documents of each query were looked at.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Provenance:
     convention: Convention
     measures: tuple[str, ...]
     inputs: tuple[InputRecord, ...] = ()
+    max_documents: int | None = None
 
 
 class Means(dict[str, float]):
@@ -207,6 +210,10 @@ class Evaluation:
         ours, theirs = self.convention, other.convention
         if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):  # two functions of one name have one fingerprint
             raise IncompatibleError(f"found conventions {ours} and {theirs}; expected one convention for both parts")
+        if self.provenance.max_documents != other.provenance.max_documents:
+            raise IncompatibleError(
+                f"found lists cut at {self.provenance.max_documents} and at {other.provenance.max_documents} documents; expected one cut"
+            )
         if self.measures != other.measures:
             raise IncompatibleError(
                 f"found measures {', '.join(map(str, self.measures))} and {', '.join(map(str, other.measures))}; expected the same"
@@ -239,6 +246,7 @@ def evaluate(
     measures: "MeasureLike | Iterable[MeasureLike]",
     convention: "Convention | str" = "standard",
     *,
+    max_documents: int | None = None,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
@@ -253,6 +261,8 @@ def evaluate(
         Measures or texts.
     convention : Convention or str
         How to align and how to measure.
+    max_documents : int, optional
+        Look at that many documents of each query only, as if the run held no more; ideals stay as they are (trec_eval's ``-M``).
     threads : int
         0 uses all cores; the values are the same for any number.
     progress : Progress, optional
@@ -268,14 +278,15 @@ def evaluate(
     asked, convention = parse_measures(measures), Convention.of(convention)
     resolved = tuple(measure.under(convention) for measure in asked)
     depths = [measure.hits_needed() for measure in resolved]
-    judged = align(qrels, run, convention.alignment, depth=0 if 0 in depths else max(depths), threads=threads, progress=progress)
+    depth = 0 if 0 in depths else max(depths)
+    judged = align(qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress)
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
             f"none of them counts under convention {convention.name}; do the query ids of both match?"
         )
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs))
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents)
     path = run.paths[0] if run.paths else ""
     return _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=judged.scope.doubtful_comments, path=path)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
+from idealrank.data.cutting import Cut, make_cut
 from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Relevant, Scope, closed_up
 from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
@@ -196,7 +197,14 @@ class Judged:
 
 
 def align(
-    qrels: Qrels, run: Run, alignment: Alignment, *, depth: int = 0, threads: int = 0, progress: _kernel.Progress | None = None
+    qrels: Qrels,
+    run: Run,
+    alignment: Alignment,
+    *,
+    depth: int = 0,
+    max_documents: int | None = None,
+    threads: int = 0,
+    progress: _kernel.Progress | None = None,
 ) -> Judged:
     """Rank every query of the run and look its documents up in the judgments.
 
@@ -208,6 +216,8 @@ def align(
         The choices that act here.
     depth : int
         Keep hits down to this rank only (and whole tie groups that begin above it); 0 keeps all.
+    max_documents : int, optional
+        Cut every list after that many documents, before any is taken out of it.
     threads : int
         0 uses all cores. The result is the same for any number.
     progress : Progress, optional
@@ -224,6 +234,8 @@ def align(
     array([2])
     """
     graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
+    cut = make_cut(max_documents, alignment, graded.removed)
+    depth = cut.documents if cut else depth
     try:
         aligned = _kernel.align(
             qrels.table,
@@ -231,8 +243,8 @@ def align(
             ties=KERNEL_TIES.get(alignment.ties, "input"),  # type: ignore[arg-type]
             float32=alignment.score == "float32",
             duplicates=alignment.duplicates,
-            skip_unjudged=alignment.unjudged == "skipped",
-            removed=None if graded.removed is None else graded.removed.view(np.uint8),
+            skip_unjudged=alignment.unjudged == "skipped" and cut is None,
+            removed=None if graded.removed is None or cut else graded.removed.view(np.uint8),
             depth=depth,
             threads=threads,
             progress=progress,
@@ -240,11 +252,13 @@ def align(
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
-    return _judged(qrels, run, alignment, aligned, graded, depth)
+    return _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut)
 
 
-def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, graded: Graded, depth: int) -> Judged:
-    refuse_unjudged(qrels, run, alignment, aligned)
+def _judged(
+    qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, graded: Graded, *, depth: int, cut: Cut | None
+) -> Judged:
+    refuse_unjudged(qrels, run, alignment, aligned, within=cut.documents if cut else None)
     kept = queries_that_count(qrels, run, alignment, aligned)
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     scope = Scope(
@@ -255,7 +269,7 @@ def _judged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Align
         truncated_grades=graded.truncated,
         doubtful_comments=aligned.counters.get("comments_like_data", 0),
     )
-    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth).whole()
+    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut).whole()
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +283,7 @@ class _Joined:
     ties: Ties
     scope: Scope
     depth: int
+    cut: Cut | None
 
     @property
     def n_queries(self) -> int:
@@ -307,15 +322,18 @@ class _Joined:
             return wide
 
         counters = (aligned.tied, aligned.duplicates, aligned.first_unjudged, aligned.judged, aligned.straddling)
+        lengths, alignments = pick(aligned.length), Alignments(*(column[codes] for column in counters))
+        if self.cut is not None:
+            lengths, alignments = self.cut.columns(lengths, alignments, self._uncut_hits(begin, end))
         return Judged(
             queries=QueryIds(end - begin, lambda: self._ids(begin, end)),
             ties=self.ties,
-            lengths=pick(aligned.length),
+            lengths=lengths,
             returned=pick(aligned.returned),
             hits=lambda: self._hits(begin, end),
             ideal=lambda: self._ideal(begin, end),
             judgments=lambda: self._judgments(begin, end),
-            alignments=Alignments(*(column[codes] for column in counters)),
+            alignments=alignments,
             scope=self.scope,
             depth=self.depth,
             parts=parts,
@@ -338,6 +356,10 @@ class _Joined:
         return np.repeat(code_of, np.diff(offsets[low : high + 1])), slice(int(offsets[low]), int(offsets[high]))
 
     def _hits(self, begin: int, end: int) -> Hits:
+        hits = self._uncut_hits(begin, end)
+        return hits if self.cut is None else self.cut.hits(hits)
+
+    def _uncut_hits(self, begin: int, end: int) -> Hits:
         # A query that is left out is missing from the run or from the qrels: it has no hits, so none is dropped here.
         query, rows = self._between(begin, end, self.aligned.hit_offsets)
         tied = self.aligned.tie_first.size > 0

@@ -17,12 +17,13 @@ def name_row(qrels: Qrels, row: int) -> str:
     return f"{qrels.paths[0] if qrels.paths else qrels.name}: query {qrels.queries[query]!r}, document {document!r}"
 
 
-def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned) -> None:
-    """Raise where a returned document has no judgment and the policy is ``unjudged=error``."""
+def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, *, within: int | None = None) -> None:
+    """Raise where a returned document (down to the rank `within`) has no judgment and the policy is ``unjudged=error``."""
     if alignment.unjudged != "error":
         return
     last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
-    unjudged = np.flatnonzero(aligned.first_unjudged[:last] > 0)
+    first = aligned.first_unjudged[:last]
+    unjudged = np.flatnonzero((first > 0) if within is None else (first > 0) & (first <= within))
     if unjudged.size:
         query = int(unjudged[0])
         name = qrels.queries[query] if query < qrels.n_queries else decode_id(aligned.run_only_ids()[query - qrels.n_queries])

@@ -41,7 +41,8 @@ def report(request: Request) -> Iterator[str]:
 
     def evaluated(progress: Progress) -> Evaluation:
         run = read_trec_run(sources, tag)
-        return evaluate(qrels, run, measures, convention_of(request), threads=request.threads, progress=progress)
+        convention = convention_of(request)
+        return evaluate(qrels, run, measures, convention, max_documents=request.depth, threads=request.threads, progress=progress)
 
     return trec_eval_report(
         watch.run(tag, evaluated),
