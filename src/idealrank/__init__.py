@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from idealrank.inquiry import explain, reconcile, split_difference
     from idealrank.measures import MEASURES
     from idealrank.measures.binary import AP, RR, P, R
+    from idealrank.measures.cascade import ERR, RBP
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
     from idealrank.measures.measure import Measure
@@ -69,9 +70,11 @@ _HOMES = {
 __all__ = [
     "AP",
     "DCG",
+    "ERR",
     "MEASURES",
     "NDCG",
     "PRESETS",
+    "RBP",
     "RR",
     "Convention",
     "Coverage",

@@ -39,6 +39,11 @@ OUTPUTS: Mapping[str, Output] = {
 """Outputs that are one evaluation of two files, nothing else being asked."""
 
 
+# What trec_eval means where the bare name is another tool's measure too; its rbp does not look at -l.
+OF_TREC_EVAL = {"rbp": "trec_rbp"}
+WITHOUT_THRESHOLD = ("rbp", "rbp_resid")
+
+
 def folder_file(name: str) -> Path:
     """A file of trec_eval's test folder."""
     return shared_file("data", "trec_eval", name)
@@ -71,11 +76,11 @@ def offered(printed: Printed, *, rel: float | None = None) -> dict[str, Measure]
     measures: dict[str, Measure] = {}
     for name in dict.fromkeys(name for name, _ in printed):
         try:
-            measure = parse_measure(name)
+            measure = parse_measure(OF_TREC_EVAL.get(name, name))
         except OptionError:
             continue
         if measure.aggregate != "text":
-            has_threshold = rel is not None and hasattr(measure, "rel")
+            has_threshold = rel is not None and hasattr(measure, "rel") and name not in WITHOUT_THRESHOLD
             measures[name] = replace(measure, rel=rel) if has_threshold else measure  # type: ignore[call-arg]
     return measures
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from tests.twins import naive_cascade
 from tests.twins.naive_query import (
     Asked,
     Entry,
@@ -26,6 +27,8 @@ from tests.twins.naive_query import (
 def value(text: str, query: Query, ties: str) -> float | None:
     """A measure of one query; None where it does not count. The mean, best or worst over the orders of ties."""
     asked = Asked.read(text)
+    if ties in ("best", "worst") and asked.options.get("of", "EU") != "EU":
+        return _VALUES[asked.name](asked, _by_gain(asked, query, ties), query)
     values = [_VALUES[asked.name](asked, order, query) for order in query.orders]
     if values[0] is None:
         return None
@@ -35,6 +38,12 @@ def value(text: str, query: Query, ties: str) -> float | None:
     best, worst = (min(numbers), max(numbers)) if upside_down else (max(numbers), min(numbers))
     result = {"best": best, "worst": worst}.get(ties, mean)
     return _rounded(result, asked.options.get("rounding", "none"))
+
+
+def _by_gain(asked: Asked, query: Query, ties: str) -> list[Entry]:
+    """The order of the highest (or lowest) gains, as they come; where nothing is gained, an unjudged document is the lower."""
+    gain = _GAINS[asked.name]
+    return (max if ties == "best" else min)(query.orders, key=lambda order: [(gain(asked, e, query), e is not None) for e in order])
 
 
 def _rounded(number: float, rounding: str) -> float:
@@ -130,7 +139,9 @@ _VALUES: dict[str, Value] = {
     "NumRet": lambda asked, order, query: min(query.length, asked.limit(query.length)),
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),
     "NumRelRet": lambda asked, order, query: float(len(relevant_ranks(asked, order, query))),
+    **naive_cascade.VALUES,
 }
+_GAINS = {**naive_cascade.GAINS}
 
 
 def evaluate(

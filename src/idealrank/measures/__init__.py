@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _FAMILIES: dict[str, dict[str, str]] = {
     "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},
     "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R"},
+    "cascade": {"ERR": "ERR", "RBP": "RBP"},
     "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
 }
 

@@ -9,6 +9,8 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "RR": ("rr", "mrr", "recip_rank"),
     "P": ("p", "precision", "prec"),
     "R": ("r", "recall", "set_recall"),
+    "ERR": ("err",),
+    "RBP": ("rbp",),
     "NumQ": ("numq", "num_q"),
     "NumRet": ("numret", "num_ret"),
     "NumRel": ("numrel", "num_rel"),
@@ -18,10 +20,13 @@ SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _SPELLED.item
 PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "dcg_burges": ("DCG", {"gain": "exp2"}),
+    # What trec_eval 10 prints as rbp; the bare name is ir_measures' measure.
+    "trec_rbp": ("RBP", {"p": "0.9", "max_rel": "query"}),
+    "rbp_resid": ("RBP", {"p": "0.9", "of": "residual-seen"}),
 }
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
 ELSEWHERE = frozenset(
-    ("rprec", "r-prec", "bpref", "infap", "gm_map", "gmap", "err", "rbp", "set_p", "set_recall", "set_f", "success", "hit", "hit_rate",
+    ("rprec", "r-prec", "bpref", "infap", "gm_map", "gmap", "set_p", "set_recall", "set_f", "success", "hit", "hit_rate",
      "hits", "f1", "judged", "11pt_avg", "auc")
 )  # fmt: skip
 # Other tools' names of options, wherever the measure has ours and not theirs.

@@ -1,0 +1,267 @@
+"""Users who may stop at each rank: ERR, whose user stops where satisfied, and RBP, whose user loses patience at a constant rate."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.cutoffs import limits_of, resolve_cutoff
+from idealrank.measures.discounts import RankDiscount
+from idealrank.measures.gains import make_gain
+from idealrank.measures.measure import Measure, PerQuery, number_option
+from idealrank.measures.ranks import chance_within, hit_weights, tie_groups, tied_ranks
+from idealrank.measures.reading import cascaded, reciprocal_in_ties
+from idealrank.measures.rules import checked
+from idealrank.measures.texts import number_text
+from idealrank.measures.weighted import is_deep_enough, weighted_gains
+
+# Sums of chances this far below a whole number are that number.
+_NEARLY_NONE = 1e-9
+
+RBPNumber: TypeAlias = Literal["EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-seen"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ERR(Measure):
+    """Expected reciprocal rank of the document that satisfies a user, who stops there, the likelier the higher its grade.
+
+    ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in [0, 1).
+
+    With tied scores under ``ties=expected`` it is the mean over all orders: the mean of ``prod (1 - R)`` over the first j of n tied
+    documents is an elementary symmetric polynomial of theirs, divided by its number of terms.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; default the whole list.
+    max_rel : float, optional
+        Greatest grade that can be given, default 4 as in gdeval; a grade above it is an error. Grades below 0 count as 0.
+
+    References
+    ----------
+    Chapelle, Metzler, Zhang and Grinspan (2009), Expected reciprocal rank for graded relevance, CIKM, equations 4 and 5;
+    gdeval.pl of the TREC Web track, column ``err@k``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 4, "b": 1}}, {"q": ["b", "a"]}, [ir.ERR(cutoff=20)]).mean()["ERR@20"]
+    0.501953125
+    """
+
+    max_rel: float | None = None
+
+    name: ClassVar[str] = "ERR"
+    samples: ClassVar = {"max_rel": (None, 3, 4, 5)}
+    summary: ClassVar[str] = "expected reciprocal rank at which a user is satisfied"
+    use: ClassVar[str] = (
+        "Choose it for graded judgments where one good result ends the search, so that what stands below it hardly counts. Not where "
+        "the user collects several results, nor to compare collections with different grade scales."
+    )
+    proof: ClassVar[str] = "gdeval 1.2a by ir_measures 0.4.3, live, to its 5 decimals"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_rel is not None:
+            object.__setattr__(self, "max_rel", number_option("max_rel", self.max_rel, 0, 1000))
+
+    @property
+    def _greatest(self) -> float:
+        return 4.0 if self.max_rel is None else float(self.max_rel)
+
+    def satisfaction(self, grades: FloatArray) -> FloatArray:
+        """Chance that each grade satisfies the user."""
+        if grades.size and grades.max() > self._greatest:
+            raise InputError(
+                f"{self}: found grade {number_text(float(grades.max()))}, expected at most {number_text(self._greatest)}; "
+                "give the greatest grade of your scale, as in ERR(max_rel=5)"
+            )
+        chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self._greatest
+        return chances
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """ERR of every query."""
+        rectangle = judged.rectangle
+        if rectangle is None or not is_deep_enough(judged, self.cutoff) or not isinstance(self.cutoff, int | None):
+            return PerQuery(self._of_hits(judged, judged.hits))
+        values = np.zeros(judged.n_queries)
+        view = np.ones(judged.n_queries)
+        for rank, stops in enumerate(self.satisfaction(rectangle.grades[:, : self.cutoff]).T, 1):
+            values += view * stops / rank
+            view *= 1.0 - stops
+        if rectangle.ties is not None and judged.ties != "input":
+            tied = np.unique(rectangle.ties.query)
+            hits = judged.hits
+            values[tied] = self._of_hits(judged, _only(hits, np.isin(hits.query, tied)))[tied]
+        return PerQuery(values)
+
+    def _of_hits(self, judged: Judged, hits: Hits) -> FloatArray:
+        stops = self.satisfaction(hits.grade)
+        limit = limits_of(self.cutoff, judged.lengths, hits.query)
+        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+            useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
+            hits, stops = _only(hits, useful), stops[useful]
+            first, last = hits.tie_first, hits.tie_last
+            assert first is not None and last is not None  # noqa: S101, PT018  (for the type checker)
+            starts, sizes, _ = tie_groups(hits, first)
+            if not starts.size:
+                return np.zeros(judged.n_queries)
+            above, size = first[starts] - 1, (last - first + 1)[starts]
+            reached = np.clip(limit[useful][starts] - above, 0, size)
+            worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
+            return cascaded(hits.query[starts], worth, np.multiply.reduceat(1.0 - stops, starts), judged.n_queries)
+        rank = tied_ranks(judged, hits, stops)
+        order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
+        order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
+        return cascaded(hits.query[order], stops[order] / rank[order], 1.0 - stops[order], judged.n_queries)
+
+
+def _only(hits: Hits, kept: "np.ndarray[tuple[int, ...], np.dtype[np.bool_ | np.int64]]") -> Hits:
+    first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
+    return Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], None, first, last)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RBP(Measure):
+    """Rank-biased precision: the gain per document seen of a user who goes on to the next rank with probability p.
+
+    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of all that nobody judged, below the
+    list too: by so much RBP could still rise.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks looked at; what stands below counts as not seen. Default the whole list.
+    p : float, optional
+        Persistence, 0 <= p < 1, default 0.8. The user sees 1 / (1 - p) documents on average.
+    rel : float, optional
+        Least grade that gains anything; default 1, or any above 0 with `max_rel`.
+    max_rel : float or "query", optional
+        Graded gains: ``grade / max_rel`` between 0 and 1 instead of 1. ``query`` divides by the highest grade judged for the query
+        where that exceeds 1, as trec_eval 10 does.
+    of : str, optional
+        Which number: ``EU`` RBP itself (default), ``ETU`` the total gain, ``EC`` and ``ETC`` cost per document and in total at a cost
+        of 1 each, ``ED`` documents seen; ``residual`` of RBP and ``residual-ETU``; ``residual-seen`` is the residual where some
+        document of the list has no judgment (or one below 0), and 0 elsewhere, which is trec_eval 10's ``rbp_resid``.
+
+    Notes
+    -----
+    trec_eval 10's ``rbp`` is ``RBP(max_rel=query,p=0.9)`` and its ``rbp_resid`` ``RBP(of=residual-seen,p=0.9)``; their spellings are
+    ``trec_rbp`` and ``rbp_resid``.
+
+    References
+    ----------
+    Moffat and Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), equation 4 and
+    section 3.3 for residuals.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> measures = [ir.RBP(p=0.5), ir.RBP(p=0.5, of="residual")]
+    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["b", "a", "c"]}, measures).mean()
+    {'RBP(p=0.5)': 0.25, 'RBP(of=residual,p=0.5)': 0.25}
+    """
+
+    p: float | None = None
+    rel: float | None = None
+    max_rel: float | str | None = None
+    of: RBPNumber | None = None
+
+    name: ClassVar[str] = "RBP"
+    samples: ClassVar = {
+        "p": (None, 0, 0.5, 0.8, 0.95),
+        "rel": (None, None, 0.5, 1, 2),
+        "max_rel": (None, None, 2, 3, "query"),
+        "of": (None, None, "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU"),
+    }
+    summary: ClassVar[str] = "gain per document seen at a constant patience"
+    use: ClassVar[str] = (
+        "Choose it where judgments are incomplete and you want to see by how much: its residual says what they could still change. "
+        "Not to compare queries with one relevant document and queries with many, for 1 is out of reach of the former."
+    )
+    proof: ClassVar[str] = "cwl-eval 1.0.12 to 12 digits; trec_eval 10 (rbp, rbp_resid) to its 4 printed decimals on real runs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("of", self.of, RBPNumber)
+        if self.p is not None:
+            object.__setattr__(self, "p", number_option("p", self.p, 0, 1))
+        if self.p == 1:
+            raise OptionError("p=1: expected a persistence below 1, for a user who never stops sees no document more than another")
+        if self.rel is not None:
+            object.__setattr__(self, "rel", number_option("rel", self.rel))
+        if self.max_rel is not None and self.max_rel != "query":
+            object.__setattr__(self, "max_rel", number_option("max_rel", self.max_rel))
+            if not float(self.max_rel) > 0:
+                raise OptionError(f"max_rel={self.max_rel}: expected a grade above 0, or query")
+        if self.of not in (None, "EU"):
+            # What the class says of RBP does not hold of its other numbers: these are no better for being larger.
+            object.__setattr__(self, "direction", 0)
+            object.__setattr__(self, "bounds", (0.0, np.inf))
+
+    @property
+    def persistence(self) -> float:
+        """The probability to go on."""
+        return 0.8 if self.p is None else float(self.p)
+
+    def depth(self, *, lists: bool = False) -> int:
+        """All of `lists` where the highest grade of a query is asked for."""
+        return 0 if lists and self.max_rel == "query" else super().depth(lists=lists)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """The number of every query."""
+        number = self.of or "EU"
+        seen = 1.0 / (1.0 - self.persistence)
+        if number in ("EC", "ETC", "ED"):
+            return PerQuery(np.full(judged.n_queries, 1.0 if number == "EC" else seen))
+        values = self._residual(judged) if number.startswith("residual") else self._utility(judged)
+        return PerQuery(values * seen if number.endswith("ETU") else values)
+
+    def _utility(self, judged: Judged) -> FloatArray:
+        if self.max_rel != "query":
+            return weighted_gains(judged, self._gains, self._weights, self.cutoff)
+        gains = self._gains_of_hits(judged)
+        return judged.sum_by_query(judged.hits.query, gains * hit_weights(judged, judged.hits, gains, self._weights, self.cutoff))
+
+    def _residual(self, judged: Judged) -> FloatArray:
+        hits, gains = judged.hits, self._gains_of_hits(judged)
+        weights = hit_weights(judged, hits, gains, self._weights, self.cutoff)
+        if self.of != "residual-seen":
+            return 1.0 - judged.sum_by_query(hits.query, weights)
+        rated = judged.given >= 0
+        found = judged.sum_by_query(hits.query, chance_within(judged, hits, gains, self.cutoff) * rated)
+        some_unjudged = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)) - found > _NEARLY_NONE
+        return np.where(some_unjudged, 1.0 - judged.sum_by_query(hits.query, weights * rated), 0.0)
+
+    def _gains_of_hits(self, judged: Judged) -> FloatArray:
+        hits = judged.hits
+        if self.max_rel != "query":
+            return self._gains(hits.grade)
+        highest = np.ones(judged.n_queries)
+        np.maximum.at(highest, judged.ideal.query, judged.ideal.grade)
+        return self._reaching(hits.grade, hits.grade / highest[hits.query])
+
+    def _gains(self, grades: FloatArray) -> FloatArray:
+        return self._reaching(grades, np.ones(grades.shape) if self.max_rel is None else np.minimum(grades / float(self.max_rel), 1.0))
+
+    def _reaching(self, grades: FloatArray, gains: FloatArray) -> FloatArray:
+        """The gains of grades that reach the threshold, and 0."""
+        least = self.rel if self.rel is not None else 1.0 if self.max_rel is None else 0.0
+        return np.where(grades >= least, np.maximum(gains, 0.0), 0.0)
+
+    @property
+    def _weights(self) -> RankDiscount:
+        p = self.persistence
+        return RankDiscount(f"rbp({number_text(p)})", lambda rank: (1.0 - p) * p ** (rank - 1))
+
+    @property
+    def trec_name(self) -> str:
+        """``rbp`` and ``rbp_resid`` where the options are trec_eval's, with its persistence where that is not 0.9."""
+        gains = self.max_rel == "query" and self.of in (None, "EU")
+        if self.cutoff is not None or self.judged_only or not (gains or self.of == "residual-seen"):
+            return str(self)
+        return ("rbp" if gains else "rbp_resid") + ("" if self.persistence == 0.9 else f"_{number_text(self.persistence)}")

@@ -1,0 +1,112 @@
+"""Reading a list from the top: what is met is worth something, and lets only some of the users pass."""
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.ranks import starts_of
+
+# Cells of a block of tie groups: what is worked out at once stays in memory that is had anyway.
+_CELLS = 1 << 20
+
+
+def cascaded(query: IntArray, worth: FloatArray, passing: FloatArray, n_queries: int) -> FloatArray:
+    """Sum of the worth of what is met, each times the share of users whom all before it let pass, shape (n_queries,).
+
+    Parameters
+    ----------
+    query : int64 array, shape (n,)
+        Query code of each thing met, rising; those of a query from the top down.
+    worth, passing : float64 array, shape (n,)
+        What it is worth, and which share of its readers go on.
+    n_queries : int
+        Number of queries.
+
+    Examples
+    --------
+    >>> cascaded(np.array([0, 0, 2]), np.array([0.5, 0.5, 1.0]), np.array([0.5, 0.0, 1.0]), 3)
+    array([0.75, 0.  , 1.  ])
+    """
+    starts, sizes, owner = longest_first(query)
+    view, total = np.ones(starts.size), np.zeros(starts.size)
+    for place in range(int(sizes[0]) if sizes.size else 0):
+        active = int(np.searchsorted(-sizes, -place))
+        met = starts[:active] + place
+        total[:active] += view[:active] * worth[met]
+        view[:active] *= passing[met]
+    values = np.zeros(n_queries)
+    values[owner] = total
+    return values
+
+
+def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Start and size of each run of equal codes, and its code; the longest first, so that those still going on come first.
+
+    Examples
+    --------
+    >>> longest_first(np.array([0, 2, 2]))
+    (array([1, 0]), array([2, 1]), array([2, 0]))
+    """
+    starts = starts_of(query)
+    sizes = np.diff(np.append(starts, query.size))
+    order = np.argsort(-sizes, kind="stable")
+    starts = starts[order]
+    return starts, sizes[order], query[starts]
+
+
+def reciprocal_in_ties(
+    stops: FloatArray, starts: IntArray, members: IntArray, above: IntArray, size: IntArray, reached: IntArray
+) -> FloatArray:  # fmt: skip
+    """Expected reciprocal rank of where a user stops within each tie group, over all orders of the group.
+
+    With m_j the mean over all choices of j members of the product of their chances to go on, a user stops at the j-th place with
+    probability m_(j-1) - m_j. Adding a member that lets q pass to a group of s makes
+    m_j = ((s + 1 - j) m_j + j q m_(j-1)) / (s + 1), and members that stop nobody have m_j = 1.
+
+    Parameters
+    ----------
+    stops : float64 array, shape (n_hits,)
+        Chance to stop at each hit that may stop a user, group after group.
+    starts, members : int64 array, shape (n_groups,)
+        First hit of each group, and how many it has.
+    above, size, reached : int64 array, shape (n_groups,)
+        Ranks above the group, documents in it with those that stop nobody, and how many of its places count.
+
+    Examples
+    --------
+    >>> one = np.array([1])
+    >>> reciprocal_in_ties(np.array([1.0]), np.array([0]), one, np.array([0]), np.array([2]), np.array([2]))
+    array([0.75])
+    """
+    worth = stops[starts] / (above + 1)
+    tied = np.flatnonzero(size > 1)
+    tied = tied[np.argsort(reached[tied], kind="stable")]
+    begin = 0
+    while begin < tied.size:
+        # Groups of like width together; a block has at least one, however wide.
+        widths = reached[tied[begin:]] + 1
+        end = begin + max(1, int(np.searchsorted(widths * np.arange(1, widths.size + 1), _CELLS, side="right")))
+        block = tied[begin:end]
+        worth[block] = _block(stops, *(column[block] for column in (starts, members, above, size, reached)))
+        begin = end
+    return worth
+
+
+def _block(stops: FloatArray, starts: IntArray, members: IntArray, above: IntArray, size: IntArray, reached: IntArray) -> FloatArray:
+    order = np.argsort(-members, kind="stable")
+    starts, members, above, size, reached = (column[order] for column in (starts, members, above, size, reached))
+    place = np.arange(int(reached.max()) + 1)
+    plain = size - members
+    mean = (place <= plain[:, np.newaxis]).astype(np.float64)
+    for added in range(int(members[0])):
+        active = int(np.searchsorted(-members, -added))
+        passes = 1.0 - stops[starts[:active] + added]
+        now = (plain[:active] + added + 1)[:, np.newaxis]
+        before = mean[:active]
+        grown = np.maximum(now - place, 0) * before
+        grown[:, 1:] += place[1:] * passes[:, np.newaxis] * before[:, :-1]
+        mean[:active] = grown / now
+    terms = (mean[:, :-1] - mean[:, 1:]) / (above[:, np.newaxis] + place[1:])
+    sums = np.concatenate((np.zeros((order.size, 1)), np.cumsum(terms, axis=1)), axis=1)
+    worth = np.empty(order.size)
+    worth[order] = sums[np.arange(order.size), reached]
+    return worth
