@@ -23,7 +23,7 @@ COMMANDS = {
     "out.test.aql": "-m all_trec -mrelstring.20 -q -l2 qrels.rel_level results.test",
     "out.test.aqZ": "-q -m all_trec -Z zscores_file qrels.test results.test",
 }
-WAITING = {"out.test.aqZ"}
+WAITING: set[str] = set()
 
 
 def printed(path: Path) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from idealrank.data.types import FloatArray, encode_id
+from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
@@ -85,7 +86,11 @@ def _values(evaluation: Evaluation, column: Column, zscores: ZScores | None) -> 
         return values
     moved = values.copy()
     for row, query in enumerate(evaluation.queries):
-        mean, deviation = zscores.get((query, column.name), (0.0, 0.0))
+        if (query, column.name) not in zscores:
+            raise InputError(
+                f"-Z: found no line for {column.name} of query {query}, expected one for every measure and query that is printed"
+            )
+        mean, deviation = zscores[query, column.name]
         moved[row] = (values[row] - mean) / deviation if deviation else 0.0
     return moved
 
@@ -104,7 +109,7 @@ def _queries(
 
 def _cells(evaluation: Evaluation, column: Column, values: FloatArray) -> Sequence[object]:
     if column.measure.aggregate == "text":
-        return [f"'{text}'" for text in evaluation.texts[str(column.measure)]]
+        return evaluation.texts[str(column.measure)]
     return values.tolist()  # type: ignore[no-any-return]
 
 

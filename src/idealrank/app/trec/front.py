@@ -6,13 +6,14 @@ from idealrank.app import console, reading
 from idealrank.app.progress import Watch
 from idealrank.app.trec.measures import columns_of
 from idealrank.app.trec.names import chosen
-from idealrank.app.trec.options import Request
+from idealrank.app.trec.options import VERSION_9, Request
 from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
 from idealrank.evaluation import Evaluation, evaluate
 from idealrank.io.notes import Notes
 from idealrank.io.sources import open_sources
 from idealrank.io.trec import read_trec_qrels, read_trec_run, tag_of
+from idealrank.io.zscores import read_zscores
 from idealrank.reports.trec import trec_eval_report
 
 
@@ -28,8 +29,8 @@ def report(request: Request) -> Iterator[str]:
     >>> list(report(Request(files=[str(folder / "qrels"), str(folder / "run")], measures=["runid", "map"])))[1]
     'map                   \tall\t1.0000\n'
     """
-    names = chosen(request.measures)
-    reading.refuse_standard_input_twice(*request.files)
+    names = chosen(request.measures, new=request.convention != VERSION_9)
+    reading.refuse_standard_input_twice(*request.files, request.zscores or "")
     watch = Watch()
     notes = Notes(lambda message: console.say("note", message))
     qrels_path, run_path = request.files
@@ -37,19 +38,24 @@ def report(request: Request) -> Iterator[str]:
     sources = open_sources(run_path, notes)
     tag = tag_of(sources)
     columns = columns_of(names, request)
-    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
+    zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
+    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None] or ["NumQ"]
 
     def evaluated(progress: Progress) -> Evaluation:
         run = read_trec_run(sources, tag)
         convention = convention_of(request)
         return evaluate(qrels, run, measures, convention, max_documents=request.depth, threads=request.threads, progress=progress)
 
+    evaluation = watch.run(tag, evaluated)
     return trec_eval_report(
-        watch.run(tag, evaluated),
+        evaluation,
         columns,
         runid=tag if "runid" in names else None,
         per_query=request.per_query,
         summary=not request.no_summary,
+        # Of queries that the run does not answer, 10 prints the zeros that it counts, and 9 nothing.
+        silent=set(evaluation.coverage.missing_queries) if request.convention == VERSION_9 else (),
+        zscores=zscores,
     )
 
 

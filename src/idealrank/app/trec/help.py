@@ -1,9 +1,8 @@
 """What `idealrank trec-eval -h` and `-v` say."""
 
-from idealrank.app.trec.measures import is_offered
+from idealrank.app.trec.measures import is_offered, plain
 from idealrank.app.trec.names import NAMES, NICKNAMES, chosen
 from idealrank.app.trec.options import Request
-from idealrank.measures.parse import parse_measure
 from idealrank.version import __version__
 
 _USAGE = """\
@@ -72,7 +71,7 @@ def _about(name: str, parameters: tuple[str, ...]) -> str:
         return "the tag of the run: the last field of its lines"
     if not is_offered(name, parameters):
         return "not computed yet"
-    measure = parse_measure(f"{name}.{parameters[0]}" if parameters else name)
+    measure = plain(name, parameters[0] if parameters else "")
     given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""
     return f"{measure.summary}{given}"
 

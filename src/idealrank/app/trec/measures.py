@@ -10,6 +10,9 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.reports.trec import Column
 
+# Where a name alone means something else in this library.
+_SPELLINGS = {"rbp": "trec_rbp"}
+
 
 def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[Column]:
     """What is printed, line by line; the run's tag, which is no measure, is left out.
@@ -34,7 +37,7 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[C
 
 
 def _column(name: str, parameter: str, request: Request) -> Column:
-    measure = _at_level(_plain(name, parameter), request.level)
+    measure = _at_level(plain(name, parameter), request.level)
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
     return Column(NAMES[name].printed(parameter), measure, whole)
@@ -49,13 +52,21 @@ def is_offered(name: str, parameters: tuple[str, ...] = ()) -> bool:
     True
     """
     try:
-        _plain(name, parameters[0] if parameters else "")
+        plain(name, parameters[0] if parameters else "")
     except OptionError:
         return False
     return True
 
 
-def _plain(name: str, parameter: str) -> Measure:
+def plain(name: str, parameter: str) -> Measure:
+    """The measure of a name and a parameter, at the usual relevance level.
+
+    Examples
+    --------
+    >>> str(plain("P", "5"))
+    'P@5'
+    """
+    name = _SPELLINGS.get(name, name)
     return parse_measure(f"{name}.{parameter}" if parameter else name)
 
 

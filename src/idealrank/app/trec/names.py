@@ -111,6 +111,7 @@ _ALWAYS = ("runid", "num_q")
 _ALL_PREFS = tuple(name for name in _ALL if name.startswith("prefs_"))
 # yaap and the two sums of nDCG are printed only when they are named.
 _ONLY_BY_NAME = {"dcg", "ideal_dcg", "yaap"}
+_SINCE_10 = {"rbp", "rbp_resid", "unj"}
 _COUNTS = ("num_ret", "num_rel", "num_rel_ret")
 NICKNAMES: dict[str, tuple[str, ...]] = {
     "official": _ALL[: _ALL.index("P") + 1],
@@ -122,13 +123,15 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def chosen(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def chosen(texts: Sequence[str], *, new: bool = True) -> dict[str, tuple[str, ...]]:
     """Names in trec_eval's order, each with the parameters it is computed for; empty where it has none.
 
     Parameters
     ----------
     texts : sequence of str
         Values of ``-m``; without any, the official measures.
+    new : bool
+        Whether sets have the measures that are new in 10.
 
     Raises
     ------
@@ -145,7 +148,8 @@ def chosen(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name, dot, parameters = text.partition(".")
         if name in NICKNAMES and not dot:
             for member in NICKNAMES[name]:
-                given.setdefault(member, [])
+                if new or member not in _SINCE_10:
+                    given.setdefault(member, [])
         elif name in NAMES:
             given.setdefault(name, []).extend(_parameters(NAMES[name], text, parameters) if dot else ())
         else:

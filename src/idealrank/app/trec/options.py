@@ -27,7 +27,7 @@ _OURS = ("convention", "threads")
 _LONG = {long: letter for letter, (long, _) in LETTERS.items()} | {name: name for name in _OURS}
 RELEVANCE_FORMATS = ("qrels", "prefs", "qrels_prefs", "qrels_jg")
 RESULT_FORMATS = ("trec_results",)
-VERSIONS = ("trec_eval-10", "trec_eval-9")
+VERSION_10, VERSION_9 = VERSIONS = ("trec_eval-10", "trec_eval-9")
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Request:
     collection: int | None = None
     relevance_format: str = "qrels"
     zscores: str | None = None
-    convention: str = VERSIONS[0]
+    convention: str = VERSION_10
     threads: int = 0
     notices: list[str] = field(default_factory=list)
 
@@ -157,13 +157,16 @@ def _next(option: str, takes: str, rest: Iterator[str]) -> str:
 _FLAGS = {"h": "help", "v": "version", "q": "per_query", "c": "complete", "n": "no_summary", "J": "judged_only"}
 
 
+_LEAST = -(1 << 31)
+
+
 def _number(option: str, text: str, low: int) -> int:
     try:
         number = int(text)
     except ValueError:
         number = low - 1
     if number < low:
-        raise OptionError(f"{option} {text}: expected a whole number of at least {low}")
+        raise OptionError(f"{option} {text}: expected a whole number" + (f" of at least {low}" if low > _LEAST else ""))
     return number
 
 
@@ -178,7 +181,7 @@ def _set_measure(request: Request, text: str) -> None:
 
 
 def _set_level(request: Request, text: str) -> None:
-    request.level = _number("-l", text, -(1 << 31))
+    request.level = _number("-l", text, _LEAST)
 
 
 def _set_depth(request: Request, text: str) -> None:
@@ -202,7 +205,7 @@ def _set_zscores(request: Request, text: str) -> None:
 
 
 def _set_convention(request: Request, text: str) -> None:
-    request.convention = _choice("--convention", {"trec_eval": VERSIONS[0]}.get(text, text), VERSIONS)
+    request.convention = _choice("--convention", {"trec_eval": VERSION_10}.get(text, text), VERSIONS)
 
 
 def _set_threads(request: Request, text: str) -> None:

@@ -1,0 +1,167 @@
+"""`idealrank trec-eval`: its options in every form getopt allows, its output, and what it refuses."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from idealrank.app.trec.names import NAMES, NICKNAMES, chosen
+from idealrank.app.trec.options import Request, parse_request
+from idealrank.errors import OptionError
+from tests.cli.terminal import DATA, Said, check_snapshot
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "help": "trec-eval -h",
+    "help-measures": "trec-eval -h -m map -m P -m num_ret",
+    "per-query": "trec-eval -qc -m runid -m num_q -m map -mP.1,2 qrels.txt bm25.run",
+    "notices": "trec-eval -o -D 3 -m map qrels.txt bm25.run",
+    "error-option": "trec-eval -x qrels.txt bm25.run",
+    "error-long-option": "trec-eval --level_for_nothing 2 qrels.txt bm25.run",
+    "error-value": "trec-eval -l high qrels.txt bm25.run",
+    "error-no-value": "trec-eval qrels.txt bm25.run -M",
+    "error-files": "trec-eval -q qrels.txt",
+    "error-measure": "trec-eval -m ndgc qrels.txt bm25.run",
+    "error-underscore": "trec-eval -m ndcg_cut_10 qrels.txt bm25.run",
+    "error-parameter": "trec-eval -m P.five qrels.txt bm25.run",
+    "error-no-parameter": "trec-eval -m map.5 qrels.txt bm25.run",
+    "error-format": "trec-eval -R judgments qrels.txt bm25.run",
+    "error-swapped": "trec-eval bm25.run qrels.txt",
+    "error-no-file": "trec-eval qrels.txt bm26.run",
+    "error-stdin-twice": "trec-eval - -",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_trec_eval_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"trec-eval-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+    assert (said.out == "") == name.startswith("error")
+
+
+def test_the_version(say: Say) -> None:
+    from idealrank import __version__
+
+    assert say("trec-eval", "-v").out == f"idealrank {__version__} in the place of trec_eval 10.0\n"
+
+
+# --- options ---------------------------------------------------------------------------------------------------------------------
+
+FORMS = [
+    "-q -c -l 2 -M 100 -m map -m P.5 a b",
+    "-qc -l2 -M100 -mmap -mP.5 a b",
+    "-cql2 -M100 -mmap -mP.5 a b",
+    "a b -q -c -l 2 -M 100 -m map -m P.5",
+    "a -qcl 2 -mmap b -mP.5 -M100",
+    "--query_eval_wanted --complete_rel_info_wanted --level_for_rel=2 --Max_retrieved_per_topic 100 --measure map --measure=P.5 a b",
+    "--query --complete --level 2 --Max 100 --measure map --mea P.5 a b",
+    "-qc -l2 -M100 -mmap -mP.5 -- a b",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_the_options_means_the_same(form: str) -> None:
+    expected = Request(files=["a", "b"], measures=["map", "P.5"], per_query=True, complete=True, level=2, depth=100)
+
+    assert parse_request(form.split()) == expected
+
+
+def test_the_other_options() -> None:
+    request = parse_request(
+        ["-nJN", "1000", "-R", "qrels_jg", "-T", "trec_results", "-Z", "z", "--convention", "trec_eval-9", "--threads=2", "-", "b"]
+    )
+
+    assert request == Request(
+        files=["-", "b"],
+        no_summary=True,
+        judged_only=True,
+        collection=1000,
+        relevance_format="qrels_jg",
+        zscores="z",
+        convention="trec_eval-9",
+        threads=2,
+    )
+
+
+@pytest.mark.parametrize("typed", ["-M0 a b", "-M 1.5 a b", "-T letor a b", "--convention lightgbm a b", "--nosummary=1 a b", "--R=x a b"])
+def test_values_that_are_refused(typed: str) -> None:
+    with pytest.raises(OptionError, match="expected"):
+        parse_request(typed.split())
+
+
+def test_an_abbreviation_that_fits_two_options_is_refused() -> None:
+    with pytest.raises(OptionError, match="abbreviation of Rel_info_format and Results_format"):
+        parse_request(["--Re", "x"])
+
+
+# --- names -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_measures_come_in_the_order_of_trec_eval_whatever_the_order_asked() -> None:
+    assert list(chosen(["ndcg_cut.5", "recall.20,2000", "P.5,7,3", "map"])) == ["map", "P", "recall", "ndcg_cut"]
+
+
+def test_parameters_are_sorted_and_put_together() -> None:
+    assert chosen(["P.7,3.9", "P.5", "iprec_at_recall..10,.05"]) == {"iprec_at_recall": ("0.05", "0.1"), "P": ("3", "5", "7")}
+
+
+def test_a_parameter_takes_the_place_of_the_defaults_that_a_set_of_measures_brings() -> None:
+    assert chosen(["all_trec", "P.7"])["P"] == chosen(["P.7", "all_trec"])["P"] == ("7",)
+
+
+def test_sets_of_measures_are_those_of_version_9_and_what_10_added() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+
+    assert set(NICKNAMES) == set(pytrec_eval.supported_nicknames)
+    for nickname, names in pytrec_eval.supported_nicknames.items():
+        assert set(chosen([nickname], new=False)) == set(names), nickname
+    assert set(chosen(["all_trec"])) - set(chosen(["all_trec"], new=False)) == {"rbp", "rbp_resid", "unj"}
+    assert {name for names in NICKNAMES.values() for name in names} | {"dcg", "ideal_dcg", "yaap"} == set(NAMES)
+
+
+# --- the run's tag ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [("# by hand\nq1 Q0 d1 1 2.5 mine more\n", "mine"), ("q1\tQ0\td1\t1\t2.5\tmine and more\n", "mine"), ("q1 Q0 d1 1 2.5 mine", "mine")],
+)
+def test_the_tag_is_the_first_word_of_the_sixth_field(text: str, tag: str, tmp_path: Path, say: Say) -> None:
+    (tmp_path / "a.run").write_text(text)
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
+
+    assert say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out == f"runid                 \tall\t{tag}\n"
+
+
+def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say) -> None:
+    ten, nine = (say("trec-eval", "-qc", "-mmap", "--convention", f"trec_eval-{v}", "qrels.txt", "bm25.run").out for v in (10, 9))
+
+    queries = [line.split()[1] for line in ten.splitlines()]
+    assert (DATA / "qrels.txt").exists()
+    assert len(queries) == len(nine.splitlines()) + 1
+    assert ten.splitlines()[-1] == nine.splitlines()[-1]
+
+
+# --- z-scores --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("q1 map 0.5\n", "z:1: found 3 fields, expected 4"), ("q1 map 0.5 -1\n", "expected a mean and a standard deviation"),
+     ("q1 map 0 1\nq1 map 0 1\n", "z:2: found map of query q1 a second time"), ("q0 map 0 1\n", "found no line for map of query q1")],
+)  # fmt: skip
+def test_files_of_z_scores_that_are_refused(text: str, said: str, tmp_path: Path, say: Say) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.5 mine")
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "z").write_text(text)
+
+    answer = say("trec-eval", "-q", "-mmap", "-Zz", "a.qrels", "a.run", cwd=tmp_path)
+
+    assert answer.code == 2
+    assert said in answer.err
