@@ -14,6 +14,7 @@ from idealrank.io.notes import Notes
 from idealrank.io.sources import open_sources
 from idealrank.io.trec import read_trec_qrels, read_trec_run, tag_of
 from idealrank.io.zscores import read_zscores
+from idealrank.measures.parse import parse_measure
 from idealrank.reports.trec import trec_eval_report
 
 
@@ -39,12 +40,20 @@ def report(request: Request) -> Iterator[str]:
     tag = tag_of(sources)
     columns = columns_of(names, request)
     zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
-    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None] or ["NumQ"]
+    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
 
     def evaluated(progress: Progress) -> Evaluation:
         run = read_trec_run(sources, tag)
         convention = convention_of(request)
-        return evaluate(qrels, run, measures, convention, max_documents=request.depth, threads=request.threads, progress=progress)
+        return evaluate(
+            qrels,
+            run,
+            measures or [parse_measure("num_q")],
+            convention,
+            max_documents=request.depth,
+            threads=request.threads,
+            progress=progress,
+        )
 
     evaluation = watch.run(tag, evaluated)
     return trec_eval_report(
