@@ -26,13 +26,17 @@ if TYPE_CHECKING:
     )
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
-    from idealrank.inquiry import explain, reconcile, split_difference
-    from idealrank.measures import MEASURES
+    from idealrank.inquiry import explain, overlap, reconcile, split_difference
+    from idealrank.likeness import Overlap
+    from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, P, R
     from idealrank.measures.cascade import ERR, RBP
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
     from idealrank.measures.measure import Measure
+    from idealrank.measures.pairs import Jaccard, OverlapAtK
+    from idealrank.measures.pairs_rbo import RBO
+    from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
     from idealrank.measures.parse import parse_measure
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
@@ -52,6 +56,8 @@ _HOMES = {
     "Measure": "measures.measure",
     "MissingExtraError": "errors",
     "OptionError": "errors",
+    "Overlap": "likeness",
+    "PAIR_MEASURES": "measures",
     "PRESETS": "conventions",
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
@@ -60,6 +66,7 @@ _HOMES = {
     "evaluate": "api",
     "explain": "inquiry",
     "ndcg": "api",
+    "overlap": "inquiry",
     "parse_measure": "measures.parse",
     "read_qrels": "api",
     "read_run": "api",
@@ -73,7 +80,9 @@ __all__ = [
     "ERR",
     "MEASURES",
     "NDCG",
+    "PAIR_MEASURES",
     "PRESETS",
+    "RBO",
     "RBP",
     "RR",
     "Convention",
@@ -87,6 +96,8 @@ __all__ = [
     "IdealrankWarning",
     "IncompatibleError",
     "InputError",
+    "Jaccard",
+    "KendallTau",
     "Lists",
     "Measure",
     "MissingExtraError",
@@ -95,16 +106,21 @@ __all__ = [
     "NumRelRet",
     "NumRet",
     "OptionError",
+    "Overlap",
+    "OverlapAtK",
     "P",
     "Qrels",
     "R",
     "Reconciliation",
     "Run",
+    "TauAP",
+    "WeightedTau",
     "__version__",
     "dcg",
     "evaluate",
     "explain",
     "ndcg",
+    "overlap",
     "parse_measure",
     "read_qrels",
     "read_run",

@@ -25,6 +25,7 @@ FINE, UNUSABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
     "evaluate": "Evaluate runs against judgments, side by side.",
+    "overlap": "Show how alike two runs are, without judgments.",
     "explain": "Show where the value of one query comes from, rank by rank.",
     "reconcile": "Find the conventions that give a number somebody else reported.",
     "validate": "Report every problem of judgment and run files at once.",

@@ -36,8 +36,7 @@ threads: Decorator = click.option(
 )  # fmt: skip
 output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Write there; the file appears when it is complete.")
 
-_INPUTS: tuple[Decorator, ...] = (
-    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="A further file of judgments; may be repeated."),
+_RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
         help=f"Of all files: {', '.join(FORMATS)}. auto goes by ending and first line.",
@@ -46,8 +45,12 @@ _INPUTS: tuple[Decorator, ...] = (
         "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
         help="Columns of tables: query=, document=, grade=, score= or rank=."
     ),
-    click.option("--group", metavar="FILE", help="Group sizes, for LETOR files without qid."),
 )  # fmt: skip
+_INPUTS: tuple[Decorator, ...] = (
+    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="A further file of judgments; may be repeated."),
+    *_RUN_INPUTS,
+    click.option("--group", metavar="FILE", help="Group sizes, for LETOR files without qid."),
+)
 
 
 def inputs(command: Command) -> Command:
@@ -59,10 +62,24 @@ def inputs(command: Command) -> Command:
         refuse_to_replace(others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group))
         return command(inputs=Inputs(file_format, columns_text, group, more_qrels), **others)
 
-    decorated: Command = with_inputs
-    for decorate in reversed(_INPUTS):
-        decorated = decorate(decorated)
-    return decorated
+    return _decorated(with_inputs, _INPUTS)
+
+
+def run_inputs(command: Command) -> Command:
+    """The same for a command of two runs, `run_a` and `run_b`, and no judgments."""
+
+    @wraps(command)
+    def with_inputs(*, file_format: str, columns_text: str, **others: Any) -> Any:
+        refuse_to_replace(others.get("output_path"), (others["run_a"], others["run_b"]))
+        return command(inputs=Inputs(file_format, columns_text), **others)
+
+    return _decorated(with_inputs, _RUN_INPUTS)
+
+
+def _decorated(command: Command, decorators: Sequence[Decorator]) -> Command:
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command
 
 
 def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None]) -> None:
@@ -87,10 +104,26 @@ def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
     >>> [str(measure) for measure in parse_measure_texts(["nDCG(gain=exp2,ideal=returned)@10,AP"])]
     ['nDCG(gain=exp2,ideal=returned)@10', 'AP']
     """
+    return parse_measures(measure_parts(texts, "nDCG@10") or DEFAULT_MEASURES)
+
+
+def measure_parts(texts: Sequence[str], example: str) -> list[str]:
+    """The texts of single measures of all ``-m`` options; none where there is no such option.
+
+    Raises
+    ------
+    OptionError
+        There is one, and it holds nothing; the message has the example.
+
+    Examples
+    --------
+    >>> measure_parts(["RBO(estimate=min,p=0.9), tau", "tauAP"], "tau")
+    ['RBO(estimate=min,p=0.9)', 'tau', 'tauAP']
+    """
     parts = [part.strip() for text in texts for part in split_outside_brackets(text)]
     if texts and not any(parts):  # such as an unset variable of a script
-        raise OptionError("-m: found no measure, expected one such as nDCG@10; without -m the default ones are computed")
-    return parse_measures([part for part in parts if part] or DEFAULT_MEASURES)
+        raise OptionError(f"-m: found no measure, expected one such as {example}; without -m the default ones are computed")
+    return [part for part in parts if part]
 
 
 def split_outside_brackets(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Measures: frozen values that turn a run joined to its judgments into one number per query.
 
-`MEASURES` is the table of all of them, by name; a class is loaded when it is first asked for. `parse_measure` reads their texts and
-other tools' spellings, which stand in `spellings`.
+`MEASURES` is the table of all of them, by name, and `PAIR_MEASURES` that of measures of two runs; a class is loaded when it is first
+asked for. `parse_measure` reads their texts and other tools' spellings, which stand in `spellings`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,14 +19,26 @@ _FAMILIES: dict[str, dict[str, str]] = {
     "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
 }
 
-CLASS_HOMES: dict[str, str] = {name: f"measures.{module}" for module, family in _FAMILIES.items() for name in family.values()}
+# Measures of two runs, which `idealrank.overlap` computes.
+_PAIR_FAMILIES: dict[str, dict[str, str]] = {
+    "pairs_rbo": {"RBO": "RBO"},
+    "pairs": {"overlap": "OverlapAtK", "Jaccard": "Jaccard"},
+    "pairs_tau": {"tau": "KendallTau", "tauAP": "TauAP", "wtau": "WeightedTau"},
+}
+
+CLASS_HOMES: dict[str, str] = {
+    name: f"measures.{module}"
+    for families in (_FAMILIES, _PAIR_FAMILIES)
+    for module, family in families.items()
+    for name in family.values()
+}
 
 
 class _Table(Mapping[str, "type[Measure]"]):
     """Classes by name, loaded one family at a time."""
 
-    def __init__(self) -> None:
-        self._places = {name: (module, cls) for module, family in _FAMILIES.items() for name, cls in family.items()}
+    def __init__(self, families: Mapping[str, Mapping[str, str]]) -> None:
+        self._places = {name: (module, cls) for module, family in families.items() for name, cls in family.items()}
 
     def __getitem__(self, name: str) -> "type[Measure]":
         module, class_name = self._places[name]
@@ -43,4 +55,5 @@ class _Table(Mapping[str, "type[Measure]"]):
         return len(self._places)
 
 
-MEASURES: Mapping[str, "type[Measure]"] = _Table()
+MEASURES: Mapping[str, "type[Measure]"] = _Table(_FAMILIES)
+PAIR_MEASURES: Mapping[str, "type[Measure]"] = _Table(_PAIR_FAMILIES)

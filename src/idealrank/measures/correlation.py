@@ -221,15 +221,23 @@ def tau_ap_b(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int)
     >>> tau_ap_b(np.zeros(3, int), np.array([1, 2, 3]), np.array([2, 1, 3]), 1)
     array([0.])
     """
-    values = np.zeros(n_queries)
-    for one, other in ((first, second), (second, first)):
-        above = _Above.of(query, one, other)
-        below_top = above.before > 0
-        shares = np.divide(above.smaller, above.before, out=np.zeros(below_top.size), where=below_top)
-        n_items = np.bincount(above.query[below_top], minlength=n_queries)
-        sums = np.bincount(above.query, shares, minlength=n_queries)
-        values += np.where(n_items > 0, 2 * sums / np.maximum(n_items, 1) - 1, np.nan) / 2
-    return values
+    return (tau_ap_direction(query, first, second, n_queries) + tau_ap_direction(query, second, first, n_queries)) / 2
+
+
+def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_queries: int) -> FloatArray:
+    """One direction of `tau_ap_b`: of an order, with another as its reference; `tau_ap` where neither has ties.
+
+    Examples
+    --------
+    >>> tau_ap_direction(np.zeros(3, int), np.array([1, 2, 2]), np.array([1, 2, 3]), 1)
+    array([1.])
+    """
+    above = _Above.of(query, order, other)
+    below_top = above.before > 0
+    shares = np.divide(above.smaller, above.before, out=np.zeros(below_top.size), where=below_top)
+    n_items = np.bincount(above.query[below_top], minlength=n_queries)
+    sums = np.bincount(above.query, shares, minlength=n_queries)
+    return np.where(n_items > 0, 2 * sums / np.maximum(n_items, 1) - 1, np.nan)
 
 
 @dataclass(frozen=True, eq=False)

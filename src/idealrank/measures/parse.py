@@ -2,17 +2,22 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
 from idealrank.errors import OptionError
-from idealrank.measures import MEASURES
+from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.measures.spellings import ELSEWHERE, OPTION_SPELLINGS, PRESET_OPTIONS, SPELLINGS
+from idealrank.measures.spellings import ELSEWHERE, OPTION_SPELLINGS, PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
 
 MeasureLike: TypeAlias = "Measure | str"
 
+# Classes by name, and other tools' spellings of the names.
+_Names: TypeAlias = tuple[Mapping[str, type[Measure]], Mapping[str, str]]
+
+_ONE_RUN: _Names = (MEASURES, SPELLINGS)
+_TWO_RUNS: _Names = (PAIR_MEASURES, PAIR_SPELLINGS)
 _AFTER_AT = "@"  # what follows the @, until the class says which option that is
 
 
@@ -40,21 +45,49 @@ def parse_measure(text: MeasureLike) -> Measure:
     >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("nDCG(gain=exp2)@10"))
     ('nDCG@10', 'nDCG(gain=exp2)@10')
     """
+    return _parsed(text, _ONE_RUN, _TWO_RUNS)
+
+
+def parse_pair_measure(text: MeasureLike) -> Measure:
+    """The measure of two runs of a text, also where a measure of one run has the same name.
+
+    Raises
+    ------
+    OptionError
+        The measure or an option is unknown, or it is a measure of one run and its judgments.
+
+    Examples
+    --------
+    >>> str(parse_pair_measure("RBO(p=0.9)")), str(parse_pair_measure("tau_ap@10"))
+    ('RBO(p=0.9)', 'tauAP@10')
+    """
+    measure = _parsed(text, _TWO_RUNS, _ONE_RUN)
+    if measure.kind != "pair of runs":
+        raise OptionError(
+            f"measure {str(text)!r} compares a run with judgments, expected one of two runs: {', '.join(PAIR_MEASURES)}, as in RBO(p=0.9); "
+            "`idealrank evaluate` computes it"
+        )
+    return measure
+
+
+def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
+    """The measure of a text, from the first table that has its name."""
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
         raise OptionError(f"found {getattr(text, '__name__', type(text).__name__)}, expected a measure or its text, as in nDCG@10")
     match = _match(text.strip())
     if match is None:
-        raise _unknown(text)
+        raise _unknown(text, tables[0])
     name, options = match
     preset = PRESET_OPTIONS.get(name.lower())
     if preset is not None:
         name, options = preset[0], {**preset[1], **options}
-    known = name if name in MEASURES else SPELLINGS.get(name.lower())
-    if known is None:
-        raise _unknown(text)
-    return _build(text, MEASURES[known], options)
+    for classes, spellings in tables:
+        known = name if name in classes else spellings.get(name.lower())
+        if known is not None:
+            return _build(text, classes[known], options)
+    raise _unknown(text, tables[0])
 
 
 def _match(text: str) -> tuple[str, dict[str, Any]] | None:
@@ -126,15 +159,17 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
         raise OptionError(f"{text}: {error}") from None
 
 
-def _unknown(text: str) -> OptionError:
+def _unknown(text: str, names: _Names) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
+    classes, spellings = names
+    expected = f"expected one of {', '.join(classes)}, as in {'nDCG@10' if classes is MEASURES else 'RBO(p=0.9)'}"
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
-        return OptionError(f"measure {text!r} is not computed here, expected one of {', '.join(MEASURES)}, as in nDCG@10")
-    near = difflib.get_close_matches(name.lower(), [*map(str.lower, MEASURES), *SPELLINGS], n=1, cutoff=0.6)
-    hint = f"; did you mean {SPELLINGS.get(near[0], near[0])}?" if near else ""
-    return OptionError(f"unknown measure {text!r}, expected one of {', '.join(MEASURES)}, as in nDCG@10{hint}")
+        return OptionError(f"measure {text!r} is not computed here, {expected}")
+    near = difflib.get_close_matches(name.lower(), [*map(str.lower, classes), *spellings], n=1, cutoff=0.6)
+    hint = f"; did you mean {spellings.get(near[0], near[0])}?" if near else ""
+    return OptionError(f"unknown measure {text!r}, {expected}{hint}")
 
 
 def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
@@ -145,8 +180,23 @@ def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Mea
     >>> [str(measure) for measure in parse_measures(["nDCG@10", "ndcg_cut_10", "AP"])]
     ['nDCG@10', 'AP']
     """
+    return _each_once(measures, parse_measure)
+
+
+def parse_pair_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
+    """Several measures of two runs, each once, in the order given.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in parse_pair_measures(["tau", "kendall", "RBO"])]
+    ['tau', 'RBO']
+    """
+    return _each_once(measures, parse_pair_measure)
+
+
+def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[[MeasureLike], Measure]) -> tuple[Measure, ...]:
     given = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-    parsed = tuple(dict.fromkeys(parse_measure(measure) for measure in given))
+    parsed = tuple(dict.fromkeys(parse(measure) for measure in given))
     texts = Counter(map(str, parsed))
     for text, count in texts.items():
         if count > 1:

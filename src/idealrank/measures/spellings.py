@@ -17,6 +17,16 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "NumRelRet": ("numrelret", "num_rel_ret"),
 }
 SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _SPELLED.items() for spelling in spellings}
+# The same for measures of two runs: a name may be in both tables, and who asks decides.
+_PAIR_SPELLED: dict[str, tuple[str, ...]] = {
+    "RBO": ("rbo", "rbo_ext"),
+    "overlap": ("overlap", "intersection"),
+    "Jaccard": ("jaccard",),
+    "tau": ("tau", "tau_b", "taub", "kendall", "kendall_tau", "kendalltau"),
+    "tauAP": ("tauap", "tau_ap"),
+    "wtau": ("wtau", "weightedtau", "weighted_tau"),
+}
+PAIR_SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _PAIR_SPELLED.items() for spelling in spellings}
 PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "dcg_burges": ("DCG", {"gain": "exp2"}),

@@ -107,19 +107,26 @@ def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) ->
     >>> next(csv_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
     'run,measure,value,convention\n'
     """
-    yield _csv_row(["run", *(["query"] if per_query else []), "measure", "value", "convention"])
+    yield csv_row(["run", *(["query"] if per_query else []), "measure", "value", "convention"])
     for evaluation in evaluations:
         convention = str(evaluation.convention)
         if per_query:
             for query, values in _rows(evaluation):
                 for measure, value in values.items():
-                    yield _csv_row([evaluation.name, query, measure, _csv_value(value), convention])
+                    yield csv_row([evaluation.name, query, measure, _csv_value(value), convention])
         else:
             for measure, value in evaluation.mean().items():
-                yield _csv_row([evaluation.name, measure, _csv_value(value), convention])
+                yield csv_row([evaluation.name, measure, _csv_value(value), convention])
 
 
-def _csv_row(cells: Sequence[str]) -> str:
+def csv_row(cells: Sequence[str]) -> str:
+    r"""Cells as one line of CSV, quoted where they must be.
+
+    Examples
+    --------
+    >>> csv_row(["a,b", "c"])
+    '"a,b",c\n'
+    """
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(cells)
     return line.getvalue()

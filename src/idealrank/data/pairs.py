@@ -1,0 +1,254 @@
+"""Two runs joined query by query: where each document that both returned stands in either list."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.problems import translate
+from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, ShortArray, decode_id
+from idealrank.errors import OptionError
+
+PairTies: TypeAlias = Literal["shared", "docid", "docid-ascending", "input", "expected"]
+PairDuplicates: TypeAlias = Literal["error", "first", "last", "best"]
+
+# The words other tools and papers use for the same policies.
+_SPELLINGS = {"average": "expected", "half": "expected", "docid-descending": "docid"}
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two runs: its lists, and where the common documents stand in them.
+
+    Attributes
+    ----------
+    lengths, tied : int64 array, shape (n_queries,)
+        List lengths, and how many documents of each list share their score with another.
+    rank, first, last : int64 array, shape (n_common,)
+        Rank of each common document, and first and last rank of its tie group; all three equal where ties have an order.
+    group_first, group_last : int32 array, shape (sum of lengths,), or None
+        The same for every rank of every list, one list after the other; None where ties have an order or there are none.
+    """
+
+    lengths: IntArray
+    tied: IntArray
+    rank: IntArray
+    first: IntArray
+    last: IntArray
+    group_first: ShortArray | None = None
+    group_last: ShortArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The queries that both runs answer, and the documents that both returned.
+
+    Attributes
+    ----------
+    queries : QueryIds
+        Ids of the queries of both, in the order of the first run.
+    query : int64 array, shape (n_common,)
+        Query code of each common document, rising.
+    a, b : Side
+        The two runs.
+    ties : str
+        What tied scores mean, see `join`.
+    only_a, only_b : QueryIds
+        Queries that only one of the runs answers.
+    """
+
+    queries: QueryIds
+    query: IntArray
+    a: Side
+    b: Side
+    ties: PairTies
+    only_a: QueryIds
+    only_b: QueryIds
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that both runs answer."""
+        return len(self.queries)
+
+    @property
+    def common(self) -> IntArray:
+        """Documents of each query that both lists have, shape (n_queries,)."""
+        return np.bincount(self.query, minlength=self.n_queries)
+
+    @property
+    def longer(self) -> IntArray:
+        """Length of the longer list of each query, shape (n_queries,)."""
+        return np.maximum(self.a.lengths, self.b.lengths)
+
+
+def join(
+    run_a: Run,
+    run_b: Run,
+    *,
+    ties: str = "shared",
+    duplicates: str = "error",
+    threads: int = 0,
+    progress: _kernel.Progress | None = None,
+) -> Pairs:
+    """Rank both runs and look every document of the second up in the first.
+
+    A query with an empty list counts as not answered.
+
+    Parameters
+    ----------
+    run_a, run_b : Run
+        The runs.
+    ties : {"shared", "docid", "docid-ascending", "input", "expected"}
+        Documents of a list with equal scores: they share a rank, as the definitions of tau-b and of RBO have it; or they are
+        ordered by document id (descending as trec_eval, or ascending) or as they came in; or every order is equally likely and
+        measures give the mean over all orders, those of one list independent of the other's.
+    duplicates : {"error", "first", "last", "best"}
+        A document that a run lists twice for a query.
+    threads : int
+        0 uses all cores. The result is the same for any number.
+    progress : Progress, optional
+        Counts bytes or queries, and stops the work when asked.
+
+    Raises
+    ------
+    InputError
+        A line cannot be read, or a document comes twice and that is an error.
+    OptionError
+        A policy is unknown.
+
+    Examples
+    --------
+    >>> pairs = join(Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "x", "a"]}))
+    >>> pairs.a.rank.tolist(), pairs.b.rank.tolist()
+    ([3, 1], [1, 3])
+    """
+    policy: PairTies = _checked("ties", ties, get_args(PairTies))
+    work = _Work(policy, _checked("duplicates", duplicates, get_args(PairDuplicates)), threads, progress)
+    table = work.table(run_a)
+    own = work.align(table, table, run_a)
+    cross = work.align(table, run_b.source, run_b)
+    n = table.n_queries
+    length_a, length_b = own.length[:n], cross.length[:n]
+    both = (length_a > 0) & (length_b > 0)
+    kept = np.flatnonzero(both)
+    code_of = np.cumsum(both) - 1
+    query = code_of[np.repeat(np.arange(n), np.diff(cross.hit_offsets[: n + 1]))]
+    row = cross.hit_row
+    ranks_a = _Ranks(*(_by_row(column, own.hit_row, row, table.n_rows) for column in _ranks(own)))
+    ranks_b = _Ranks(*(column.astype(np.int64) for column in _ranks(cross)))
+    a = Side(length_a[kept], own.tied[kept].astype(np.int64), ranks_a.rank, ranks_a.first, ranks_a.last)
+    b = Side(length_b[kept], cross.tied[kept].astype(np.int64), ranks_b.rank, ranks_b.first, ranks_b.last)
+    if policy in ("shared", "expected"):
+        a, b = _with_groups(a, own, kept), _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
+    else:
+        a, b = _in_order(a), _in_order(b)
+    return Pairs(_ids(table, kept), query, a, b, policy, *_lonely(table, cross, length_a, length_b))
+
+
+class _Ranks(NamedTuple):
+    """Of the common documents, in one run."""
+
+    rank: IntArray
+    first: IntArray
+    last: IntArray
+
+
+@dataclass(frozen=True)
+class _Work:
+    """How the kernel is to work on this pair."""
+
+    ties: PairTies
+    duplicates: PairDuplicates
+    threads: int
+    progress: _kernel.Progress | None
+
+    def table(self, run: Run) -> _kernel.Table:
+        """The run in memory."""
+        if isinstance(run.source, _kernel.Table):
+            return run.source
+        try:
+            return _kernel.read_text(
+                run.source,
+                duplicates=self.duplicates,
+                threads=self.threads,
+                progress=self.progress,
+            )
+        except _kernel.ParseError as error:
+            raise translate(error, run.paths or (f"run {run.name!r}",), "run") from None
+
+    def align(self, table: _kernel.Table, source: "_kernel.Table | _kernel.Text", run: Run) -> _kernel.Aligned:
+        """The run's lists, with the ranks of the documents of the table."""
+        try:
+            return _kernel.align(
+                table,
+                source,
+                ties=KERNEL_TIES.get(self.ties, "input"),  # type: ignore[arg-type]
+                duplicates=self.duplicates,
+                threads=self.threads,
+                progress=self.progress,
+            )
+        except _kernel.ParseError as error:
+            raise translate(error, run.paths or (f"run {run.name!r}",), "run") from None
+
+
+def _checked(name: str, value: str, words: tuple[Any, ...]) -> Any:
+    value = _SPELLINGS.get(value, value)
+    if value not in words:
+        raise OptionError(f"{name}={value}: expected one of {' | '.join(words)} for two runs")
+    return value
+
+
+def _ranks(aligned: _kernel.Aligned) -> tuple[ShortArray, ShortArray, ShortArray]:
+    """Rank, and first and last rank of the tie group, of every hit."""
+    rank = aligned.hit_rank
+    return (rank, aligned.tie_first, aligned.tie_last) if aligned.tie_first.size else (rank, rank, rank)
+
+
+def _by_row(column: ShortArray, hit_row: IntArray, row: IntArray, n_rows: int) -> IntArray:
+    """A column of the first run's own hits, for the documents in these rows of its table."""
+    of_row = np.zeros(n_rows, np.int64)
+    of_row[hit_row] = column
+    return of_row[row]
+
+
+def _in_order(side: Side) -> Side:
+    """Ties have an order: every document is a group of its own."""
+    return Side(side.lengths, side.tied, side.rank, side.rank, side.rank)
+
+
+def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> Side:
+    """The tie groups of every rank, from a run aligned with itself; `places` are the numbers of the queries there."""
+    if own is None or not own.tie_first.size:
+        return side
+    starts, sizes = own.hit_offsets[places], side.lengths
+    ends = np.cumsum(sizes)
+    picked = np.arange(int(ends[-1]) if ends.size else 0) + np.repeat(starts - (ends - sizes), sizes)
+    return Side(side.lengths, side.tied, side.rank, side.first, side.last, own.tie_first[picked], own.tie_last[picked])
+
+
+def _self_aligned(work: _Work, run: Run, other: _kernel.Table, kept: IntArray, side: Side) -> tuple[_kernel.Aligned | None, IntArray]:
+    """The second run aligned with itself, and where it has the queries of both; only ties ask for it."""
+    if not side.tied.any():
+        return None, kept
+    table = work.table(run)
+    places = np.array([table.find_query(other.query_id(query)) for query in kept.tolist()], np.int64)
+    return work.align(table, table, run), places
+
+
+def _ids(table: _kernel.Table, kept: IntArray) -> QueryIds:
+    return QueryIds(kept.size, lambda: [decode_id(table.query_id(query)) for query in kept.tolist()])
+
+
+def _lonely(table: _kernel.Table, cross: _kernel.Aligned, length_a: AnyArray, length_b: AnyArray) -> tuple[QueryIds, QueryIds]:
+    """Queries that only the first, and only the second, run answers."""
+    n = table.n_queries
+    only_a, unanswered = np.flatnonzero((length_a > 0) & (length_b == 0)), np.flatnonzero((length_a == 0) & (length_b > 0))
+    extra: BoolArray = cross.length[n:] > 0
+
+    def names() -> list[str]:
+        ids = cross.run_only_ids()
+        return [decode_id(table.query_id(query)) for query in unanswered.tolist()] + [decode_id(ids[i]) for i in np.flatnonzero(extra)]
+
+    return _ids(table, only_a), QueryIds(unanswered.size + int(np.count_nonzero(extra)), names)

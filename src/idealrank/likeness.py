@@ -1,0 +1,202 @@
+"""How alike two runs are: values of measures of two runs per query, and what they cover. The mean is a view of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.pairs import Pairs, join
+from idealrank.data.run import Run
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation import InputRecord, Means
+from idealrank.measures.aggregates import aggregate
+from idealrank.measures.measure import Measure
+from idealrank.measures.pairs import PairMeasure
+from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
+from idealrank.version import __version__
+
+DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")
+
+_SOME = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Values of measures of two runs, per query that both answer.
+
+    Attributes
+    ----------
+    names, paths : tuple of str
+        Of the two runs; paths as typed, empty where there is no file.
+    queries : sequence of str
+        Ids of the queries of both.
+    measures : tuple of Measure
+        As asked.
+    values : float64 array, shape (n_queries, n_measures)
+        NaN where a measure is undefined.
+    scored : bool array, shape (n_queries, n_measures)
+        Which values count in the mean.
+    only_a, only_b : sequence of str
+        Queries that only the first, and only the second, run answers; they are in no value.
+    common : int64 array, shape (n_queries,)
+        Documents that both lists have.
+    lengths, tied : int64 array, shape (n_queries, 2)
+        Documents in each list, and those that share their score with another.
+    ties, duplicates : str
+        The policies.
+    inputs : tuple
+        The files, with path, size, modification time, and SHA-256 computed when asked.
+    version : str
+        Of this library.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.overlap({"q1": ["a", "b"], "q2": ["c"]}, {"q1": ["b", "a"], "q3": ["c"]}, ["overlap@2", "tau"])
+    >>> found["tau"], found.mean()["overlap@2"], list(found.only_a), list(found.only_b)
+    (array([-1.]), 1.0, ['q2'], ['q3'])
+    """
+
+    names: tuple[str, str]
+    paths: tuple[str, str]
+    queries: Sequence[str]
+    measures: tuple[Measure, ...]
+    values: FloatArray
+    scored: BoolArray
+    only_a: Sequence[str]
+    only_b: Sequence[str]
+    common: IntArray
+    lengths: IntArray
+    tied: IntArray
+    ties: str
+    duplicates: str
+    inputs: tuple[InputRecord, ...] = ()
+    version: str = __version__
+
+    def __getitem__(self, measure: MeasureLike) -> FloatArray:
+        """Values of one measure, shape (n_queries,), in the order of `queries`."""
+        wanted = parse_pair_measure(measure)
+        if wanted not in self.measures:
+            raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
+        return self.values[:, self.measures.index(wanted)]
+
+    def mean(self) -> Means:
+        """Mean of each measure over the queries where it is defined, exact in any order; NaN where there is none."""
+        return Means({str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
+
+    def per_query(self) -> dict[str, dict[str, float | None]]:
+        """``{query: {measure: value}}``; None where the measure is undefined."""
+        texts = [str(measure) for measure in self.measures]
+        rows = zip(self.queries, self.values.tolist(), self.scored.tolist(), strict=True)
+        return {query: {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)} for query, values, scored in rows}
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """A dataframe with columns ``query`` and ``common`` and one per measure.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.overlap({"q": ["a"]}, {"q": ["a"]}, "RBO").to_frame("polars").columns
+        ['query', 'common', 'RBO']
+        """
+        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
+
+        columns: dict[str, Any] = {"query": list(self.queries), "common": self.common}
+        columns |= {str(measure): self.values[:, i] for i, measure in enumerate(self.measures)}
+        try:
+            return narwhals.from_dict(columns, backend=backend).to_native()
+        except (ImportError, TypeError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
+        return (
+            f"Overlap({self.names[0]!r}, {self.names[1]!r}: {means}; {len(self.queries)} common queries, "
+            f"{len(self.only_a)} only in the first, {len(self.only_b)} only in the second, ties={self.ties})"
+        )
+
+
+def overlap(
+    run_a: Run,
+    run_b: Run,
+    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_PAIR_MEASURES,
+    *,
+    ties: str = "shared",
+    duplicates: str = "error",
+    threads: int = 0,
+    progress: _kernel.Progress | None = None,
+    inputs: Sequence[InputRecord] = (),
+) -> Overlap:
+    """Compare two runs, query by query.
+
+    Parameters
+    ----------
+    run_a, run_b : Run
+        The runs.
+    measures : measure or iterable of them
+        Measures of two runs, or their texts.
+    ties, duplicates, threads, progress
+        See `idealrank.data.pairs.join`.
+    inputs : sequence
+        Records of the files.
+
+    Raises
+    ------
+    InputError
+        No query is in both runs.
+    OptionError
+        A measure or an option is unknown, or not offered for these data.
+
+    Examples
+    --------
+    >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]}), "overlap@2").mean()["overlap@2"]
+    0.5
+    """
+    asked = parse_pair_measures(measures)
+    pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, threads=threads, progress=progress)
+    if not pairs.n_queries:
+        raise InputError(
+            f"found no query in common: run {run_a.name!r} answers {_some(pairs.only_a)}, run {run_b.name!r} {_some(pairs.only_b)}; "
+            "expected at least one; do the query ids of both match?"
+        )
+    found = [measure.measured_pair(pairs) for measure in asked if isinstance(measure, PairMeasure)]
+    everyone = np.ones(pairs.n_queries, bool)
+    return Overlap(
+        (run_a.name, run_b.name),
+        (_path(run_a), _path(run_b)),
+        pairs.queries,
+        asked,
+        np.column_stack([result.values for result in found]),
+        np.column_stack([everyone if result.scored is None else result.scored for result in found]),
+        pairs.only_a,
+        pairs.only_b,
+        pairs.common,
+        *_of_both(pairs),
+        pairs.ties,
+        duplicates,
+        tuple(inputs),
+    )
+
+
+def _of_both(pairs: Pairs) -> tuple[IntArray, IntArray]:
+    return np.column_stack((pairs.a.lengths, pairs.b.lengths)), np.column_stack((pairs.a.tied, pairs.b.tied))
+
+
+def _path(run: Run) -> str:
+    return run.paths[0] if run.paths else ""
+
+
+def _some(queries: Sequence[str]) -> str:
+    if not len(queries):
+        return "no query"
+    shown = ", ".join(repr(query) for query in list(queries)[:_SOME]) + (", ..." if len(queries) > _SOME else "")
+    return f"{len(queries)} queries ({shown})"

@@ -1,0 +1,210 @@
+"""Measures of two runs: how much of one list is in the other, whatever the judgments say.
+
+They take `Pairs`, not judgments, so `evaluate` refuses them; `idealrank.overlap` and ``idealrank overlap RUN_A RUN_B`` compute them.
+What tied scores mean is decided where the runs are joined (`ties=`), and each measure says what it does then.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn, Self
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.pairs import Pairs, Side
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.measure import Kind, Measure, PerQuery
+from idealrank.measures.rules import HasRules
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairMeasure(Measure):
+    """Base of the measures of two runs; `of_pair` gives the values.
+
+    Beside the facts of every `Measure` a class says whether it is ``symmetric``: whether exchanging the runs keeps the value.
+
+    Examples
+    --------
+    >>> OverlapAtK(cutoff=10).kind, OverlapAtK.symmetric
+    ('pair of runs', True)
+    """
+
+    kind: ClassVar[Kind] = "pair of runs"
+    symmetric: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.judged_only:
+            raise OptionError(f"{self.name}: found judged_only, but two runs are compared without judgments")
+
+    def under(self, convention: HasRules) -> Self:
+        """Refused: no convention for judgments applies."""
+        return self._refuse()
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Refused: there is one run only."""
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise OptionError(
+            f"{self} compares two runs and takes no judgments, found it among measures of one run; "
+            f"use `idealrank overlap RUN_A RUN_B -m '{self}'`, or idealrank.overlap(run_a, run_b) in Python"
+        )
+
+    def of_pair(self, pairs: Pairs) -> PerQuery:
+        """Values of the queries of both runs, and which of them are defined."""
+        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
+
+    def measured_pair(self, pairs: Pairs) -> PerQuery:
+        """Values, refused where scores tie and the mean over their orders is asked of a measure that has none.
+
+        Raises
+        ------
+        OptionError
+            ``ties=expected``, tied scores, and no closed form.
+        """
+        if self.ties == "not offered" and pairs.ties == "expected" and (pairs.a.tied.any() or pairs.b.tied.any()):
+            n = int(np.count_nonzero(pairs.a.tied | pairs.b.tied))
+            raise OptionError(
+                f"{self}: {n} queries have tied scores, and the mean over their orders has no closed form for this measure; "
+                "choose ties=shared, docid or input"
+            )
+        return self.of_pair(pairs)
+
+
+def defined_values(values: FloatArray, defined: BoolArray) -> PerQuery:
+    """Values where they are defined; the rest do not count.
+
+    Examples
+    --------
+    >>> defined_values(np.array([0.5, 0.0]), np.array([True, False])).values
+    array([0.5, nan])
+    """
+    return PerQuery(values) if defined.all() else PerQuery(np.where(defined, values, np.nan), defined)
+
+
+def top(side: Side, ties: str, limit: IntArray) -> IntArray:
+    """Documents in the first ranks of each list, up to the limit: more than it where a shared rank goes beyond.
+
+    Parameters
+    ----------
+    side : Side
+        One of the runs.
+    ties : str
+        The policy.
+    limit : int64 array, shape (n_queries,)
+        Ranks that count.
+
+    Examples
+    --------
+    >>> from idealrank.data.pairs import join
+    >>> from idealrank.data.run import Run
+    >>> pairs = join(Run({"q": {"a": 2.0, "b": 1.0, "c": 1.0}}), Run({"q": ["a"]}))
+    >>> top(pairs.a, "shared", np.array([2]))
+    array([3])
+    """
+    reached = np.minimum(limit, side.lengths)
+    if ties != "shared" or side.group_last is None:
+        return reached
+    starts = np.cumsum(side.lengths) - side.lengths
+    sizes: IntArray = side.group_last[starts + reached - 1].astype(np.int64)
+    return sizes
+
+
+def shared_documents(pairs: Pairs, limit: IntArray) -> FloatArray:
+    """(Expected) number of documents in the first ranks of both lists, shape (n_queries,).
+
+    Examples
+    --------
+    >>> from idealrank.data.pairs import join
+    >>> from idealrank.data.run import Run
+    >>> shared_documents(join(Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "a"]})), np.array([2]))
+    array([1.])
+    """
+    limit = limit[pairs.query]
+    if pairs.ties == "expected":
+        inside = _chance(pairs.a, limit) * _chance(pairs.b, limit)
+    else:
+        inside = ((pairs.a.first <= limit) & (pairs.b.first <= limit)).astype(np.float64)
+    return np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries).astype(np.float64, copy=False)
+
+
+def _chance(side: Side, limit: IntArray) -> FloatArray:
+    """Chance that a document stands within the limit when its tie group may stand in any order."""
+    chance: FloatArray = np.clip((np.minimum(side.last, limit) - side.first + 1) / (side.last - side.first + 1), 0.0, 1.0)
+    return chance
+
+
+class OverlapAtK(PairMeasure):
+    """Overlap: the share of the first k ranks that the two lists have in common, in whatever order.
+
+    ``overlap@k = |A_k and B_k| / k``, in [0, 1], where A_k holds the first k documents of the first list. Where neither list has k
+    documents, k is the length of the longer one, so that equal lists have 1. Without a cutoff k is that length.
+
+    Ties: documents that share a rank are in A_k when the rank is at most k; the sets may then be larger than k, and k becomes the
+    mean of their sizes. Under ``ties=expected`` the value is the mean over all orders.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; of relative cutoffs n is the length of the longer list.
+
+    References
+    ----------
+    Fagin, Kumar and Sivakumar (2003), Comparing top k lists, SIAM J. Discrete Math. 17(1), section 2; Webber, Moffat and Zobel
+    (2010), ACM TOIS 28(4), section 3.2, call it the agreement at depth k.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.overlap({"q": ["a", "b", "c"]}, {"q": ["b", "a", "x"]}, "overlap@3").mean()["overlap@3"]
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "overlap"
+    summary: ClassVar[str] = "share of the first k ranks that both lists have"
+    use: ClassVar[str] = (
+        "To see how much of what a user sees on one page has changed. Not for the order within that page, which it does not look at."
+    )
+    proof: ClassVar[str] = "set operations of Python on every query of a real run, to the last bit; mean over all tie orders, 12 digits"
+
+    def of_pair(self, pairs: Pairs) -> PerQuery:
+        """Overlap of every query."""
+        depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
+        sizes = np.maximum(top(pairs.a, pairs.ties, depth), depth) + np.maximum(top(pairs.b, pairs.ties, depth), depth)
+        return PerQuery(2 * shared_documents(pairs, depth) / sizes)
+
+
+class Jaccard(PairMeasure):
+    """Jaccard index of the first k documents of the two lists: those in both, divided by those in either.
+
+    ``Jaccard@k = |A_k and B_k| / |A_k or B_k|``, in [0, 1]. Ties as for `OverlapAtK`; it has no mean over tie orders.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k, default the whole lists; of relative cutoffs n is the length of the longer list.
+
+    References
+    ----------
+    Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11(2).
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.overlap({"q": ["a", "b", "c"]}, {"q": ["b", "a", "x"]}, "Jaccard@3").mean()["Jaccard@3"]
+    0.5
+    """
+
+    name: ClassVar[str] = "Jaccard"
+    ties: ClassVar = "not offered"
+    summary: ClassVar[str] = "documents of both lists divided by documents of either"
+    use: ClassVar[str] = "Where tools of search engines report it; overlap@k is easier to read, and one is a function of the other."
+    proof: ClassVar[str] = "set operations of Python on every query of a real run, to the last bit"
+
+    def of_pair(self, pairs: Pairs) -> PerQuery:
+        """Jaccard index of every query."""
+        depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
+        both = shared_documents(pairs, depth)
+        return PerQuery(both / (top(pairs.a, pairs.ties, depth) + top(pairs.b, pairs.ties, depth) - both))

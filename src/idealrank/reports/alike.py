@@ -1,0 +1,163 @@
+"""How alike two runs are, as a table, JSON and CSV; how many queries it is about stands in each."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from idealrank.likeness import Overlap
+from idealrank.reports.layout import columns, wrapped
+from idealrank.reports.records import SCHEMA, csv_row, finite
+
+_SOME = 5
+_TIES = {
+    "shared": "share a rank",
+    "docid": "are ordered by document id, descending",
+    "docid-ascending": "are ordered by document id, ascending",
+    "input": "are in input order",
+    "expected": "stand in every order, and values are the mean over all",
+}
+
+
+def overlap_table(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
+    """The whole report as text.
+
+    Parameters
+    ----------
+    found : Overlap
+        What is to be shown.
+    per_query : bool
+        Values of each query above the means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print("".join(overlap_table(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))))
+    A and B: 1 query in both, 0 only in A, 0 only in B
+    <BLANKLINE>
+    measure      mean  queries
+    overlap@2  0.5000        1
+    """
+    a, b = found.names
+    n, only_a, only_b = len(found.queries), len(found.only_a), len(found.only_b)
+    yield f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}\n"
+    for name, queries in ((a, found.only_a), (b, found.only_b)):
+        if len(queries):
+            yield f"  only in {name}: {', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}\n"
+    if per_query:
+        yield "\n" + _lines(_per_query(found))
+    yield "\n" + _lines(_means(found))
+    yield from _notes(found)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _queries(n: int) -> str:
+    return "query" if n == 1 else "queries"
+
+
+def _means(found: Overlap) -> list[str]:
+    counted = found.scored.sum(axis=0).tolist()
+    rows = [["measure", "mean", "queries"]]
+    rows += [[text, _number(value), f"{n:,}"] for (text, value), n in zip(found.mean().items(), counted, strict=True)]
+    return columns(rows)
+
+
+def _per_query(found: Overlap) -> list[str]:
+    a, b = found.names
+    rows = [["query", f"in {a}", f"in {b}", "common", *map(str, found.measures)]]
+    for (query, values), lengths, common in zip(found.per_query().items(), found.lengths.tolist(), found.common.tolist(), strict=True):
+        counts = [f"{count:,}" for count in (*lengths, common)]
+        rows.append([query, *counts, *("-" if value is None else _number(value) for value in values.values())])
+    return columns(rows)
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"
+
+
+def _notes(found: Overlap) -> Iterator[str]:
+    """What a reader must know to understand the numbers, where there is something to know."""
+    n = len(found.queries)
+    missing = [str(measure) for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True) if scored < n]
+    notes = [f"{', '.join(missing)}: no value where fewer than two common documents can be put in order"] if missing else []
+    tied = found.tied.sum(axis=0).tolist()
+    if any(tied):
+        where = (found.tied > 0).sum(axis=0).tolist()
+        counts = " and ".join(
+            f"{documents:,} in {queries:,} {_queries(queries)} of {name}"
+            for name, documents, queries in zip(found.names, tied, where, strict=True)
+            if documents
+        )
+        notes.append(f"documents with tied scores {_TIES[found.ties]} (ties={found.ties}): {counts}")
+    if notes:
+        yield "\n" + _lines(line for note in notes for line in wrapped(note, indent=""))
+
+
+def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
+    """JSON text; float64 in the shortest form that reads back, null where a value is undefined.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> record = json.loads("".join(overlap_json(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2"))))
+    >>> record["mean"], record["common_queries"]
+    ({'overlap@2': 1.0}, 1)
+    """
+    record = {
+        "version": found.version,
+        "schema": SCHEMA,
+        "run_a": _side(found, 0, found.only_a),
+        "run_b": _side(found, 1, found.only_b),
+        "ties": found.ties,
+        "duplicates": found.duplicates,
+        "common_queries": len(found.queries),
+        "mean": {text: finite(value) for text, value in found.mean().items()},
+        "queries_with_value": {str(measure): int(n) for measure, n in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True)},
+    }
+    yield json.dumps(record, indent=2).removesuffix("\n}")
+    if per_query:
+        yield ',\n  "queries": {'
+        rows = zip(found.per_query().items(), found.lengths.tolist(), found.common.tolist(), strict=True)
+        for number, ((query, values), (in_a, in_b), common) in enumerate(rows):
+            # One query a line, as in the JSON of `idealrank evaluate`.
+            entry = {"in_a": in_a, "in_b": in_b, "common": common, **{text: finite(value) for text, value in values.items()}}
+            yield f"{',' if number else ''}\n    {json.dumps(query)}: {json.dumps(entry)}"
+        yield "\n  }"
+    yield "\n}\n"
+
+
+def _side(found: Overlap, side: int, only: Sequence[str]) -> dict[str, object]:
+    return {
+        "name": found.names[side],
+        "path": found.paths[side],
+        "only_here": list(only),
+        "tied_documents": int(found.tied[:, side].sum()),
+        "tied_queries": int((found.tied[:, side] > 0).sum()),
+    }
+
+
+def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
+    r"""CSV with header, a value a row; empty where a value is undefined.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> list(overlap_csv(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2")))[1]
+    'A,B,overlap@2,1.0,1,1,0,0,shared\n'
+    """
+    if per_query:
+        yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])
+        for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
+            for text, value in values.items():
+                yield csv_row([*found.names, query, text, _cell(value), str(common), found.ties])
+        return
+    yield csv_row(["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"])
+    counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
+    for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
+        yield csv_row([*found.names, text, _cell(value), str(n), *counts, found.ties])
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else repr(value)
