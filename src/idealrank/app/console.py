@@ -88,18 +88,22 @@ def hint_for(message: str, convention: str) -> str:
     message : str
         An error of the library, which speaks of switches as ``duplicates=first``.
     convention : str
-        The one that was used.
+        The one that was used; empty where the switch is an option of the command itself.
 
     Examples
     --------
     >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "lightgbm")
     '--convention lightgbm,duplicates=first'
+    >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "")
+    '--duplicates first'
     """
     from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
     found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*)", message)
     if found is None or "expected one of" in message or "=" in convention.partition(",")[0]:
         return ""
+    if not convention:
+        return f"--{found[1]} {found[2]}"
     others = re.sub(rf",{found[1]}=[^,]*", "", convention)
     return f"--convention {others},{found[1]}={found[2]}"
 
