@@ -12,6 +12,8 @@ from idealrank.reports.trec import Column
 
 # Where a name alone means something else in this library.
 _SPELLINGS = {"rbp": "trec_rbp"}
+# What weighs grades whatever the level: a threshold, which these have too, would make them binary.
+_WITHOUT_LEVEL = ("rbp", "rbp_resid")
 
 
 def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[Column]:
@@ -37,7 +39,8 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[C
 
 
 def _column(name: str, parameter: str, request: Request) -> Column:
-    measure = _at_level(plain(name, parameter), request.level)
+    measure = plain(name, parameter)
+    measure = measure if name in _WITHOUT_LEVEL else _at_level(measure, request.level)
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
     return Column(NAMES[name].printed(parameter), measure, whole)
