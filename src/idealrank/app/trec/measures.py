@@ -33,7 +33,7 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[C
     """
     columns = []
     for name, parameters in names.items():
-        if name != "runid" and is_offered(name, parameters):
+        if name != "runid" and is_offered(name):
             columns += [_column(name, parameter, request) for parameter in parameters or ("",)]
     return columns
 
@@ -46,7 +46,7 @@ def _column(name: str, parameter: str, request: Request) -> Column:
     return Column(NAMES[name].printed(parameter), measure, whole)
 
 
-def is_offered(name: str, parameters: tuple[str, ...] = ()) -> bool:
+def is_offered(name: str) -> bool:
     """Whether the library has this measure of trec_eval's.
 
     Examples
@@ -55,7 +55,7 @@ def is_offered(name: str, parameters: tuple[str, ...] = ()) -> bool:
     True
     """
     try:
-        plain(name, parameters[0] if parameters else "")
+        plain(name, next(iter(NAMES[name].defaults), ""))
     except OptionError:
         return False
     return True
