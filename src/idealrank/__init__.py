@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from idealrank.measures.pairs_rbo import RBO
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
     from idealrank.measures.parse import parse_measure
+    from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
+    from idealrank.measures.sets import SetAP, SetF, SetP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
@@ -78,6 +80,7 @@ __all__ = [
     "AP",
     "DCG",
     "ERR",
+    "GMAP",
     "MEASURES",
     "NDCG",
     "PAIR_MEASURES",
@@ -88,9 +91,11 @@ __all__ = [
     "Convention",
     "Coverage",
     "DifferenceSplit",
+    "ElevenPointAP",
     "Evaluation",
     "Explanation",
     "FileFormatError",
+    "IPrec",
     "IdealDCG",
     "IdealrankError",
     "IdealrankWarning",
@@ -112,7 +117,13 @@ __all__ = [
     "Qrels",
     "R",
     "Reconciliation",
+    "RelativeP",
+    "Rprec",
     "Run",
+    "SetAP",
+    "SetF",
+    "SetP",
+    "Success",
     "TauAP",
     "WeightedTau",
     "__version__",

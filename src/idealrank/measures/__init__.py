@@ -16,6 +16,15 @@ _FAMILIES: dict[str, dict[str, str]] = {
     "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},
     "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R"},
     "cascade": {"ERR": "ERR", "RBP": "RBP"},
+    "precision": {
+        "Rprec": "Rprec",
+        "Success": "Success",
+        "RelP": "RelativeP",
+        "GMAP": "GMAP",
+        "IPrec": "IPrec",
+        "11ptAP": "ElevenPointAP",
+    },
+    "sets": {"SetP": "SetP", "SetF": "SetF", "SetAP": "SetAP"},
     "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
 }
 
