@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from idealrank.measures.cascade import ERR, RBP
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
+    from idealrank.measures.labels import ARP, LRAP, PWA, Compat
     from idealrank.measures.measure import Measure
+    from idealrank.measures.order import AUC, OPA, Accuracy, GradeTau, GradeTauAP, GradeWeightedTau
     from idealrank.measures.pairs import Jaccard, OverlapAtK
     from idealrank.measures.pairs_rbo import RBO
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
     from idealrank.measures.parse import parse_measure
-    from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
-    from idealrank.measures.sets import SetAP, SetF, SetP
+    from idealrank.measures.total_recall import WSS, LastRel, RecallArea
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
@@ -78,24 +79,32 @@ _HOMES = {
 
 __all__ = [
     "AP",
+    "ARP",
+    "AUC",
     "DCG",
     "ERR",
-    "GMAP",
+    "LRAP",
     "MEASURES",
     "NDCG",
+    "OPA",
     "PAIR_MEASURES",
     "PRESETS",
+    "PWA",
     "RBO",
     "RBP",
     "RR",
+    "WSS",
+    "Accuracy",
+    "Compat",
     "Convention",
     "Coverage",
     "DifferenceSplit",
-    "ElevenPointAP",
     "Evaluation",
     "Explanation",
     "FileFormatError",
-    "IPrec",
+    "GradeTau",
+    "GradeTauAP",
+    "GradeWeightedTau",
     "IdealDCG",
     "IdealrankError",
     "IdealrankWarning",
@@ -103,6 +112,7 @@ __all__ = [
     "InputError",
     "Jaccard",
     "KendallTau",
+    "LastRel",
     "Lists",
     "Measure",
     "MissingExtraError",
@@ -116,14 +126,9 @@ __all__ = [
     "P",
     "Qrels",
     "R",
+    "RecallArea",
     "Reconciliation",
-    "RelativeP",
-    "Rprec",
     "Run",
-    "SetAP",
-    "SetF",
-    "SetP",
-    "Success",
     "TauAP",
     "WeightedTau",
     "__version__",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from tests.twins import naive_cascade, naive_precision, naive_sets
+from tests.twins import naive_cascade, naive_labels, naive_total
 from tests.twins.naive_query import (
     Asked,
     Entry,
@@ -34,7 +34,8 @@ def value(text: str, query: Query, ties: str) -> float | None:
         return None
     numbers = [number for number in values if number is not None]
     mean = math.fsum(numbers) / len(numbers)
-    upside_down = asked.name == "nDCG" and _ideal(asked, query.orders[0], query) < 0  # the best order has the highest DCG
+    # The best order has the highest DCG, also where the ideal by which it is divided is negative.
+    upside_down = asked.name in _LESS_IS_BETTER or (asked.name == "nDCG" and _ideal(asked, query.orders[0], query) < 0)
     best, worst = (min(numbers), max(numbers)) if upside_down else (max(numbers), min(numbers))
     result = {"best": best, "worst": worst}.get(ties, mean)
     return _rounded(result, asked.options.get("rounding", "none"))
@@ -135,15 +136,16 @@ _VALUES: dict[str, Value] = {
     "R": per_relevant(lambda ranks, total: len(ranks) / total),
     "AP": per_relevant(lambda ranks, total: math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / total),
     "RR": per_relevant(lambda ranks, total: 1.0 / ranks[0] if ranks else 0.0),
-    **naive_precision.VALUES,
-    **naive_sets.VALUES,
     "NumQ": lambda asked, order, query: 1.0,
     "NumRet": lambda asked, order, query: min(query.length, asked.limit(query.length)),
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),
     "NumRelRet": lambda asked, order, query: float(len(relevant_ranks(asked, order, query))),
     **naive_cascade.VALUES,
+    **naive_labels.VALUES,
+    **naive_total.VALUES,
 }
 _GAINS = {**naive_cascade.GAINS}
+_LESS_IS_BETTER = {"ARP", "LastRel"}
 
 
 def evaluate(

@@ -27,10 +27,13 @@ class Query:
         Rankings; one, unless ties are averaged or the best or worst order is asked for.
     judged : list of float
         Grades of all judged documents, in any order.
+    tie_last : list of int
+        The last rank of the tie that each place belongs to, the same in every order.
     """
 
     orders: list[list[Entry]]
     judged: list[float]
+    tie_last: list[int]
 
     @property
     def length(self) -> int:
@@ -60,7 +63,8 @@ def prepare(grades: Mapping[str, float], rows: Sequence[Row], switches: Mapping[
     if switches["unjudged"] == "error" and any(document not in judged for document, _ in rows):
         raise NaiveError("unjudged")
     orders = [[judged.get(document) for document, _ in order] for order in _orders(rows, switches)]
-    return Query(orders, list(judged.values()))
+    scores = sorted((score for _, score in rows), reverse=True)
+    return Query(orders, list(judged.values()), [sum(other >= score for other in scores) for score in scores])
 
 
 def _grade(grade: float, switches: Mapping[str, str]) -> float | None:

@@ -16,16 +16,10 @@ _FAMILIES: dict[str, dict[str, str]] = {
     "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},
     "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R"},
     "cascade": {"ERR": "ERR", "RBP": "RBP"},
-    "precision": {
-        "Rprec": "Rprec",
-        "Success": "Success",
-        "RelP": "RelativeP",
-        "GMAP": "GMAP",
-        "IPrec": "IPrec",
-        "11ptAP": "ElevenPointAP",
-    },
-    "sets": {"SetP": "SetP", "SetF": "SetF", "SetAP": "SetAP"},
     "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
+    "order": {"AUC": "AUC", "Accuracy": "Accuracy", "OPA": "OPA", "tau": "GradeTau", "tauAP": "GradeTauAP", "wtau": "GradeWeightedTau"},
+    "labels": {"ARP": "ARP", "PWA": "PWA", "LRAP": "LRAP", "Compat": "Compat"},
+    "total_recall": {"LastRel": "LastRel", "WSS": "WSS", "RecallArea": "RecallArea"},
 }
 
 # Measures of two runs, which `idealrank.overlap` computes.

@@ -69,7 +69,7 @@ def _described(request: Request) -> str:
 def _about(name: str, parameters: tuple[str, ...]) -> str:
     if name == "runid":
         return "the tag of the run: the last field of its lines"
-    if not is_offered(name):
+    if not is_offered(name, parameters):
         return "not computed yet"
     measure = plain(name, parameters[0] if parameters else "")
     given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""

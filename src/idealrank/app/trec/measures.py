@@ -12,8 +12,6 @@ from idealrank.reports.trec import Column
 
 # Where a name alone means something else in this library.
 _SPELLINGS = {"rbp": "trec_rbp"}
-# What weighs grades whatever the level: a threshold, which these have too, would make them binary.
-_WITHOUT_LEVEL = ("rbp", "rbp_resid")
 
 
 def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[Column]:
@@ -33,20 +31,19 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request) -> list[C
     """
     columns = []
     for name, parameters in names.items():
-        if name != "runid" and is_offered(name):
+        if name != "runid" and is_offered(name, parameters):
             columns += [_column(name, parameter, request) for parameter in parameters or ("",)]
     return columns
 
 
 def _column(name: str, parameter: str, request: Request) -> Column:
-    measure = plain(name, parameter)
-    measure = measure if name in _WITHOUT_LEVEL else _at_level(measure, request.level)
+    measure = _at_level(plain(name, parameter), request.level)
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
     return Column(NAMES[name].printed(parameter), measure, whole)
 
 
-def is_offered(name: str) -> bool:
+def is_offered(name: str, parameters: tuple[str, ...] = ()) -> bool:
     """Whether the library has this measure of trec_eval's.
 
     Examples
@@ -55,7 +52,7 @@ def is_offered(name: str) -> bool:
     True
     """
     try:
-        plain(name, next(iter(NAMES[name].defaults), ""))
+        plain(name, parameters[0] if parameters else "")
     except OptionError:
         return False
     return True

@@ -1,0 +1,260 @@
+"""Measures of learning to rank and of labels: ARP and PWA (TF-Ranking), LRAP (scikit-learn), compatibility (Clarke et al.)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.correlation import overlap_sums
+from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.discounts import make_discount
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.ranks import hit_weights, number_within, tie_groups, tied_ranks
+from idealrank.measures.rules import NoRelevant, checked
+from idealrank.measures.threshold import NeedsRelevant
+
+_PERSISTENCE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class ARP(Measure):
+    """Average relevance position: the mean rank of the documents returned, each weighed with its grade; less is better.
+
+    ``ARP = sum over ranks r of grade(r) r / sum over ranks of grade(r)``, in [1, inf). Grades below 0 weigh 0, documents not returned
+    count nothing. Undefined where no document with a grade above 0 was returned.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query that has none; default the convention's.
+
+    References
+    ----------
+    TF-Ranking, ``ARPMetric``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 3}}, {"q": ["b", "x", "a"]}, [ir.ARP()]).mean()["ARP"]
+    1.5
+    """
+
+    no_relevant: NoRelevant | None = None
+
+    name: ClassVar[str] = "ARP"
+    cuts: ClassVar = "none"
+    direction: ClassVar[int] = -1
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
+    summary: ClassVar[str] = "mean rank of the documents returned, weighed with their grades"
+    use: ClassVar[str] = (
+        "Choose it to re-rank one set of candidates, where a rank further down costs the same anywhere. Not to compare runs that "
+        "return different documents: leaving a relevant one out makes it smaller."
+    )
+    proof: ClassVar[str] = "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("no_relevant", self.no_relevant, NoRelevant)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Average relevance position of every query."""
+        hits = judged.hits
+        weight = np.maximum(hits.grade, 0.0)
+        rank = tied_ranks(judged, hits, weight).astype(np.float64)
+        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+            rank = (hits.tie_first + hits.tie_last) / 2
+        total = judged.sum_by_query(hits.query, weight)
+        sums = judged.sum_by_query(hits.query, weight * rank)
+        values = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+        return fill_undefined(values, total > 0, self.no_relevant or "zero")
+
+
+class PWA(Measure):
+    """Position-weighted average: the mean grade of the first k ranks, each weighed with 1 / rank.
+
+    ``PWA@k = sum_{r=1..min(k,n)} grade(r) / r / sum_{r=1..min(k,n)} 1 / r`` for a list of n, in [0, highest grade]; unjudged documents
+    count as grade 0.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; default the whole list.
+
+    References
+    ----------
+    TF-Ranking, ``PWAMetric``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b", "x"]}, [ir.PWA()]).mean()["PWA"], 4)
+    1.0909
+    """
+
+    name: ClassVar[str] = "PWA"
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    summary: ClassVar[str] = "mean grade of the first k ranks, weighed with 1 / rank"
+    use: ClassVar[str] = (
+        "Choose it to read the quality of what is shown in the unit of the grades. Not where queries differ in what could be found: "
+        "it is not normalised (nDCG is)."
+    )
+    proof: ClassVar[str] = "the values of TF-Ranking's own tests, to 6 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Position-weighted average of every query."""
+        hits, reciprocal = judged.hits, make_discount("reciprocal")
+        sums = judged.sum_by_query(hits.query, hits.grade * hit_weights(judged, hits, hits.grade, reciprocal, self.cutoff))
+        seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        weights = reciprocal.between(np.ones_like(seen), seen, judged.lengths)
+        return PerQuery(np.divide(sums, weights, out=np.zeros_like(sums), where=seen > 0))
+
+
+class LRAP(NeedsRelevant):
+    """Label ranking average precision: average precision in which documents with tied scores all stand at the last rank of their tie.
+
+    ``LRAP = (1 / |relevant|) sum over relevant documents of |relevant with a score as high or higher| / |documents with one|``, in
+    [0, 1]; relevant documents not returned count 0. Ties are part of the definition, so the tie policy does not act.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's, scikit-learn's is ``one``.
+
+    References
+    ----------
+    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn,
+    ``label_ranking_average_precision_score``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, [ir.LRAP()]).mean()["LRAP"], 4)
+    0.5
+    """
+
+    name: ClassVar[str] = "LRAP"
+    cuts: ClassVar = "none"
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "average precision with every tie at its last rank"
+    use: ClassVar[str] = (
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose AP: the two differ only where scores tie, "
+        "and there LRAP takes every tie for the worst."
+    )
+    proof: ClassVar[str] = "scikit-learn 1.9 (label_ranking_average_precision_score) live, tied scores included, to 12 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Label ranking average precision of every query."""
+        found = judged.relevant(self.threshold)
+        hits = found.hits
+        number, last = number_within(hits.query), hits.rank
+        if hits.tie_first is not None and hits.tie_last is not None:
+            _, sizes, before = tie_groups(hits, hits.tie_first)
+            number, last = np.repeat(before + sizes, sizes), hits.tie_last
+        sums = judged.sum_by_query(hits.query, number / last)
+        return self.filled(sums / np.maximum(found.total, 1), found.total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compat(NeedsRelevant):
+    """Compatibility: rank-biased overlap of the run with the ideal ranking that is most like it, as a share of what can be had.
+
+    ``Compat = RBO(run, ideal) / RBO(ideal, ideal)``, ``RBO(a, b) = sum_{i=1..n} p^(i-1) |a_1..a_i in b_1..b_i| / i`` down to the longer
+    of the two lists. The ideal ranking holds the relevant documents by falling grade, equal grades in the order of the run, those not
+    returned last. In [0, 1].
+
+    Parameters
+    ----------
+    p : float, optional
+        Persistence, in (0, 1), default 0.95; the larger, the deeper it looks.
+    normalize : bool, optional
+        False gives RBO(run, ideal) as a share of the sum of p^(i-1) instead; default True.
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    Clarke, Vtyurina and Smucker (2021), Assessing top-k preferences, ACM TOIS 39(3); ir_measures, ``Compat``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, [ir.Compat(p=0.5)]).mean()["Compat(p=0.5)"], 4)
+    0.3333
+    """
+
+    p: float | None = None
+    normalize: bool | None = None
+
+    name: ClassVar[str] = "Compat"
+    cuts: ClassVar = "none"
+    ties: ClassVar = "not offered"
+    samples: ClassVar = {"p": (None, 0.5, 0.8, 0.95), "normalize": (None, False)}
+    summary: ClassVar[str] = "rank-biased overlap with the nearest ideal ranking"
+    use: ClassVar[str] = (
+        "Choose it where grades are preferences: any order that they allow is perfect, and the top counts most. Not for tied scores, "
+        "nor where one relevant document is as good as another (RBP or AP)."
+    )
+    proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.p is not None:
+            object.__setattr__(self, "p", number_option("p", self.p, 0, 1))
+            if self.p in (0, 1):
+                raise OptionError(f"p={self.p:g}: expected a number between 0 and 1")
+        object.__setattr__(self, "normalize", _unless_false(self.normalize))
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Compatibility of every query."""
+        hits, total = judged.relevant(self.threshold).hits, judged.relevant(self.threshold).total
+        p = _PERSISTENCE if self.p is None else float(self.p)
+        depth = np.maximum(judged.lengths, total)
+        rank = tied_ranks(judged, hits, hits.grade)
+        sums = overlap_sums(hits.query, np.maximum(rank, self._ideal_ranks(judged, rank)), depth, p)
+        if self.normalize is None:
+            ranks_of_ideal = np.arange(1, total.sum() + 1) - np.repeat(np.cumsum(total) - total, total)
+            best = overlap_sums(np.repeat(np.arange(judged.n_queries), total), ranks_of_ideal, depth, p)
+        else:
+            best = (1 - p**depth) / (1 - p)
+        return self.filled(np.divide(sums, best, out=np.zeros_like(sums), where=total > 0), total)
+
+    def _ideal_ranks(self, judged: Judged, rank: IntArray) -> IntArray:
+        """Rank of each relevant document returned in the ideal ranking: behind all higher grades, returned or not."""
+        hits = judged.relevant(self.threshold).hits
+        order = np.lexsort((rank, -hits.grade, hits.query))
+        query, grade = hits.query[order], hits.grade[order]
+        new = np.concatenate(([True], (query[1:] != query[:-1]) | (grade[1:] != grade[:-1]))) if query.size else np.zeros(0, bool)
+        starts = np.flatnonzero(new)
+        place = np.arange(query.size) - np.repeat(starts, np.diff(np.append(starts, query.size)))
+        ideal = np.empty_like(rank)
+        ideal[order] = _higher(judged, query, grade) + place + 1
+        return ideal
+
+
+def _higher(judged: Judged, query: IntArray, grade: FloatArray) -> IntArray:
+    """How many judged documents of the query have a higher grade, for (query, grade) pairs sorted by query and falling grade."""
+    ideal = judged.ideal
+    levels = np.unique(np.concatenate((ideal.grade, grade)))
+    width = levels.size + 1
+    keys = ideal.query * width - np.searchsorted(levels, ideal.grade)
+    above = np.searchsorted(keys, query * width - np.searchsorted(levels, grade), side="left")
+    higher: IntArray = above - ideal.offsets[query]
+    return higher
+
+
+def _unless_false(value: object) -> bool | None:
+    """None for what is unset or true, which is the same; False."""
+    words = {"true": None, "1": None, "false": False, "0": False}
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return None if value is None or value else False
+    if str(value).strip().lower() not in words:
+        raise OptionError(f"normalize={value}: expected true or false")
+    return words[str(value).strip().lower()]

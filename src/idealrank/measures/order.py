@@ -1,0 +1,348 @@
+"""Does the run put better documents above worse ones: AUC, ordered pairs, Kendall's tau, tau_AP, weighted tau, Accuracy.
+
+All but Accuracy look at the judged documents that were returned, in the order in which they stand; documents nobody judged are taken
+out first, and judged documents that were not returned count nothing, for they have no place. So none of these says how much was
+found: read them beside recall.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.measures.correlation import pair_counts, tau_ap, weighted_tau
+from idealrank.measures.cutoffs import limits_of, resolve_cutoff
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.ranks import tie_groups, tied_ranks
+from idealrank.measures.rules import NoRelevant, checked
+from idealrank.measures.threshold import NeedsRelevant
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfGrades(Measure):
+    """A measure of the order of the judged documents that were returned against their grades.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+    """
+
+    no_relevant: NoRelevant | None = None
+    cuts: ClassVar = "none"
+    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("no_relevant", self.no_relevant, NoRelevant)
+
+    def filled_where(self, values: FloatArray, defined: BoolArray) -> PerQuery:
+        """Give queries without two different grades the value of the policy."""
+        return fill_undefined(np.where(defined, values, 0.0), defined, self.no_relevant or "zero")
+
+
+def _order(judged: Judged) -> tuple[Hits, IntArray]:
+    """Judged documents returned, and their places: equal where scores tie and the expected value is asked for."""
+    closed = judged.condensed()
+    hits = closed.hits
+    if judged.ties == "expected" and hits.tie_first is not None:
+        return hits, hits.tie_first
+    return hits, tied_ranks(closed, hits, hits.grade)
+
+
+def _middle_ranks(judged: Judged, hits: Hits) -> FloatArray:
+    """The expected rank of each hit under the tie policy."""
+    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+        middle: FloatArray = (hits.tie_first + hits.tie_last) / 2
+        return middle
+    return tied_ranks(judged, hits, np.ones(hits.query.size)).astype(np.float64)
+
+
+class AUC(NeedsRelevant):
+    """Area under the ROC curve: the chance that a relevant document stands above one that is not, both judged and returned.
+
+    ``AUC = |(relevant, not relevant) pairs in the right order| / |such pairs|``, in [0, 1]; under ``ties=expected`` a pair with tied
+    scores counts half. Unjudged documents are taken out, documents not returned count nothing. Undefined where one of the two
+    sorts is missing.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without such a pair; default the convention's.
+
+    References
+    ----------
+    Hanley and McNeil (1982), The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 143;
+    scikit-learn, ``roc_auc_score``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.AUC()]).mean()["AUC"]
+    0.5
+    """
+
+    name: ClassVar[str] = "AUC"
+    cuts: ClassVar = "none"
+    summary: ClassVar[str] = "share of (relevant, not relevant) pairs in the right order, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it for how well scores part relevant from other documents anywhere in the list, as classifiers are measured. Not for "
+        "what a user sees: a mistake at the top costs no more than one at the bottom."
+    )
+    proof: ClassVar[str] = "scikit-learn 1.9 (roc_auc_score) live, tied scores included, to 12 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """AUC of every query."""
+        closed = judged.condensed()
+        hits = closed.relevant(self.threshold).hits
+        relevant = np.bincount(hits.query, minlength=judged.n_queries)
+        pairs = relevant * (closed.lengths - relevant)
+        wrong = judged.sum_by_query(hits.query, _middle_ranks(closed, hits)) - relevant * (relevant + 1) / 2
+        return self.filled(1.0 - wrong / np.maximum(pairs, 1), pairs)
+
+
+class Accuracy(NeedsRelevant):
+    """The chance that a relevant document stands above one that is not, among the first k ranks; unjudged ones are not relevant.
+
+    ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such pairs|``, in [0, 1]. A query with
+    relevant documents of which none stands within the cutoff has 0; one where nothing else stands there has 1. Under
+    ``ties=expected`` a pair with tied scores counts half.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; default the whole list.
+    rel, no_relevant
+        As for `AUC`; undefined are queries without any relevant document.
+
+    References
+    ----------
+    ir_measures, measure ``Accuracy``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y"]}, [ir.Accuracy()]).mean()["Accuracy"]
+    0.5
+    """
+
+    name: ClassVar[str] = "Accuracy"
+    summary: ClassVar[str] = "share of (relevant, other) pairs in the right order, among the first k ranks"
+    use: ClassVar[str] = (
+        "Choose it to watch training: it is what a pairwise loss pushes up, on the candidates at hand. Not to compare systems: it does "
+        "not see what was not returned, and a mistake at the bottom costs as much as one at the top."
+    )
+    proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Accuracy of every query."""
+        found = judged.relevant(self.threshold)
+        hits, limit = found.hits, limits_of(self.cutoff, judged.lengths, found.hits.query)
+        rank = _middle_ranks(judged, hits)
+        expected = judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None
+        last = hits.tie_last if expected and hits.tie_last is not None else rank
+        inside = last <= limit
+        relevant = np.bincount(hits.query[inside], minlength=judged.n_queries)
+        seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        wrong = judged.sum_by_query(hits.query[inside], rank[inside]) - relevant * (relevant + 1) / 2
+        values = _share_right(wrong, relevant, seen - relevant)
+        if expected and not inside.all() and hits.tie_first is not None and hits.tie_last is not None:
+            _across_cutoff(values, wrong, hits, hits.tie_first, hits.tie_last, limit)
+        return self.filled(values, found.total)
+
+
+def _share_right(wrong: FloatArray, relevant: IntArray, others: IntArray) -> FloatArray:
+    """Share of pairs in the right order; 1 where nothing but relevant documents is there, 0 where none is."""
+    return np.where(relevant > 0, 1.0 - wrong / np.maximum(relevant * others, 1), 0.0)
+
+
+def _across_cutoff(values: FloatArray, wrong: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> None:
+    """Fill in the mean over tie orders of queries whose cutoff falls inside a tie with relevant members."""
+    starts, relevant, before = tie_groups(hits, first)
+    across = (first[starts] <= limit[starts]) & (last[starts] > limit[starts])
+    for start, r, b in zip(starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True):
+        query, above, size = hits.query[start], int(first[start]) - 1, int(last[start] - first[start]) + 1
+        reached = int(limit[start]) - above
+        terms = []
+        for x, chance in _chances(size, r, reached):
+            others = above + reached - b - x
+            # A relevant member is preceded by the others above its tie, and by half of those inside it.
+            mistakes = wrong[query] + x * (above - b) + x * (reached - x) / 2
+            terms.append(chance * (0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1)))
+        values[query] = math.fsum(terms)
+
+
+@lru_cache(maxsize=1024)
+def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], ...]:
+    """How many of the first `drawn` members of a tie are relevant, with the chance of each number."""
+    ways = math.comb(size, drawn)
+    low, high = max(0, drawn - (size - relevant)), min(relevant, drawn)
+    return tuple((x, math.comb(relevant, x) * math.comb(size - relevant, drawn - x) / ways) for x in range(low, high + 1))
+
+
+class OPA(_OfGrades):
+    """Ordered pair accuracy: the share of pairs with different grades that stand in the right order, both judged and returned.
+
+    ``OPA = |pairs with grade i > grade j and i above j| / |pairs with grade i > grade j|``, in [0, 1]; under ``ties=expected`` a pair
+    with tied scores counts half. Unjudged documents are taken out, documents not returned count nothing.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+
+    References
+    ----------
+    TF-Ranking, ``OPAMetric``, for which a pair with tied scores is a wrong one.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.OPA()]).mean()["OPA"], 4)
+    0.6667
+    """
+
+    name: ClassVar[str] = "OPA"
+    summary: ClassVar[str] = "share of pairs with different grades in the right order, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it where every pair of candidates matters alike, as in pairwise training on full lists. Not for what a user sees: "
+        "a mistake at the top costs no more than one at the bottom."
+    )
+    proof: ClassVar[str] = "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Ordered pair accuracy of every query."""
+        hits, place = _order(judged)
+        counts = pair_counts(hits.query, place, -hits.grade, judged.n_queries)
+        pairs = counts.total - counts.tied_second
+        right = counts.concordant + (counts.tied_first - counts.tied_both) / 2
+        return self.filled_where(right / np.maximum(pairs, 1), pairs > 0)
+
+
+class GradeTau(_OfGrades):
+    """Kendall's tau-b between the order of the run and the grades, over judged documents returned.
+
+    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]. The run is an order: under
+    ``ties=expected`` a pair with tied scores counts half right and half wrong, which is the mean over the orders of the ties (SciPy
+    takes ties out of the first factor instead). Unjudged documents are taken out, documents not returned count nothing.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); SciPy, ``scipy.stats.kendalltau``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]).mean()["tau"], 4)
+    0.3333
+    """
+
+    name: ClassVar[str] = "tau"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    summary: ClassVar[str] = "Kendall's tau-b between the run's order and the grades, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it for how well a run sorts documents whose grades are all known, top and bottom alike. Not where many grades are "
+        "equal (1 is out of reach there), nor for what a user sees of the top."
+    )
+    proof: ClassVar[str] = "SciPy 1.17 (kendalltau) live, to 12 decimals; tied scores by the mean over all orders"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Tau-b of every query."""
+        hits, place = _order(judged)
+        counts = pair_counts(hits.query, place, -hits.grade, judged.n_queries)
+        apart = counts.total - counts.tied_second
+        norm = np.sqrt(counts.total.astype(np.float64)) * np.sqrt(apart.astype(np.float64))
+        values = (counts.concordant - counts.discordant) / np.maximum(norm, 1.0)
+        return self.filled_where(np.clip(values, -1.0, 1.0), apart > 0)
+
+
+class GradeTauAP(_OfGrades):
+    """AP correlation between the order of the run and the grades, over judged documents returned: mistakes near the top cost more.
+
+    ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, C(i) = how many of the documents above place i have a higher grade than
+    the one there, an equal grade counting half; in [-1, 1]. Under ``ties=expected`` it is the mean over the orders of tied scores.
+    Unjudged documents are taken out, documents not returned count nothing.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+
+    References
+    ----------
+    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information retrieval, SIGIR, equation 3; Urbano and
+    Marrero (2017), The treatment of ties in AP correlation, ICTIR, tau_AP,a.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTauAP()]).mean()["tauAP"]
+    0.0
+    """
+
+    name: ClassVar[str] = "tauAP"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    summary: ClassVar[str] = "AP correlation between the run's order and the grades, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it like tau_b where a wrong order near the top is worse than one below. Not where many grades are equal: 1 is out of "
+        "reach there."
+    )
+    proof: ClassVar[str] = "the tests of the R package ircor (tau_AP with and without ties), to 4 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """AP correlation of every query."""
+        hits, place = _order(judged)
+        counts = pair_counts(hits.query, hits.grade, hits.grade, judged.n_queries)
+        return self.filled_where(tau_ap(hits.query, place, -hits.grade, judged.n_queries), counts.total > counts.tied_first)
+
+
+class GradeWeightedTau(_OfGrades):
+    """Weighted Kendall tau between the order of the run and the grades: a pair weighs the sum of 1 / rank of its two documents.
+
+    ``tau_w = sum over pairs of sign x weight / sqrt(weights of all pairs x weights of pairs with different grades)``, the mean of two
+    such values, with ranks by the run and with ranks by grade (equal grades in the run's order); in [-1, 1]. Over judged documents
+    returned: unjudged ones are taken out, documents not returned count nothing.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+
+    References
+    ----------
+    Vigna (2015), A weighted correlation index for rankings with ties, WWW, section 4; SciPy, ``scipy.stats.weightedtau``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["a", "c", "b"]}, [ir.GradeWeightedTau()]).mean()["wtau"], 6)
+    0.545455
+    """
+
+    name: ClassVar[str] = "wtau"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    ties: ClassVar = "not offered"
+    summary: ClassVar[str] = "weighted Kendall tau between the run's order and the grades, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it like tau_b where places near the top, of the run or of the grades, weigh more. Not with tied scores: its weights "
+        "depend on the order of ties."
+    )
+    proof: ClassVar[str] = "SciPy 1.17 (weightedtau) live, to 12 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Weighted tau of every query."""
+        hits, place = _order(judged)
+        values = weighted_tau(hits.query, place, -hits.grade, judged.n_queries)
+        return self.filled_where(values, ~np.isnan(values))

@@ -1,0 +1,203 @@
+"""Measures of total recall, where everything relevant is to be found: systematic reviews, patents, electronic discovery.
+
+Recall after a share of the list is `R` with a relative cutoff, as in ``R@0.2n``.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.measure import PerQuery, number_option
+from idealrank.measures.ranks import number_within, tie_groups, tied_ranks
+from idealrank.measures.threshold import NeedsRelevant
+
+_RECALL = 0.95
+
+
+def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
+    """(Expected) rank of the relevant document with this number in each query; 0 where fewer were returned.
+
+    The j-th of r relevant among n tied documents below rank s stands at s + j (n + 1) / (r + 1) in the mean over their orders.
+    """
+    ranks = np.zeros(judged.n_queries)
+    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+        starts, sizes, before = tie_groups(hits, hits.tie_first)
+        query, above = hits.query[starts], hits.tie_first[starts] - 1
+        holds = (before < wanted[query]) & (wanted[query] <= before + sizes)
+        tied = hits.tie_last[starts] - above
+        expected = above + (wanted[query] - before) * (tied + 1) / (sizes + 1)
+        ranks[query[holds]] = expected[holds]
+        return ranks
+    rank = tied_ranks(judged, hits, np.ones(hits.query.size))
+    rank = rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
+    chosen = number_within(hits.query) == wanted[hits.query]
+    ranks[hits.query[chosen]] = rank[chosen]
+    return ranks
+
+
+class LastRel(NeedsRelevant):
+    """Rank of the last relevant document: how far one must read to have found everything; less is better.
+
+    ``LastRel = rank of the last relevant document``, or the length of the list + 1 where some were not returned; in [1, inf).
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    Kanoulas, Li, Azzopardi and Spijker (2017), CLEF 2017 technologically assisted reviews in empirical medicine overview, measure
+    ``last_rel``, for lists that hold every document.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b", "y"]}, [ir.LastRel()]).mean()["LastRel"]
+    3.0
+    """
+
+    name: ClassVar[str] = "LastRel"
+    cuts: ClassVar = "none"
+    direction: ClassVar[int] = -1
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    summary: ClassVar[str] = "rank of the last relevant document"
+    use: ClassVar[str] = (
+        "Choose it where every relevant document must be found and the whole collection is ranked. Not for lists cut short, which it "
+        "cannot see beyond, nor where one straggler should not decide (WSS)."
+    )
+    proof: ClassVar[str] = "its definition, written out in plain Python, ties by the mean over all orders"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Rank of the last relevant document of every query."""
+        found = judged.relevant(self.threshold)
+        ranks = _rank_of(judged, found.hits, found.total)
+        return self.filled(np.where(ranks > 0, ranks, judged.lengths + 1.0), found.total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WSS(NeedsRelevant):
+    """Work saved over sampling: the share of the list that need not be read to reach a recall, less what chance would save.
+
+    ``WSS@r = (n - k) / n - (1 - r)`` for a list of n, k = rank of the relevant document with the number ``ceil(r |relevant|)``, rounded
+    up exactly on the decimal digits of r; the nominal r is subtracted, not the recall at k. Where that many were not returned the whole
+    list has been read, k = n. In [-1, 1).
+
+    Parameters
+    ----------
+    recall : float, optional
+        r, above 0 and at most 1, default 0.95; written after the @.
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    Cohen, Hersh, Peterson and Yen (2006), Reducing workload in systematic review preparation using automated citation classification,
+    JAMIA 13(2), equation for WSS@95%: (TN + FN) / N - 0.05.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = {"q": ["a", "x", "b", "y", "z"]}
+    >>> round(ir.evaluate({"q": {"a": 1, "b": 1}}, run, [ir.WSS(recall=0.95)]).mean()["WSS@0.95"], 4)
+    0.35
+    """
+
+    recall: float | None = None
+
+    name: ClassVar[str] = "WSS"
+    cuts: ClassVar = "none"
+    after_at: ClassVar[str] = "recall"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    samples: ClassVar = {"recall": (None, 0.5, 0.8, 0.95, 1)}
+    summary: ClassVar[str] = "share of the list that need not be read to reach a recall, less that of chance"
+    use: ClassVar[str] = (
+        "Choose it for screening a ranked collection down to a recall that was promised. Not for lists cut short, nor across "
+        "collections: what can be saved at most depends on the share of relevant documents."
+    )
+    proof: ClassVar[str] = "the formula of Cohen et al. (2006), written out in plain Python, ties by the mean over all orders"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.recall is not None:
+            object.__setattr__(self, "recall", number_option("recall", self.recall, 0, 1))
+            if self.recall == 0:
+                raise OptionError("recall=0: expected a number above 0 and at most 1")
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Work saved of every query."""
+        found = judged.relevant(self.threshold)
+        recall = _RECALL if self.recall is None else self.recall
+        ranks = _rank_of(judged, found.hits, _share_up(recall, found.total))
+        read = np.where(ranks > 0, ranks, judged.lengths)
+        saved = (judged.lengths - read) / np.maximum(judged.lengths, 1)
+        return self.filled(saved - float(1 - Fraction(repr(float(recall)))), found.total)
+
+
+def _share_up(share: float, totals: IntArray) -> IntArray:
+    """ceil(share x total), exact for the decimal digits of the share: 0.95 of 20 is 19."""
+    exact = Fraction(repr(float(share)))
+    distinct, inverse = np.unique(totals, return_inverse=True)
+    return np.array([-(-exact * int(total) // 1) for total in distinct], np.int64)[inverse.reshape(-1)]
+
+
+class RecallArea(NeedsRelevant):
+    """Area under the curve of recall against documents read, as a share of the area of the best order.
+
+    ``RecallArea@k = sum_{i=1..m} |relevant in the top i| / sum_{i=1..m} min(i, |relevant|)`` with m = min(k, length of the list), in
+    [0, 1].
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; default the whole list.
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    Kanoulas et al. (2017), CLEF 2017 technologically assisted reviews in empirical medicine overview, measure ``norm_area``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y", "z"]}, [ir.RecallArea()]).mean()["RecallArea"]
+    0.75
+    """
+
+    name: ClassVar[str] = "RecallArea"
+    summary: ClassVar[str] = "area under recall against documents read, as a share of the best"
+    use: ClassVar[str] = (
+        "Choose it for how early a whole review finds what it will find, without choosing a recall. Not for the top of a list: a place "
+        "costs the same anywhere."
+    )
+    proof: ClassVar[str] = "its definition, written out in plain Python, ties by the mean over all orders"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Share of the best area of every query."""
+        found = judged.relevant(self.threshold)
+        hits, total = found.hits, found.total
+        seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
+        first = last = tied_ranks(judged, hits, np.ones(hits.query.size))
+        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+            first, last = hits.tie_first, hits.tie_last
+        end = seen[hits.query]
+        inside = np.clip(np.minimum(last, end) - first + 1, 0, None)
+        # A relevant document at rank r is counted end - r + 1 times: the mean over the ranks of its tie.
+        counted = (inside * (end - first + 1) - inside * (inside - 1) / 2) / (last - first + 1)
+        best = np.minimum(seen, total)
+        area = best * (best + 1) / 2 + best * (seen - best)
+        return self.filled(judged.sum_by_query(hits.query, counted) / np.maximum(area, 1), total)
