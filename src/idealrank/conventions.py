@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from idealrank.data.alignment import Alignment
 from idealrank.errors import OptionError
 from idealrank.measures.rules import Rules
+from idealrank.measures.texts import function_digest, split_outside_brackets
 
 Proof: TypeAlias = Literal["live peer", "recorded", "source-derived", "definition"]
 
@@ -78,8 +79,10 @@ class Convention:
             preset = PRESETS.get(base.strip().lower())
             if preset is None:
                 raise OptionError(f"unknown convention {base!r}, expected one of {', '.join(PRESETS)}")
-        else:
+        elif isinstance(name, Convention):
             preset = name
+        else:
+            raise OptionError(f"convention: found {type(name).__name__}, expected the name of one, as in 'standard', or a Convention")
         return preset._with(switches) if switches else preset
 
     def _with(self, switches: Mapping[str, Any]) -> "Convention":
@@ -96,7 +99,7 @@ class Convention:
         differing = {name: changed[name] for name in SWITCHES if changed[name] != before[name]}
         if not differing:
             return self
-        base, *old = _split_switches(self.name)
+        base, *old = split_outside_brackets(self.name)
         kept = dict(part.split("=", 1) for part in old) | differing
         original = PRESETS[base].switches() if base in PRESETS else {}
         text = ",".join([base, *(f"{name}={kept[name]}" for name in SWITCHES if name in kept and original.get(name) != kept[name])])
@@ -125,7 +128,12 @@ class Convention:
         >>> Convention.of("trec_eval").fingerprint == Convention.of("trec_eval-10").fingerprint
         True
         """
-        return hashlib.sha256(json.dumps(self.switches(), sort_keys=True).encode()).hexdigest()[:8]
+        switches = self.switches()
+        for name in ("gain", "discount"):
+            function = getattr(getattr(self.rules, name), "function", None)
+            if function is not None:
+                switches[name] += f" {function_digest(function)}"
+        return hashlib.sha256(json.dumps(switches, sort_keys=True).encode()).hexdigest()[:8]
 
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
@@ -133,7 +141,7 @@ class Convention:
 
 def _read_text(text: str) -> tuple[str, dict[str, str]]:
     """Preset and switches of a text such as ``lightgbm,ties=expected``."""
-    base, *changes = _split_switches(text)
+    base, *changes = split_outside_brackets(text)
     switches: dict[str, str] = {}
     for change in changes:
         switch, equals, value = (part.strip() for part in change.partition("="))
@@ -144,18 +152,6 @@ def _read_text(text: str) -> tuple[str, dict[str, str]]:
             raise OptionError(f"convention {text!r}: {switch} is given twice, expected each switch once")
         switches[switch] = value
     return base, switches
-
-
-def _split_switches(text: str) -> list[str]:
-    """Split at commas outside brackets: ``lightgbm,gain={0:0,1:2}`` has two parts."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def _preset(tool: str, proof: Proof, **switches: Any) -> tuple[str, Proof, dict[str, Any]]:

@@ -14,12 +14,13 @@ from idealrank.data.judged import align
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.measured import Measured, measure_lists, measure_parts, splits
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.measures.threshold import BinaryMeasure
 from idealrank.version import __version__
 
 
@@ -90,11 +91,26 @@ class Means(dict[str, float]):
     """
 
     def __missing__(self, key: object) -> float:
-        if isinstance(key, (str, Measure)):
-            text = str(parse_measure(key))
-            if text in self:
-                return dict.__getitem__(self, text)
-        raise KeyError(f"{key}: not evaluated, only {', '.join(self)}")
+        text = self._text(key)
+        if text is None:
+            raise KeyError(f"{key}: not evaluated, only {', '.join(self)}")
+        return dict.__getitem__(self, text)
+
+    def __contains__(self, key: object) -> bool:
+        return self._text(key) is not None
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The aggregate of a measure, by itself or any of its spellings, or the default."""
+        text = self._text(key)
+        return default if text is None else dict.__getitem__(self, text)
+
+    def _text(self, key: object) -> str | None:
+        """The key under which a measure stands here; None where it does not."""
+        try:
+            text = key if dict.__contains__(self, key) else str(parse_measure(key))  # type: ignore[arg-type]
+        except OptionError:
+            return None
+        return str(text) if dict.__contains__(self, text) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +238,7 @@ class Evaluation:
         if shared:
             raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
         return Evaluation(
-            self.name,
+            self.name if self.name == other.name else f"{self.name}+{other.name}",
             [*self.queries, *other.queries],
             self.measures,
             np.concatenate((self.values, other.values)),
@@ -285,6 +301,7 @@ def evaluate(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
             f"none of them counts under convention {convention.name}; do the query ids of both match?"
         )
+    _warn_of_threshold(resolved, qrels.grades, qrels.name)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
     provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents)
     path = run.paths[0] if run.paths else ""
@@ -309,6 +326,7 @@ def evaluate_lists(
     asked, convention = parse_measures(measures), Convention.of(convention)
     convention = Convention.of(convention, ties=array_alignment(convention.alignment).ties)
     resolved = tuple(measure.under(convention) for measure in asked)
+    _warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
     return _evaluation(name, lists.queries, asked, measured, Provenance(__version__, convention, tuple(map(str, resolved))))
 
@@ -347,6 +365,19 @@ def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, na
         warnings.warn(
             f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; a gain or discount that does not "
             "fall with the rank can do that",
+            IdealrankWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) -> None:
+    """Grades between 0 and 1 are relevant to nobody who asks for a grade of 1."""
+    unset = any(isinstance(measure, BinaryMeasure) and measure.rel is None for measure in measures)
+    best = float(grades.max()) if unset and grades.size else 0.0
+    if 0 < best < 1:
+        warnings.warn(
+            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so that no document is relevant "
+            f"to them; set it, as in AP(rel={best:g})",
             IdealrankWarning,
             stacklevel=4,
         )

@@ -14,6 +14,7 @@ from idealrank.errors import OptionError
 from idealrank.io.detection import FORMATS
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
+from idealrank.measures.texts import split_outside_brackets
 
 DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
 
@@ -124,24 +125,6 @@ def measure_parts(texts: Sequence[str], example: str) -> list[str]:
     if texts and not any(parts):  # such as an unset variable of a script
         raise OptionError(f"-m: found no measure, expected one such as {example}; without -m the default ones are computed")
     return [part for part in parts if part]
-
-
-def split_outside_brackets(text: str) -> list[str]:
-    """Split at commas that stand in no bracket.
-
-    Examples
-    --------
-    >>> split_outside_brackets("AP,nDCG(gain={0:0,1:2})")
-    ['AP', 'nDCG(gain={0:0,1:2})']
-    """
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def parse_convention(text: str) -> Convention:

@@ -81,7 +81,7 @@ class Alignment:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             given = getattr(self, name)
-            value = _SPELLINGS.get(name, {}).get(given, given)
+            value = _SPELLINGS.get(name, {}).get(given, given) if isinstance(given, str) else given
             object.__setattr__(self, name, check_choice(name, value, allowed))
 
 

@@ -19,7 +19,7 @@ from idealrank.data.policies import name_row, queries_that_count, refuse_unjudge
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
-from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, decode_id
+from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, decode_id, thread_count
 
 # Queries, hits and judgments of a stretch: columns of so many stay in the cache.
 _STRETCH = 1 << 18
@@ -246,7 +246,7 @@ def align(
             skip_unjudged=alignment.unjudged == "skipped" and cut is None,
             removed=None if graded.removed is None or cut else graded.removed.view(np.uint8),
             depth=depth,
-            threads=threads,
+            threads=thread_count(threads),
             progress=progress,
         )
     except _kernel.ParseError as error:

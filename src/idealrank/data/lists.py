@@ -12,7 +12,7 @@ from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.grouping import group_by_id
 from idealrank.data.hits import Alignments, Hits, Rectangle, Scope, TieMembers
 from idealrank.data.judged import Judged
-from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
 from idealrank.errors import InputError
 
 
@@ -241,7 +241,13 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     lists, truncated = _apply_policies(lists, alignment)
     try:
         groups = _kernel.rank_groups(
-            lists.labels, lists.scores, lists.offsets, float32=alignment.score == "float32", depth=depth, order=lists.order, threads=threads
+            lists.labels,
+            lists.scores,
+            lists.offsets,
+            float32=alignment.score == "float32",
+            depth=depth,
+            order=lists.order,
+            threads=thread_count(threads),
         )
     except _kernel.ParseError as error:
         raise InputError(

@@ -7,7 +7,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.problems import translate
-from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, encode_id
+from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, encode_id, table_columns
 from idealrank.errors import InputError
 
 QrelsDuplicates = Literal["error", "first", "last", "best"]
@@ -156,5 +156,13 @@ class Qrels:
     def __len__(self) -> int:
         return self.n_queries
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets columns and builds the table again."""
+        return _rebuilt, (table_columns(self._table), self.name, self.paths)
+
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {self.n_queries} queries, {self.n_judgments} judgments)"
+
+
+def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, ...]) -> Qrels:
+    return Qrels.from_table(_kernel.from_columns(*columns), name=name, paths=paths)

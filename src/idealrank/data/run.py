@@ -9,7 +9,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.problems import translate
-from idealrank.data.types import FloatArray, IntArray, decode_id, encode_id
+from idealrank.data.types import FloatArray, IntArray, decode_id, encode_id, table_columns
 from idealrank.errors import InputError
 
 # How the kernel orders equal scores under each tie policy; the policies that average need the groups, not the order.
@@ -185,10 +185,24 @@ class Run:
             raise translate(error, self.paths, "run") from None
         return Ranking([decode_id(i) for i in ids], scores, first.astype(np.int64), last.astype(np.int64))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets columns, those of a file too, and builds the table again."""
+        table = self._source
+        if isinstance(table, _kernel.Text):
+            try:
+                table = _kernel.read_text(table, duplicates="keep")
+            except _kernel.ParseError as error:
+                raise translate(error, self.paths, "run") from None
+        return _rebuilt, (table_columns(table), self.name, self.paths)
+
     def __repr__(self) -> str:
         if isinstance(self._source, _kernel.Table):
             return f"Run({self.name!r}: {self._source.n_queries} queries, {self._source.n_rows} documents)"
         return f"Run({self.name!r}: {', '.join(self.paths) or 'text'}, {self._source.nbytes:,} bytes)"
+
+
+def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, ...]) -> Run:
+    return Run.from_table(_kernel.from_columns(*columns, duplicates="keep"), name=name, paths=paths)
 
 
 def name_of(path: str) -> str:

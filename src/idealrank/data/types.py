@@ -6,6 +6,9 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from idealrank import _kernel
+from idealrank.errors import OptionError
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 ShortArray: TypeAlias = npt.NDArray[np.int32]
@@ -68,6 +71,24 @@ class QueryIds(Sequence[str]):
         return f"QueryIds({self._size} queries)"
 
 
+def thread_count(threads: object) -> int:
+    """A number of threads, 0 for all cores.
+
+    Raises
+    ------
+    OptionError
+        It is no whole number from 0 on.
+
+    Examples
+    --------
+    >>> thread_count(2)
+    2
+    """
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 0 <= threads < 1 << 16:
+        raise OptionError(f"threads={threads!r}: expected a whole number, 0 for all cores")
+    return int(threads)
+
+
 def decode_id(identifier: bytes) -> str:
     """Id bytes as text; bytes that are not UTF-8 come back as surrogates, so that nothing is lost.
 
@@ -77,6 +98,18 @@ def decode_id(identifier: bytes) -> str:
     'q1'
     """
     return identifier.decode("utf-8", "surrogateescape")
+
+
+def table_columns(table: _kernel.Table) -> tuple[list[bytes], list[bytes], FloatArray]:
+    """Query ids, document ids and values of a table, a row each: what another process builds it from again.
+
+    Examples
+    --------
+    >>> table_columns(_kernel.from_mapping({"q": {"a": 1}}))
+    ([b'q'], [b'a'], array([1.]))
+    """
+    queries = [query for query, size in zip(table.query_ids(), np.diff(table.offsets).tolist(), strict=True) for _ in range(size)]
+    return queries, table.document_ids(np.arange(table.n_rows)), table.values
 
 
 def encode_id(identifier: str) -> bytes:

@@ -117,6 +117,8 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
 
 
 def _open(name: str, notes: Notes) -> Source:
+    if "\0" in name:
+        raise InputError(f"{name!r}: found a NUL byte in a path, expected the name of a file")
     try:
         if name == "-":
             data = _map(sys.stdin.buffer)

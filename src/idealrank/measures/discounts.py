@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.measures.texts import number_text
+from idealrank.measures.texts import function_text, number_text
 
 
 class Discount(Protocol):
@@ -136,7 +136,7 @@ class CustomDiscount:
 
     @property
     def text(self) -> str:
-        return f"custom:{getattr(self.function, '__name__', type(self.function).__name__).strip('<>')}"
+        return function_text(self.function)
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank."""

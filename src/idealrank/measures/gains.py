@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.measures.texts import number_text
+from idealrank.measures.texts import function_text, number_text
 
 # Whole grades in a range this small are looked up in a table, which costs less than computing and gives the same bits everywhere.
 _TABLE_RANGE = 4096
@@ -152,11 +152,16 @@ class CustomGain:
 
     @property
     def text(self) -> str:
-        return f"custom:{getattr(self.function, '__name__', type(self.function).__name__).strip('<>')}"
+        return function_text(self.function)
 
     def __call__(self, grades: FloatArray) -> FloatArray:
         column = grades.reshape(-1)  # lists of one length come as rows of a matrix, which a function written for a column may not expect
-        gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
+        try:
+            gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"gain {self.text} failed on an array of grades ({error}); expected a vectorised function, as np.vectorize makes of one"
+            ) from error
         if gains.shape != column.shape:
             raise InputError(f"gain {self.text} gave shape {gains.shape} for grades of shape {column.shape}; expected the same")
         if not np.isfinite(gains).all():

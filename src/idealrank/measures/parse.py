@@ -10,6 +10,7 @@ from idealrank.errors import OptionError
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.spellings import ELSEWHERE, OPTION_SPELLINGS, PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
+from idealrank.measures.texts import split_outside_brackets
 
 MeasureLike: TypeAlias = "Measure | str"
 
@@ -126,23 +127,12 @@ def _closing(text: str) -> int:
 def _options(text: str) -> dict[str, Any]:
     """``gain=power(2),rel=2`` as a dict; commas inside brackets and braces belong to the value."""
     options: dict[str, Any] = {}
-    for part in _split(text):
+    for part in filter(str.strip, split_outside_brackets(text)):
         key, equals, value = part.partition("=")
         if not equals:
             raise OptionError(f"measure option {part!r}: expected NAME=VALUE")
         options[key.strip()] = value.strip().strip("'\"")
     return options
-
-
-def _split(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for index, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append(text[start:index])
-            start = index + 1
-    parts.append(text[start:])
-    return [part for part in parts if part.strip()]
 
 
 def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:

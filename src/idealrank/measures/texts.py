@@ -1,4 +1,9 @@
-"""Numbers in measure texts: as short as can be, and the same number when read back."""
+"""Parts of measure texts: numbers as short as can be, lists of options, names of functions."""
+
+import hashlib
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
 
 
 def number_text(value: float) -> str:
@@ -10,3 +15,52 @@ def number_text(value: float) -> str:
     ('2', '0.1')
     """
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
+
+
+def split_outside_brackets(text: str) -> list[str]:
+    """Split at commas that stand in no bracket.
+
+    Examples
+    --------
+    >>> split_outside_brackets("AP,nDCG(gain={0:0,1:2})")
+    ['AP', 'nDCG(gain={0:0,1:2})']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def function_text(function: Callable[..., Any]) -> str:
+    """What stands in a text for a function of the user's.
+
+    Examples
+    --------
+    >>> function_text(lambda grades: grades)
+    'custom:lambda'
+    """
+    return f"custom:{getattr(function, '__name__', type(function).__name__).strip('<>')}"
+
+
+def function_digest(function: Callable[..., Any]) -> str:
+    """Hexadecimal digits that tell functions apart which have one name: a hash of what they do, as far as it can be seen.
+
+    Examples
+    --------
+    >>> function_digest(lambda grades: grades) == function_digest(lambda grades: 2 * grades)
+    False
+    """
+    code = getattr(function, "__code__", None)
+    held = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
+    seen = repr((_seen(code), held, getattr(function, "__defaults__", None))) if isinstance(code, CodeType) else repr(function)
+    return hashlib.sha256(seen.encode()).hexdigest()[:8]
+
+
+def _seen(code: CodeType) -> tuple[Any, ...]:
+    """What a code object does: nothing of where it was written."""
+    constants = [_seen(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts]
+    return code.co_code, constants, code.co_names, code.co_varnames
