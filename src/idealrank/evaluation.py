@@ -17,7 +17,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.measured import Measured, measure_lists, measure_parts, splits
-from idealrank.measures.aggregates import aggregate
+from idealrank.measures.aggregates import Means, aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
@@ -77,40 +77,6 @@ class Provenance:
     measures: tuple[str, ...]
     inputs: tuple[InputRecord, ...] = ()
     max_documents: int | None = None
-
-
-class Means(dict[str, float]):
-    """Aggregate of each measure by its text; also found by the measure itself or any of its spellings.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> means = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["nDCG@10"]).mean()
-    >>> means["nDCG@10"], means["ndcg_cut_10"], means[ir.NDCG(cutoff=10)]
-    (1.0, 1.0, 1.0)
-    """
-
-    def __missing__(self, key: object) -> float:
-        text = self._text(key)
-        if text is None:
-            raise KeyError(f"{key}: not evaluated, only {', '.join(self)}")
-        return dict.__getitem__(self, text)
-
-    def __contains__(self, key: object) -> bool:
-        return self._text(key) is not None
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """The aggregate of a measure, by itself or any of its spellings, or the default."""
-        text = self._text(key)
-        return default if text is None else dict.__getitem__(self, text)
-
-    def _text(self, key: object) -> str | None:
-        """The key under which a measure stands here; None where it does not."""
-        try:
-            text = key if dict.__contains__(self, key) else str(parse_measure(key))  # type: ignore[arg-type]
-        except OptionError:
-            return None
-        return str(text) if dict.__contains__(self, text) else None
 
 
 @dataclass(frozen=True, eq=False)
