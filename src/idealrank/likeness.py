@@ -11,8 +11,8 @@ from idealrank.data.pairs import Pairs, join
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation import InputRecord, Means
-from idealrank.measures.aggregates import aggregate
+from idealrank.evaluation import InputRecord
+from idealrank.measures.aggregates import Means, aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
