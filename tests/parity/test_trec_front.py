@@ -1,6 +1,7 @@
 """`idealrank trec-eval` against whole outputs of trec_eval 10.0: its own test folder, and TREC Deep Learning 2019."""
 
 import gzip
+import random
 import shlex
 from pathlib import Path
 
@@ -22,8 +23,9 @@ COMMANDS = {
     "out.test.aqcM": "-m all_trec -q -c -M100 qrels.test results.trunc",
     "out.test.aql": "-m all_trec -mrelstring.20 -q -l2 qrels.rel_level results.test",
     "out.test.aqZ": "-q -m all_trec -Z zscores_file qrels.test results.test",
+    "out.test.meas_params": "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 "
+    "-mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20 qrels.test results.test",
 }
-WAITING: set[str] = set()
 
 
 def printed(path: Path) -> str:
@@ -39,7 +41,7 @@ def name_of(label: str) -> str:
     return next(name for name in sorted(NAMES, key=len, reverse=True) if label.startswith((name, f"Z{name}")))
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in WAITING])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_its_own_test_folder(name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     expected = printed(shared_file("data", "trec_eval", name.partition(",")[0]))
     monkeypatch.chdir(FOLDER)
@@ -48,3 +50,61 @@ def test_its_own_test_folder(name: str, monkeypatch: pytest.MonkeyPatch, capfd: 
 
     assert code == 0
     assert of_measures_here(capfd.readouterr().out) == of_measures_here(expected)
+
+
+@pytest.mark.parametrize(("version", "convention"), [("9.0.4", "trec_eval-9"), ("10", "trec_eval-10")])
+@pytest.mark.parametrize("level", [1, 2])
+def test_dl19(version: str, convention: str, level: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """43 queries, a thousand documents each; the file lacks the lines of relstring."""
+    expected = printed(shared_file("data", "dl19", f"dl19.l{level}.trec_eval-{version}.txt.gz"))
+    files = [
+        str(shared_file("data", "dl19", name)) for name in ("qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz")
+    ]
+
+    code = cli.run(["trec-eval", "-c", "-q", "-M1000", f"-l{level}", "-m", "all_trec", "--convention", convention, *files])
+
+    assert code == 0
+    ours = [line for line in of_measures_here(capfd.readouterr().out) if not line.startswith("relstring")]
+    assert ours == of_measures_here(expected)
+
+
+# --- version 9, live -------------------------------------------------------------------------------------------------------------
+
+ODD = ("relstring", "runid", "num_q", "gm_")  # texts, and what only the summary has
+
+
+def collection(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Judgments with grades from -1 to 3, and a run with unjudged documents, tied scores and near-ties."""
+    draw = random.Random(seed)
+    documents = [f"d{number}" for number in range(60)]
+    qrels = {f"q{n}": {d: draw.choice([-1, 0, 0, 0, 1, 1, 2, 3]) for d in draw.sample(documents, 40)} for n in range(12)}
+    run = {q: {d: draw.choice([draw.random(), 0.5, 0.5 + 1e-9]) for d in draw.sample(documents, draw.randint(1, 50))} for q in qrels}
+    return {q: grades | {"sure": 3} for q, grades in qrels.items()}, run
+
+
+def written(folder: Path, qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]) -> None:
+    lines = [f"{query} 0 {document} {grade}\n" for query, grades in qrels.items() for document, grade in grades.items()]
+    (folder / "qrels").write_text("".join(lines))
+    lines = [f"{query} Q0 {document} 0 {score!r} live\n" for query, scores in run.items() for document, score in scores.items()]
+    (folder / "run").write_text("".join(lines))
+
+
+@pytest.mark.parametrize("options", ["", "-J", "-l2", "-J -l 3"])
+def test_version_9_as_its_library_computes_it(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """pytrec_eval-terrier is the C code of 9.0.8: every measure of every query, at the printed digits."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = collection(seed=len(options))
+    written(tmp_path, qrels, run)
+    monkeypatch.chdir(tmp_path)
+    level = int(options.split("l")[1]) if "l" in options else 1
+    peer = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level, judged_docs_only_flag="J" in options).evaluate(run)
+
+    assert cli.run(["trec-eval", *shlex.split(options), "-qnm", "all_trec", "--convention", "trec_eval-9", "qrels", "run"]) == 0
+    lines = [line.split() for line in capfd.readouterr().out.splitlines()]
+    ours = {(name, query): float(value) for name, query, value in lines if not name.startswith(ODD)}
+
+    theirs = {(name, query): value for query, values in peer.items() for name, value in values.items() if not name.startswith(ODD)}
+    assert set(ours) == {key for key in theirs if is_offered(name_of(key[0]))}
+    assert {key: (value, theirs[key]) for key, value in ours.items() if abs(value - theirs[key]) > 0.5e-4 + 1e-9} == {}

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from idealrank.app import console, reading
 from idealrank.app.progress import Watch
 from idealrank.app.trec.measures import columns_of
@@ -38,7 +40,7 @@ def report(request: Request) -> Iterator[str]:
     qrels = watch.run("judgments", lambda _: read_trec_qrels(open_sources(qrels_path, notes), "error", notes))
     sources = open_sources(run_path, notes)
     tag = tag_of(sources)
-    columns = columns_of(names, request)
+    columns = columns_of(names, request, np.unique(qrels.grades).tolist())
     zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
     measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
 
