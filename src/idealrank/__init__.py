@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from idealrank.measures.pairs_rbo import RBO
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
     from idealrank.measures.parse import parse_measure
+    from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
+    from idealrank.measures.sets import SetAP, SetF, SetP
     from idealrank.measures.total_recall import WSS, LastRel, RecallArea
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
@@ -83,6 +85,7 @@ __all__ = [
     "AUC",
     "DCG",
     "ERR",
+    "GMAP",
     "LRAP",
     "MEASURES",
     "NDCG",
@@ -99,12 +102,14 @@ __all__ = [
     "Convention",
     "Coverage",
     "DifferenceSplit",
+    "ElevenPointAP",
     "Evaluation",
     "Explanation",
     "FileFormatError",
     "GradeTau",
     "GradeTauAP",
     "GradeWeightedTau",
+    "IPrec",
     "IdealDCG",
     "IdealrankError",
     "IdealrankWarning",
@@ -128,7 +133,13 @@ __all__ = [
     "R",
     "RecallArea",
     "Reconciliation",
+    "RelativeP",
+    "Rprec",
     "Run",
+    "SetAP",
+    "SetF",
+    "SetP",
+    "Success",
     "TauAP",
     "WeightedTau",
     "__version__",

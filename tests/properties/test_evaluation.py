@@ -18,7 +18,7 @@ from idealrank.evaluation import Evaluation, evaluate, evaluate_lists
 from idealrank.measures.measure import Measure
 from idealrank.testing import Grades, Scores, conventions, judgments, lists, measures, runs
 from tests.golden.harness import quietly
-from tests.properties.tie_values import offered
+from tests.properties.refusals import offers_expected
 
 MEASURES = (
     "nDCG@10",
@@ -192,7 +192,7 @@ def test_the_mean_is_exact_in_any_order() -> None:
 )
 def test_measures_do_not_disturb_each_other(qrels: Grades, run: Scores, asked: list[Measure], convention: Convention) -> None:
     """Together the deepest decides how many hits are kept; each value has the bits that it has alone."""
-    assume(all(offered(one, convention) for one in asked))
+    assume(convention.alignment.ties != "expected" or all(offers_expected(one, convention) for one in asked))
     together = quietly(evaluate, Qrels(qrels), Run(run), asked, convention)
     for measure in asked:
         alone = quietly(evaluate, Qrels(qrels), Run(run), [measure], convention)
@@ -204,8 +204,7 @@ def test_measures_of_arrays_do_not_disturb_each_other(
     queries: list[list[tuple[float, float]]], asked: list[Measure], convention: Convention
 ) -> None:
     """Whether lists are cut short or held whole decides the way a sum is made, so the last bit may differ."""
-    averaged = Convention.of(convention, ties="expected") if convention.alignment.ties.startswith("docid") else convention
-    asked = [measure for measure in asked if offered(measure, averaged) and getattr(measure, "rounding", None) in (None, "none")]
+    asked = [measure for measure in asked if offers_expected(measure, convention)]
     labels, scores = (np.array([item[part] for items in queries for item in items]) for part in (0, 1))
     held = Lists.from_arrays(labels, scores, group=[len(items) for items in queries])
     for measure in asked:

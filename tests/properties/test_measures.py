@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import fields, replace
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from idealrank.conventions import PRESETS, Convention
-from idealrank.data.alignment import Ties
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation import Evaluation, evaluate
@@ -19,7 +17,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.testing import Grades, Scores, conventions, judgments, measures, missing_facts, runs
 from tests.golden.harness import quietly
-from tests.properties.tie_values import tie_rules
+from tests.properties.refusals import offers_expected, within_offer
 
 BETTER_IS_MORE = [name for name, cls in MEASURES.items() if cls.direction == 1]
 # Floored terms may lose a hundredth in the ideal order that another order keeps, so only unrounded values are bounded and ordered.
@@ -63,8 +61,8 @@ def test_the_text_reads_back(name: str, data: st.DataObject) -> None:
 def test_values_stay_within_the_bounds(name: str, data: st.DataObject) -> None:
     """For grades of 0 or more; NaN is the policy of that name."""
     measure = unrounded(data.draw(measures([MEASURES[name]])))
-    ties = data.draw(tie_rules(measure, *get_args(Ties)))
-    convention = data.draw(conventions(ties=ties, duplicates="error", unjudged="not-relevant", missing="zero", **EXACT))
+    drawn = data.draw(conventions(duplicates="error", unjudged="not-relevant", missing="zero", **EXACT))
+    convention = within_offer(measure, drawn)
     values = evaluated(data.draw(judgments()), data.draw(runs()), measure, convention).values
     low, high = measure.bounds
     assert np.all(np.isnan(values) | ((values >= low - 1e-12) & (values <= high + 1e-12)))
@@ -77,8 +75,8 @@ def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
     """The documents of a list, sorted by gain, score at least what they score in any order; NDCG of the ideal list is 1."""
     measure = unrounded(data.draw(measures([MEASURES[name]])))
     assume(measure.direction == 1)  # a class may offer other numbers beside the one that is better for being larger
-    ties = data.draw(tie_rules(measure, "docid", "input", "expected", "best", "worst"))
-    convention = Convention.of("standard", ties=ties)
+    ties = data.draw(st.sampled_from(("docid", "input", "expected", "best", "worst")))
+    convention = within_offer(measure, Convention.of("standard", ties=ties))
     qrels, run = data.draw(judgments(queries=["q1"])), data.draw(runs(queries=["q1"]))
     grades = qrels["q1"]
     gain = getattr(measure.under(convention), "gain", None)
@@ -113,7 +111,8 @@ def test_the_ideal_list_has_ndcg_1(cutoff: int | str | None, qrels: Grades, pres
 def test_names_of_documents_do_not_matter(name: str, data: st.DataObject) -> None:
     """Other ids in the same places give the same bits, unless ties go by id."""
     measure = data.draw(measures([MEASURES[name]]))
-    ties = data.draw(tie_rules(measure, "input", "best", "worst", "expected"))
+    expected = offers_expected(measure, Convention.of("standard"))
+    ties = data.draw(st.sampled_from(("input", "expected") if expected else ("input", "best", "worst")))
     convention = data.draw(conventions(ties=ties, duplicates="error", unjudged="not-relevant", missing="zero", negative="zero", **EXACT))
     qrels, run = data.draw(judgments()), data.draw(runs())
     other = {query: {f"x{d[::-1]}": grade for d, grade in grades.items()} for query, grades in qrels.items()}
@@ -129,7 +128,8 @@ def test_names_of_documents_do_not_matter(name: str, data: st.DataObject) -> Non
 def test_the_order_of_tied_documents_does_not_matter_when_ties_are_averaged(name: str, data: st.DataObject) -> None:
     """Expected values do not see in which order tied documents came."""
     measure = unrounded(data.draw(measures([MEASURES[name]])))
-    convention = Convention.of("standard", ties=data.draw(tie_rules(measure, "expected", "best", "worst")))
+    drawn = Convention.of("standard", ties=data.draw(st.sampled_from(("expected", "best", "worst"))))
+    convention = within_offer(measure, drawn, instead="worst")
     qrels, run = data.draw(judgments()), data.draw(runs(scores=(1.0, 2.0)))
     turned = {query: dict(reversed(scores.items())) for query, scores in run.items()}
     found, expected = (evaluated(qrels, table, measure, convention).per_query() for table in (turned, run))

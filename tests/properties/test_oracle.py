@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idealrank.conventions import PRESETS, Convention
@@ -19,7 +19,7 @@ from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
 from idealrank.testing import DOCUMENTS, SCORES, Grades, conventions, judgments, lists, measures
 from tests.golden.harness import quietly
-from tests.properties.tie_values import offered
+from tests.properties.refusals import offers_expected, within_offer
 from tests.twins import naive_measures as naive
 
 Rows = dict[str, list[tuple[str, float]]]
@@ -80,10 +80,9 @@ def assert_same(found: Values | None, expected: Values | None) -> None:
 def test_tables_equal_the_definition(name: str, data: st.DataObject) -> None:
     """Judgments and runs, any switches, any options."""
     measure = data.draw(measures([MEASURES[name]]), label="measure")
-    convention = data.draw(conventions(), label="convention")
+    convention = within_offer(measure, data.draw(conventions(), label="convention"))
     grades = WHOLE_GRADES if "{" in str(measure) else GRADES
     qrels, run = data.draw(judgments(grades=grades), label="qrels"), data.draw(rows(), label="run")
-    assume(offered(measure, convention))
     assert_same(found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention))
 
 
@@ -94,8 +93,8 @@ def test_ties_equal_the_mean_best_and_worst_of_all_orders(name: str, data: st.Da
     """Tied groups with unjudged members, cutoffs inside them, kept negative grades: closed form against enumeration."""
     measure = data.draw(measures([MEASURES[name]]), label="measure")
     ties = data.draw(st.sampled_from(("expected", "best", "worst")))
-    convention = data.draw(conventions(ties=ties, duplicates="first", rounding="none"), label="convention")
-    assume(offered(measure, convention))
+    drawn = data.draw(conventions(ties=ties, duplicates="first", rounding="none"), label="convention")
+    convention = within_offer(measure, drawn, instead="worst")
     item = st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from((1.0, 1.0, 2.0)))
     run = {"q1": data.draw(st.lists(item, min_size=2, max_size=6, unique_by=lambda row: row[0]), label="run")}
     qrels = data.draw(judgments(grades=WHOLE_GRADES, queries=["q1"]), label="qrels")
@@ -140,7 +139,8 @@ def test_arrays_equal_the_definition(name: str, data: st.DataObject) -> None:
     queries = data.draw(lists(grades=grades), label="lists")
     if width:
         queries = [(items * width)[:width] if items else [(1.0, 0.0)] * width for items in queries]
-    if not offered(measure, Convention.of(convention, ties="expected")) and convention.alignment.ties not in ("input", "best", "worst"):
+    switches = Convention.of(convention, ties="expected") if convention.alignment.ties.startswith("docid") else convention
+    if not offers_expected(measure, switches) and switches.alignment.ties == "expected":
         convention = Convention.of(convention, ties="input")
     labels = np.array([label for items in queries for label, _ in items])
     scores = np.array([score for items in queries for _, score in items])

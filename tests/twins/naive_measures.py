@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from tests.twins import naive_cascade, naive_labels, naive_total
+from tests.twins import naive_cascade, naive_labels, naive_precision, naive_sets, naive_total
 from tests.twins.naive_query import (
     Asked,
     Entry,
@@ -136,6 +136,8 @@ _VALUES: dict[str, Value] = {
     "R": per_relevant(lambda ranks, total: len(ranks) / total),
     "AP": per_relevant(lambda ranks, total: math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / total),
     "RR": per_relevant(lambda ranks, total: 1.0 / ranks[0] if ranks else 0.0),
+    **naive_precision.VALUES,
+    **naive_sets.VALUES,
     "NumQ": lambda asked, order, query: 1.0,
     "NumRet": lambda asked, order, query: min(query.length, asked.limit(query.length)),
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),

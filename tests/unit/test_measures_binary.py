@@ -136,7 +136,7 @@ def test_the_usual_spellings_are_understood(spelling: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nDGC@10", "unknown measure 'nDGC@10', expected one of nDCG, DCG"),
+        ("nDGC@10", "unknown measure 'nDGC@10', expected one that `idealrank measures` lists"),
         ("nDGC@10", "did you mean nDCG?"),
         ("nDCG@ten", "cutoff 'ten': expected a whole number from 1 on"),
         ("nDCG(gian=exp2)", "nDCG has no option 'gian', expected cutoff | discount | gain | ideal | judged_only | no_relevant | rounding"),

@@ -16,7 +16,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery
-from idealrank.measures.ranks import number_within, starts_of, tie_groups, tied_ranks
+from idealrank.measures.ranks import number_within, rising_ranks, starts_of, tie_groups, tied_ranks
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 
@@ -144,13 +144,11 @@ class AP(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Average precision of every query."""
         hits = judged.relevant(self.threshold).hits
-        rank = tied_ranks(judged, hits, np.ones(hits.query.size))
         limit = limits_of(self.cutoff, judged.lengths, hits.query)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
             sums = judged.sum_by_query(hits.query, _expected_precisions(hits, hits.tie_first, hits.tie_last, limit))
         else:
-            # Sorted by query already; sorting again by rank matters only where the tie policy has moved hits.
-            rank = rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
+            rank = rising_ranks(judged, hits)
             precision = number_within(hits.query) / rank
             sums = judged.sum_by_query(hits.query, np.where(rank <= limit, precision, 0.0))
         n_relevant = judged.relevant(self.threshold).total

@@ -91,7 +91,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cutoff", make_cutoff(self.cutoff))
-        object.__setattr__(self, "judged_only", _truth("judged_only", self.judged_only))
+        object.__setattr__(self, "judged_only", truth_option("judged_only", self.judged_only))
         if self.cutoff is None and self.cuts == "required":
             raise OptionError(f"{self.name} needs a cutoff, as in {self.name}@10")
         if self.cutoff is not None and self.cuts == "none":
@@ -169,13 +169,26 @@ class Measure:
 
 
 def _option_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{','.join(map(_option_text, value))}]"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(getattr(value, "text", value))
     return number_text(value)
 
 
-def _truth(name: str, value: object) -> bool | None:
-    """True, or None for what is unset; ``judged_only=False`` is the same as not saying it."""
+def truth_option(name: str, value: object) -> bool | None:
+    """True, or None for what is unset; ``judged_only=False`` is the same as not saying it.
+
+    Raises
+    ------
+    OptionError
+        It is neither true nor false.
+
+    Examples
+    --------
+    >>> truth_option("relative", "True"), truth_option("relative", False)
+    (True, None)
+    """
     words = {"true": True, "1": True, "false": None, "0": None}
     if value is None or isinstance(value, (bool, np.bool_)):
         return True if value else None

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from idealrank.errors import OptionError
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.measures.spellings import ELSEWHERE, OPTION_SPELLINGS, PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
+from idealrank.measures.spellings import AFTER_UNDERSCORE, ELSEWHERE, NUMBERED, OPTION_SPELLINGS, PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
 from idealrank.measures.texts import split_outside_brackets
 
 MeasureLike: TypeAlias = "Measure | str"
@@ -29,7 +29,8 @@ def parse_measure(text: MeasureLike) -> Measure:
     ----------
     text : str or Measure
         ``nDCG@10``, ``nDCG(gain=exp2)@10``, ``AP(rel=2)@100``, or another tool's spelling: ``ndcg_cut_10``, ``ndcg_cut.10``,
-        ``NDCG@10``, ``MAP``, ``recip_rank``, ``recall_100``, ``P.10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-``.
+        ``NDCG@10``, ``MAP``, ``recip_rank``, ``recall_100``, ``P.10``, ``iprec_at_recall_0.10``, ``Rprec_mult_0.20``,
+        ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-``.
 
     Returns
     -------
@@ -81,6 +82,10 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     if match is None:
         raise _unknown(text, tables[0])
     name, options = match
+    if name.lower() in AFTER_UNDERSCORE and _AFTER_AT in options:
+        options[AFTER_UNDERSCORE[name.lower()]] = options.pop(_AFTER_AT)
+    elif name.lower() in NUMBERED:
+        raise OptionError(f"{text}: expected a number after the name, as in {name}_0.20")
     preset = PRESET_OPTIONS.get(name.lower())
     if preset is not None:
         name, options = preset[0], {**preset[1], **options}
@@ -93,14 +98,14 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
 
 def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     """Name and options of a text, the cutoff among the options."""
-    parts = re.fullmatch(r"([A-Za-z_]\w*)(.*)", text, re.DOTALL)
+    parts = re.fullmatch(r"(\w*[A-Za-z]\w*)(.*)", text, re.DOTALL)
     if parts is None:
         return None
     name, rest = parts[1], parts[2]
     options: dict[str, Any] = {}
-    # trec_eval's underscore before the cutoff is part of what looks like a name.
-    if (cut := re.fullmatch(r"(.*?)_(\d+)", name)) and name.lower() not in SPELLINGS:
-        name, options[_AFTER_AT] = cut[1], cut[2]
+    # trec_eval writes an underscore before the cutoff, or before other numbers, which then looks like part of the name.
+    if (cut := re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)) and name.lower() not in SPELLINGS:
+        name, options[_AFTER_AT], rest = cut[1], cut[2], cut[3] or ""
     if rest.startswith("("):
         end = _closing(rest)
         if end < 0:
@@ -153,7 +158,9 @@ def _unknown(text: str, names: _Names) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
     classes, spellings = names
-    expected = f"expected one of {', '.join(classes)}, as in {'nDCG@10' if classes is MEASURES else 'RBO(p=0.9)'}"
+    expected = "expected one that `idealrank measures` lists, as in nDCG@10"
+    if classes is not MEASURES:
+        expected = f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         return OptionError(f"measure {text!r} is not computed here, {expected}")

@@ -138,13 +138,46 @@ def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff 
     >>> chance_within(judged, judged.hits, judged.hits.grade, 1)
     array([0.5])
     """
+    return chance_up_to(judged, hits, gains, limits_of(cutoff, judged.lengths, hits.query))
+
+
+def chance_up_to(judged: Judged, hits: Hits, gains: FloatArray, limit: IntArray) -> FloatArray:
+    """Chance that each hit stands at its limit or above; as `chance_within`, with a rank of its own for each hit.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
+    >>> chance_up_to(judged, judged.hits, judged.hits.grade, np.array([1]))
+    array([0.5])
+    """
     rank = tied_ranks(judged, hits, gains)
-    limit = limits_of(cutoff, judged.lengths, hits.query)
     chance = (rank <= limit).astype(np.float64)
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         first, last = hits.tie_first, hits.tie_last
         chance = np.clip((np.minimum(last, limit) - first + 1) / (last - first + 1), 0.0, 1.0)
     return chance
+
+
+def rising_ranks(judged: Judged, hits: Hits) -> IntArray:
+    """Ranks of relevant hits under the tie policies ``best`` and ``worst``, each query's from the top; the given ranks otherwise.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": dict.fromkeys("abc", 1.0)}), Alignment(ties="worst"))
+    >>> rising_ranks(judged, judged.hits)
+    array([2, 3])
+    """
+    rank = tied_ranks(judged, hits, np.ones(hits.query.size))
+    # Sorted by query already; sorting again by rank matters only where the tie policy has moved hits.
+    return rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
 
 
 def number_within(query: IntArray) -> IntArray:

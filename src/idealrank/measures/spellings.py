@@ -8,9 +8,18 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "AP": ("ap", "map", "map_cut"),
     "RR": ("rr", "mrr", "recip_rank"),
     "P": ("p", "precision", "prec"),
-    "R": ("r", "recall", "set_recall"),
+    "R": ("r", "recall", "set_recall", "setr"),
     "ERR": ("err",),
     "RBP": ("rbp",),
+    "Rprec": ("rprec", "rprec_mult", "r_prec", "r_precision"),
+    "Success": ("success", "hit", "hit_rate", "hitrate"),
+    "RelP": ("relp", "relative_p", "r_cap", "capped_recall"),
+    "GMAP": ("gmap", "gm_map"),
+    "IPrec": ("iprec", "iprec_at_recall"),
+    "11ptAP": ("11ptap", "11pt_avg"),
+    "SetP": ("setp", "set_p"),
+    "SetF": ("setf", "set_f"),
+    "SetAP": ("setap", "set_map"),
     "NumQ": ("numq", "num_q"),
     "NumRet": ("numret", "num_ret"),
     "NumRel": ("numrel", "num_rel"),
@@ -46,11 +55,14 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     # What trec_eval 10 prints as rbp; the bare name is ir_measures' measure.
     "trec_rbp": ("RBP", {"p": "0.9", "max_rel": "query"}),
     "rbp_resid": ("RBP", {"p": "0.9", "of": "residual-seen"}),
+    "setrelp": ("SetP", {"relative": "true"}),
+    "set_relative_p": ("SetP", {"relative": "true"}),
 }
+# What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library writes after the @.
+AFTER_UNDERSCORE = {"rprec_mult": "mult", "set_f": "beta", "11pt_avg": "recalls"}
+# What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
+NUMBERED = frozenset(("rprec_mult",))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
-ELSEWHERE = frozenset(
-    ("rprec", "r-prec", "bpref", "infap", "gm_map", "gmap", "set_p", "set_recall", "set_f", "success", "hit", "hit_rate",
-     "hits", "f1", "judged", "11pt_avg")
-)  # fmt: skip
+ELSEWHERE = frozenset(("bpref", "infap", "hits", "f1", "judged"))
 # Other tools' names of options, wherever the measure has ours and not theirs.
 OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}
