@@ -199,4 +199,4 @@ def _some(queries: Sequence[str]) -> str:
     if not len(queries):
         return "no query"
     shown = ", ".join(repr(query) for query in list(queries)[:_SOME]) + (", ..." if len(queries) > _SOME else "")
-    return f"{len(queries)} queries ({shown})"
+    return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} ({shown})"

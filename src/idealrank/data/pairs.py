@@ -176,7 +176,7 @@ class _Work:
                 progress=self.progress,
             )
         except _kernel.ParseError as error:
-            raise translate(error, run.paths or (f"run {run.name!r}",), "run") from None
+            raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
 
     def align(self, table: _kernel.Table, source: "_kernel.Table | _kernel.Text", run: Run) -> _kernel.Aligned:
         """The run's lists, with the ranks of the documents of the table."""
@@ -190,7 +190,7 @@ class _Work:
                 progress=self.progress,
             )
         except _kernel.ParseError as error:
-            raise translate(error, run.paths or (f"run {run.name!r}",), "run") from None
+            raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
 
 
 def _checked(name: str, value: str, words: tuple[Any, ...]) -> Any:

@@ -10,7 +10,8 @@ FIELDS = {
     "qrels": "4 fields: QUERY ITERATION DOCUMENT GRADE",
     "run": "6 fields: QUERY Q0 DOCUMENT RANK SCORE TAG",
 }
-_NUMBER = {"qrels": "a number as grade (field 4)", "run": "a number as score (field 5)"}
+FIELDS["pair"] = FIELDS["run"]
+_NUMBER = {"qrels": "a number as grade (field 4)", "run": "a number as score (field 5)", "pair": "a number as score (field 5)"}
 
 
 def quoted(text: bytes) -> str:
@@ -25,7 +26,7 @@ def quoted(text: bytes) -> str:
     return f'"{shown}"' + (" ..." if len(text) > 120 else "")
 
 
-def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run"]) -> tuple[str, str, str]:
+def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"]) -> tuple[str, str, str]:
     """What was found, what was expected, and what to do, for one kind of problem of the kernel.
 
     Examples
@@ -36,7 +37,7 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
     line = quoted(text)
     shown = quoted(detail)
     value = "grade" if table == "qrels" else "score"
-    duplicate_hint = "allow it with duplicates=first, last or best" + ("" if table == "qrels" else " (or twice)")
+    duplicate_hint = "allow it with duplicates=first, last or best" + (" (or twice)" if table == "run" else "")
     words = {
         "fields": (f"{decode_id(detail)} fields in {line}", FIELDS[table], ""),
         "number": (f"{shown} in {line}", _NUMBER[table], ""),
@@ -61,7 +62,7 @@ def _since(detail: bytes) -> str:
     return f" (first on line {first})" if first else ""
 
 
-def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run"]) -> IdealrankError:
+def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run", "pair"]) -> IdealrankError:
     """The library's error for a ``ParseError`` of the kernel.
 
     Parameters
@@ -70,8 +71,8 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
         Its args are kind, source, line, text and detail.
     names : sequence of str
         The sources' names as the user typed them.
-    table : {"qrels", "run"}
-        What was read.
+    table : {"qrels", "run", "pair"}
+        What was read; ``"pair"`` is one of two runs that are compared.
     """
     kind, source, line, text, detail = error.args
     if kind == "stopped":

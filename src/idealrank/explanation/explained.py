@@ -12,7 +12,7 @@ from idealrank.explanation.contributions import Account, Ideal, account_of, idea
 from idealrank.explanation.listed import Listed, list_query
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +225,7 @@ def explain(
     >>> explain(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["x", "a", "b"]}), "q", "AP").value
     0.5833333333333333
     """
-    asked, convention = parse_measure(measure), Convention.of(convention)
+    asked, convention = parse_run_measure(measure), Convention.of(convention)
     if asked.judged_only:
         convention = Convention.of(convention, unjudged="skipped")
     resolved = asked.under(convention)

@@ -5,7 +5,7 @@ What tied scores mean is decided where the runs are joined (`ties=`), and each m
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Kind, Measure, PerQuery
-from idealrank.measures.rules import HasRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,19 +37,9 @@ class PairMeasure(Measure):
         if self.judged_only:
             raise OptionError(f"{self.name}: found judged_only, but two runs are compared without judgments")
 
-    def under(self, convention: HasRules) -> Self:
-        """Refused: no convention for judgments applies."""
-        return self._refuse()
-
     def compute(self, judged: Judged) -> PerQuery:
         """Refused: there is one run only."""
-        return self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise OptionError(
-            f"{self} compares two runs and takes no judgments, found it among measures of one run; "
-            f"use `idealrank overlap RUN_A RUN_B -m '{self}'`, or idealrank.overlap(run_a, run_b) in Python"
-        )
+        raise OptionError(f"{self} compares two runs, found one; use `idealrank overlap RUN_A RUN_B` or idealrank.overlap in Python")
 
     def of_pair(self, pairs: Pairs) -> PerQuery:
         """Values of the queries of both runs, and which of them are defined."""
@@ -67,7 +56,7 @@ class PairMeasure(Measure):
         if self.ties == "not offered" and pairs.ties == "expected" and (pairs.a.tied.any() or pairs.b.tied.any()):
             n = int(np.count_nonzero(pairs.a.tied | pairs.b.tied))
             raise OptionError(
-                f"{self}: {n} queries have tied scores, and the mean over their orders has no closed form for this measure; "
+                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over their orders has no closed form for this measure; "
                 "choose ties=shared, docid or input"
             )
         return self.of_pair(pairs)

@@ -72,6 +72,28 @@ def parse_pair_measure(text: MeasureLike) -> Measure:
     return measure
 
 
+def parse_run_measure(text: MeasureLike) -> Measure:
+    """The measure of one run and its judgments of a text.
+
+    Raises
+    ------
+    OptionError
+        The measure or an option is unknown, or it is a measure of two runs; the message says where that is computed.
+
+    Examples
+    --------
+    >>> str(parse_run_measure("map_cut_10"))
+    'AP@10'
+    """
+    measure = parse_measure(text)
+    if measure.kind == "pair of runs":
+        raise OptionError(
+            f"{measure} compares two runs and takes no judgments, found it among measures of one run; "
+            f"use `idealrank overlap RUN_A RUN_B -m '{measure}'`, or idealrank.overlap(run_a, run_b) in Python"
+        )
+    return measure
+
+
 def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     """The measure of a text, from the first table that has its name."""
     if isinstance(text, Measure):
@@ -170,14 +192,14 @@ def _unknown(text: str, names: _Names) -> OptionError:
 
 
 def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Several measures, each once, in the order given.
+    """Several measures of one run, each once, in the order given.
 
     Examples
     --------
     >>> [str(measure) for measure in parse_measures(["nDCG@10", "ndcg_cut_10", "AP"])]
     ['nDCG@10', 'AP']
     """
-    return _each_once(measures, parse_measure)
+    return _each_once(measures, parse_run_measure)
 
 
 def parse_pair_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:

@@ -10,7 +10,7 @@ from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
 from idealrank.reconciliation.assembly import Assembly, Hit
 from idealrank.reconciliation.candidates import named_candidates, other_cutoffs, switch_changes, switch_values
 from idealrank.reconciliation.result import Found, Reconciliation, RefusedBy
@@ -225,7 +225,7 @@ def reconcile(
     ('sklearn', 'ideal of the returned documents instead of all judged')
     """
     stated = Stated.parse(value)
-    return Search(Trials.of_run(qrels, run), stated, parse_measure(measure), Convention.of(convention)).run()
+    return Search(Trials.of_run(qrels, run), stated, parse_run_measure(measure), Convention.of(convention)).run()
 
 
 def reconcile_lists(
@@ -242,4 +242,4 @@ def reconcile_lists(
     'gain exp2 instead of linear'
     """
     stated = Stated.parse(value)
-    return Search(Trials.of_lists(lists), stated, parse_measure(measure), Convention.of(convention)).run()
+    return Search(Trials.of_lists(lists), stated, parse_run_measure(measure), Convention.of(convention)).run()

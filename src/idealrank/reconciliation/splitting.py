@@ -14,7 +14,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
 from idealrank.reconciliation.difference import DifferenceSplit, QueryChange, QueryPart, SplitPart
 from idealrank.reconciliation.trials import Candidate, Outcome, QrelsSource, Refusal, Trials
 
@@ -279,7 +279,7 @@ def split_difference(qrels: QrelsSource, run: Run, measure: MeasureLike, a: "Con
     >>> split.parts[0].switches, round(split.parts[0].part, 4), round(split.difference, 4)
     (('ties',), -0.3691, -0.3691)
     """
-    return Splitter(Trials.of_run(qrels, run), parse_measure(measure), Convention.of(a), Convention.of(b)).split()
+    return Splitter(Trials.of_run(qrels, run), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
 
 
 def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str") -> DifferenceSplit:
@@ -291,4 +291,4 @@ def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | 
     >>> [part.switches for part in split.parts], split.idle
     ([('gain',)], ('ties', 'negative', 'no_relevant'))
     """
-    return Splitter(Trials.of_lists(lists), parse_measure(measure), Convention.of(a), Convention.of(b)).split()
+    return Splitter(Trials.of_lists(lists), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()

@@ -118,14 +118,19 @@ def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
     }
     yield json.dumps(record, indent=2).removesuffix("\n}")
     if per_query:
-        yield ',\n  "queries": {'
-        rows = zip(found.per_query().items(), found.lengths.tolist(), found.common.tolist(), strict=True)
-        for number, ((query, values), (in_a, in_b), common) in enumerate(rows):
-            # One query a line, as in the JSON of `idealrank evaluate`.
-            entry = {"in_a": in_a, "in_b": in_b, "common": common, **{text: finite(value) for text, value in values.items()}}
-            yield f"{',' if number else ''}\n    {json.dumps(query)}: {json.dumps(entry)}"
-        yield "\n  }"
+        values = ({text: finite(value) for text, value in row.items()} for row in found.per_query().values())
+        yield from _by_query("queries", found.queries, values)
+        counts = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
+        yield from _by_query("documents", found.queries, ({"in_a": a, "in_b": b, "common": common} for (a, b), common in counts))
     yield "\n}\n"
+
+
+def _by_query(title: str, queries: Sequence[str], entries: Iterable[object]) -> Iterator[str]:
+    """One query a line, as in the JSON of `idealrank evaluate`."""
+    yield f',\n  "{title}": {{'
+    for number, (query, entry) in enumerate(zip(queries, entries, strict=True)):
+        yield f"{',' if number else ''}\n    {json.dumps(query)}: {json.dumps(entry)}"
+    yield "\n  }"
 
 
 def _side(found: Overlap, side: int, only: Sequence[str]) -> dict[str, object]:
