@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from idealrank.api import dcg, evaluate, ndcg, read_qrels, read_run
     from idealrank.conventions import PRESETS, Convention
     from idealrank.coverage import Coverage
+    from idealrank.data.judged import Judged
     from idealrank.data.lists import Lists
     from idealrank.data.qrels import Qrels
     from idealrank.data.run import Run
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
     from idealrank.measures.labels import ARP, LRAP, PWA, Compat
-    from idealrank.measures.measure import Measure
+    from idealrank.measures.measure import Measure, PerQuery
     from idealrank.measures.order import AUC, OPA, Accuracy, GradeTau, GradeTauAP, GradeWeightedTau
     from idealrank.measures.pairs import Jaccard, OverlapAtK
     from idealrank.measures.pairs_rbo import RBO
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
     from idealrank.measures.sets import SetAP, SetF, SetP
     from idealrank.measures.total_recall import WSS, LastRel, RecallArea
+    from idealrank.measures.user import measure
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
@@ -56,6 +58,7 @@ _HOMES = {
     "IdealrankWarning": "errors",
     "IncompatibleError": "errors",
     "InputError": "errors",
+    "Judged": "data.judged",
     "Lists": "data.lists",
     "MEASURES": "measures",
     "Measure": "measures.measure",
@@ -64,12 +67,14 @@ _HOMES = {
     "Overlap": "likeness",
     "PAIR_MEASURES": "measures",
     "PRESETS": "conventions",
+    "PerQuery": "measures.measure",
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
     "Run": "data.run",
     "dcg": "api",
     "evaluate": "api",
     "explain": "inquiry",
+    "measure": "measures.user",
     "ndcg": "api",
     "overlap": "inquiry",
     "parse_measure": "measures.parse",
@@ -116,6 +121,7 @@ __all__ = [
     "IncompatibleError",
     "InputError",
     "Jaccard",
+    "Judged",
     "KendallTau",
     "LastRel",
     "Lists",
@@ -129,6 +135,7 @@ __all__ = [
     "Overlap",
     "OverlapAtK",
     "P",
+    "PerQuery",
     "Qrels",
     "R",
     "RecallArea",
@@ -146,6 +153,7 @@ __all__ = [
     "dcg",
     "evaluate",
     "explain",
+    "measure",
     "ndcg",
     "overlap",
     "parse_measure",

@@ -132,6 +132,9 @@ class Evaluation:
         return self.values[:, self._column(measure)]
 
     def _column(self, measure: MeasureLike) -> int:
+        texts = [str(one) for one in self.measures]
+        if measure in texts:  # of a measure of the user's own the text cannot be parsed
+            return texts.index(str(measure))
         wanted = parse_measure(measure)
         if wanted not in self.measures:
             raise KeyError(f"{wanted}: not evaluated, only {', '.join(map(str, self.measures))}")
@@ -197,9 +200,9 @@ class Evaluation:
                 f"found lists cut at {self.provenance.max_documents} and at {other.provenance.max_documents} documents; expected one cut"
             )
         if self.measures != other.measures:
-            raise IncompatibleError(
-                f"found measures {', '.join(map(str, self.measures))} and {', '.join(map(str, other.measures))}; expected the same"
-            )
+            ours_, theirs_ = (", ".join(map(str, part.measures)) for part in (self, other))
+            same = ", for two different functions of one name are two measures" if ours_ == theirs_ else ""
+            raise IncompatibleError(f"found measures {ours_} and {theirs_}; expected the same{same}")
         shared = set(self.queries) & set(other.queries)
         if shared:
             raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")

@@ -99,7 +99,7 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
-        raise OptionError(f"found {getattr(text, '__name__', type(text).__name__)}, expected a measure or its text, as in nDCG@10")
+        raise _no_measure(text)
     match = _match(text.strip())
     if match is None:
         raise _unknown(text, tables[0])
@@ -174,6 +174,12 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
         return cls(**options)
     except OptionError as error:
         raise OptionError(f"{text}: {error}") from None
+
+
+def _no_measure(found: Any) -> OptionError:
+    name = getattr(found, "__name__", type(found).__name__)
+    hint = f"; {name}() is one" if isinstance(found, type) else f"; put @idealrank.measure above {name}" if callable(found) else ""
+    return OptionError(f"found {name}, expected a measure or its text, as in nDCG@10{hint}")
 
 
 def _unknown(text: str, names: _Names) -> OptionError:

@@ -1,14 +1,10 @@
-"""Hypothesis strategies for judgments, runs, lists, measures and conventions, and the checks that every measure must pass.
-
-For tests of plug-ins and of this library. Hypothesis is imported when a strategy is made: ``pip install 'idealrank[testing]'``.
-Scores tie often, near-ties differ beyond float32, and both zeros occur, for that is where rankings go wrong.
-"""
+"""Strategies: judgments, runs, lists, measures and conventions as Hypothesis draws them; and the facts that a class must state."""
 
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from idealrank.conventions import PRESETS, Convention
+from idealrank.conventions import Convention
 from idealrank.data.alignment import Alignment
 from idealrank.errors import MissingExtraError
 from idealrank.measures import MEASURES
@@ -29,7 +25,14 @@ GAINS = ("linear", "exp2", "power(1.5)", "{-2:-1,-1:0,0:0,1:3,2:1,3:2}")
 DISCOUNTS = ("log2", "log(10)", "jarvelin(2)", "jarvelin(3.5)", "power(0.5)", "reciprocal", "exponential(2)", "linear", "[1,0.5,0.25]")
 
 
-def _strategies() -> Any:
+def drawn_from() -> Any:
+    """Hypothesis' strategies; loaded when the first one is made.
+
+    Examples
+    --------
+    >>> drawn_from().__name__
+    'hypothesis.strategies'
+    """
     try:
         from hypothesis import strategies  # noqa: PLC0415  (only tests need it)
     except ImportError:
@@ -61,7 +64,7 @@ def judgments(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] 
     >>> find(judgments(), lambda table: True)
     {'q1': {'d1': 0.0}}
     """
-    st = _strategies()
+    st = drawn_from()
     grade = st.sampled_from([float(value) for value in grades])
     one = st.dictionaries(st.sampled_from(DOCUMENTS), grade, min_size=1)
     strategy: SearchStrategy[Grades] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
@@ -86,7 +89,7 @@ def runs(*, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, 
     >>> find(runs(), lambda table: len(table) == 1)
     {'q1': {'d1': 2.0}}
     """
-    st = _strategies()
+    st = drawn_from()
     one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(tuple(scores)), min_size=1, max_size=max_size)
     strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
     return strategy
@@ -103,7 +106,7 @@ def lists(
     >>> find(lists(), lambda queries: len(queries[0]) == 1)
     [[(0.0, 2.0)]]
     """
-    st = _strategies()
+    st = drawn_from()
     item = st.tuples(st.sampled_from([float(grade) for grade in grades]), st.sampled_from(tuple(scores)))
     strategy: SearchStrategy[list[list[tuple[float, float]]]] = st.lists(st.lists(item, max_size=max_size), min_size=1, max_size=4)
     return strategy
@@ -118,15 +121,7 @@ def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[
     >>> str(find(measures([MEASURES["RR"]]), lambda measure: measure.cutoff == 10))
     'RR@10'
     """
-    st = _strategies()
-    values = {
-        "cutoff": CUTOFFS,
-        "gain": (None, *GAINS),
-        "discount": (None, *DISCOUNTS),
-        "rel": (None, -1, 0, 0.5, 1, 2),
-        "judged_only": (None, None, True),
-        **{name: (None, *words) for name, words in _words().items()},
-    }
+    st = drawn_from()
 
     def build(cls: type[Measure], options: dict[str, Any]) -> Measure:
         options = {name: value for name, value in options.items() if value is not None}
@@ -137,12 +132,31 @@ def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[
         return cls(**options)
 
     def options_of(cls: type[Measure]) -> "SearchStrategy[Measure]":
-        names = {field.name: st.sampled_from(cls.samples.get(field.name) or values[field.name]) for field in fields(cls)}
+        names = {name: st.sampled_from(values) for name, values in option_values(cls).items()}
         strategy: SearchStrategy[Measure] = st.fixed_dictionaries(names).map(lambda options: build(cls, options))
         return strategy
 
     found: SearchStrategy[Measure] = st.sampled_from(tuple(classes or _of_one_run())).flatmap(options_of)
     return found
+
+
+def option_values(cls: type[Measure]) -> dict[str, tuple[Any, ...]]:
+    """Some values of every option of a class, None for unset among them.
+
+    Examples
+    --------
+    >>> option_values(MEASURES["RR"])["rel"]
+    (None, -1, 0, 0.5, 1, 2)
+    """
+    values: dict[str, tuple[Any, ...]] = {
+        "cutoff": CUTOFFS,
+        "gain": (None, *GAINS),
+        "discount": (None, *DISCOUNTS),
+        "rel": (None, -1, 0, 0.5, 1, 2),
+        "judged_only": (None, None, True),
+        **{name: (None, *words) for name, words in _words().items()},
+    }
+    return {field.name: cls.samples.get(field.name) or values[field.name] for field in fields(cls)}
 
 
 def _of_one_run() -> list[type[Measure]]:
@@ -167,7 +181,7 @@ def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "Sea
     >>> find(conventions(ties="expected"), lambda convention: True, settings=any_one).alignment.ties
     'expected'
     """
-    st = _strategies()
+    st = drawn_from()
     changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in fixed}
     strategy: SearchStrategy[Convention] = st.builds(
         lambda preset, switches: Convention.of(preset, **{**switches, **fixed}),
@@ -213,6 +227,3 @@ def missing_facts(cls: type[Measure]) -> list[str]:
     if unknown:
         problems.append(f"from_convention names {', '.join(sorted(unknown))}, which are no options")
     return problems
-
-
-__all__ = ["PRESETS", "conventions", "judgments", "lists", "measures", "missing_facts", "runs"]

@@ -1,0 +1,302 @@
+"""Measures of one's own: a plain function of one query's ranked grades, made a measure by a decorator.
+
+What needs options, closed forms over tied scores, or all queries at once is a class instead: a frozen dataclass that extends `Measure`.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args, overload
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures import MEASURES
+from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
+from idealrank.measures.measure import Aggregate, Measure, PerQuery
+from idealrank.measures.ranks import tie_groups, tied_ranks
+from idealrank.measures.spellings import PRESET_OPTIONS, SPELLINGS
+
+UserTies: TypeAlias = Literal["not offered", "not affected"]
+UserFunction: TypeAlias = Callable[..., Any]
+
+# What a function may ask for beside the grades, by the name of its parameter.
+_EXTRAS = ("ideal", "cutoff")
+
+
+class FunctionMeasure(Measure):
+    """A measure that calls a function for every query; made by `measure`.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Ranks that count; the function sees only these. Written with an @ in Python too: ``reward @ 10``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> @ir.measure
+    ... def top_grade(grades):
+    ...     return grades[0]
+    >>> str(top_grade), str(top_grade @ 10), isinstance(top_grade, FunctionMeasure)
+    ('top_grade', 'top_grade@10', True)
+    """
+
+    function: ClassVar[UserFunction]
+    extras: ClassVar[tuple[str, ...]] = ()
+
+    def __matmul__(self, cutoff: "Cutoff | str") -> Self:
+        """The same measure with this cutoff."""
+        return replace(self, cutoff=cutoff)  # type: ignore[arg-type]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives, called as it was written."""
+        return self.function(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionMeasure) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process finds the measure where its function was written."""
+        cls = type(self)
+        if getattr(_found(cls.__module__, cls.__qualname__), "function", None) is not cls.function:
+            raise OptionError(
+                f"measure {self.name} cannot travel to another process: found it at {cls.__module__}.{cls.__qualname__}, "
+                "expected a function at the top of a module, under its own name"
+            )
+        return _restored, (cls.__module__, cls.__qualname__, {"cutoff": self.cutoff, "judged_only": self.judged_only})
+
+    def _identity(self) -> tuple[Any, ...]:
+        """What makes two of them the same: the function itself, whatever it is called, with facts and options."""
+        return self.function, self.name, self.bounds, self.direction, self.ties, self.aggregate, self.cutoff, self.judged_only
+
+    def depth(self, *, lists: bool = False) -> int:
+        """The cutoff, but all of `lists` where the function sees the ideal, which is made of what is kept."""
+        return 0 if lists and "ideal" in self.extras else super().depth(lists=lists)
+
+    def measured(self, judged: Judged) -> PerQuery:
+        """Values of every query; ties are refused only where the order of tied documents could change what the function sees."""
+        return self.compute(judged.condensed() if self.judged_only else judged)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Values of every query, one call each."""
+        limit = np.minimum(resolve_cutoff(self.cutoff, judged.lengths), judged.lengths)
+        self._refuse_ties(judged, limit)
+        offsets, grades = _by_rank(judged, limit)
+        ideal = judged.ideal.grade.copy()
+        cuts = None if self.cutoff is None else resolve_cutoff(self.cutoff, judged.lengths).tolist()
+        values, scored = np.full(judged.n_queries, np.nan), np.ones(judged.n_queries, bool)
+        for query in range(judged.n_queries):
+            given = {
+                "ideal": ideal[judged.ideal.offsets[query] : judged.ideal.offsets[query + 1]],
+                "cutoff": None if cuts is None else cuts[query],
+            }
+            value = self._value(judged, query, grades[offsets[query] : offsets[query + 1]], given)
+            scored[query] = value is not None
+            values[query] = math.nan if value is None else value
+        return PerQuery(values, None if scored.all() else scored)
+
+    def _value(self, judged: Judged, query: int, grades: FloatArray, given: Mapping[str, Any]) -> float | None:
+        """One call, and what it gave as a number; None leaves the query out."""
+        try:
+            value = self.function(grades, **{name: given[name] for name in self.extras})
+            number = None if value is None else _number(value)
+        except Exception as error:
+            where = f"measure {self}, query {judged.queries[query]!r} ({grades.size} documents)"
+            hint = "; the list is empty: return a number for it, or None to leave the query out" if not grades.size else ""
+            raise InputError(f"{where}: {type(error).__name__}: {error}{hint}") from error
+        return number
+
+    def _refuse_ties(self, judged: Judged, limit: IntArray) -> None:
+        hits = judged.hits
+        if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
+            return
+        starts, sizes, _ = tie_groups(hits, hits.tie_first)
+        if not starts.size:
+            return
+        first, last, reach = hits.tie_first[starts], hits.tie_last[starts], limit[hits.query[starts]]
+        mixed = (sizes <= last - first) | (np.maximum.reduceat(hits.grade, starts) != np.minimum.reduceat(hits.grade, starts))
+        matters = mixed & (first < last) & (first <= reach)
+        if self.ties == "not affected":
+            matters &= last > reach
+        if matters.any():
+            query = judged.queries[int(hits.query[starts[matters]][0])]
+            raise OptionError(
+                f"{self}: {np.unique(hits.query[starts[matters]]).size} queries have tied scores, {query!r} first, and a function of one "
+                "order cannot give the expected value over all of them; choose ties=docid, input, best or worst, or write a class"
+            )
+
+
+def _by_rank(judged: Judged, limit: IntArray) -> tuple[IntArray, FloatArray]:
+    """Where each query begins, and the grade at each of its ranks, NaN where nobody judged the document."""
+    offsets = np.concatenate(([0], np.cumsum(limit)))
+    grades = np.full(int(offsets[-1]), np.nan)
+    hits = judged.hits
+    rank = tied_ranks(judged, hits, hits.grade)
+    within = rank <= limit[hits.query]
+    grades[offsets[hits.query[within]] + rank[within] - 1] = hits.grade[within]
+    return offsets, grades
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (str, bytes)) or np.ndim(value) != 0:
+        raise TypeError(f"gave {type(value).__name__}, expected a number, or None to leave the query out")
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError("gave NaN, expected a number, or None to leave the query out (documents nobody judged have the grade NaN)")
+    return number
+
+
+def _found(module: str, qualname: str) -> Any:
+    found: Any = import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _restored(module: str, qualname: str, options: Mapping[str, Any]) -> FunctionMeasure:
+    found: FunctionMeasure = replace(_found(module, qualname), **options)
+    return found
+
+
+@overload
+def measure(function: UserFunction, /) -> FunctionMeasure: ...
+@overload
+def measure(
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    direction: int = 1,
+    ties: UserTies = "not offered",
+    aggregate: Aggregate = "mean",
+    use: str = "",
+) -> Callable[[UserFunction], FunctionMeasure]: ...
+def measure(
+    function: UserFunction | None = None,
+    /,
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    direction: int = 1,
+    ties: UserTies = "not offered",
+    aggregate: Aggregate = "mean",
+    use: str = "",
+) -> FunctionMeasure | Callable[[UserFunction], FunctionMeasure]:
+    """Make a function of one query's ranked grades a measure, for `evaluate` and every output.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the grades by rank, a float64 array of its own with NaN for documents nobody judged, cut at the cutoff, and gives a number,
+        or None to leave the query out. A parameter called ``ideal`` gets all judged grades of the query, falling; one called ``cutoff``
+        gets the k of ``@k``, or None. A judged query without an answer is an empty array.
+    name : str, optional
+        Its text; default the function's name.
+    bounds : tuple of two floats
+        Least and greatest value; what lies outside is counted in the coverage and warned of.
+    direction : {1, -1, 0}
+        Whether more is better, less is better, or neither.
+    ties : {"not offered", "not affected"}
+        Whether the order of documents can change the value. A function sees one order; under ``ties=expected`` a query whose tied
+        documents differ in grade is refused, unless the function does not look at their order.
+    aggregate : {"mean", "sum", "geometric"}
+        How queries are put together.
+    use : str
+        When to choose it and when not.
+
+    Returns
+    -------
+    FunctionMeasure
+        ``reward @ 10`` is the same with a cutoff. Equal only to a measure of the very same function.
+
+    Raises
+    ------
+    OptionError
+        A fact cannot be used, or a listed measure has that name.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> import numpy as np
+    >>> @ir.measure(bounds=(0, 1))
+    ... def reward(grades):
+    ...     "1 when a document of grade 3 is there, half of that for grade 2."
+    ...     return np.nanmax(grades, initial=1) / 2 - 0.5
+    >>> ir.evaluate({"q": {"a": 3, "b": 2}}, {"q": ["x", "b", "a"]}, ["RR", reward, reward @ 2]).mean()
+    {'RR': 0.5, 'reward': 1.0, 'reward@2': 0.5}
+    """
+
+    def decorate(function: UserFunction) -> FunctionMeasure:
+        title = name if name is not None else getattr(function, "__name__", "")
+        facts = {"bounds": bounds, "direction": direction, "ties": ties, "aggregate": aggregate, "use": use}
+        return _made(function, title, facts)
+
+    return decorate if function is None else decorate(function)
+
+
+def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> FunctionMeasure:
+    if not callable(function):
+        raise OptionError(f"measure: found {function!r}, expected a function of one query's grades")
+    _check_name(name)
+    _check_facts(name, facts)
+    doc = inspect.getdoc(function) or ""
+    namespace = {
+        **facts,
+        "bounds": (float(facts["bounds"][0]), float(facts["bounds"][1])),
+        "name": name,
+        "summary": " ".join(doc.partition("\n\n")[0].split()) or "a measure of one's own",
+        "function": staticmethod(function),
+        "extras": _extras(function, name),
+        "__doc__": doc or None,
+        "__module__": getattr(function, "__module__", __name__),
+        "__qualname__": getattr(function, "__qualname__", name),
+    }
+    made: FunctionMeasure = type(name, (FunctionMeasure,), namespace)()
+    return made
+
+
+def _check_name(name: str) -> None:
+    if not name.isidentifier():
+        raise OptionError(f"measure {name!r}: expected letters, digits and _ alone; give one with @idealrank.measure(name=...)")
+    plain = name.rstrip("0123456789").rstrip("_").lower() if name[-1].isdigit() else name.lower()
+    listed = name if name in MEASURES else SPELLINGS.get(plain) or PRESET_OPTIONS.get(plain, (None,))[0]
+    if listed:
+        raise OptionError(f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own; give name=")
+
+
+def _check_facts(name: str, facts: Mapping[str, Any]) -> None:
+    allowed = {"direction": (1, -1, 0), "ties": get_args(UserTies), "aggregate": ("mean", "sum", "geometric")}
+    for fact, words in allowed.items():
+        if facts[fact] not in words:
+            more = "; a closed form needs a class" if facts[fact] == "closed form" else ""
+            raise OptionError(f"measure {name}: {fact}={facts[fact]!r}, expected one of {' | '.join(map(str, words))}{more}")
+    try:
+        low, high = map(float, facts["bounds"])
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not low <= high:
+        raise OptionError(f"measure {name}: bounds={facts['bounds']!r}, expected the least and the greatest value, as in (0, 1)")
+
+
+def _extras(function: UserFunction, name: str) -> tuple[str, ...]:
+    """What the function asks for beside the grades."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some functions written in C do not tell
+        return ()
+    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
+    others = [one for one in parameters if one not in positional[:1] and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    unknown = [one.name for one in others if one.name not in _EXTRAS and one.default is one.empty]
+    if not positional or unknown:
+        found = ", ".join(one.name for one in parameters) or "no parameter"
+        raise OptionError(
+            f"measure {name}: found {found}; expected the grades first, then only {' and '.join(_EXTRAS)}, or parameters with a default"
+        )
+    return tuple(one.name for one in others if one.name in _EXTRAS)

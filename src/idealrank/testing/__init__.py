@@ -1,0 +1,24 @@
+"""Hypothesis strategies for judgments, runs, lists, measures and conventions, and the checks that every measure must pass.
+
+For tests of measures of one's own and of this library. Hypothesis is imported when a strategy is made: ``pip install
+'idealrank[testing]'``; `check_measure` does without it.
+Scores tie often, near-ties differ beyond float32, and both zeros occur, for that is where rankings go wrong.
+"""
+
+from idealrank.conventions import PRESETS
+from idealrank.testing.checking import check_measure, faults_of
+from idealrank.testing.strategies import Grades, Scores, conventions, judgments, lists, measures, missing_facts, runs
+
+__all__ = [
+    "PRESETS",
+    "Grades",
+    "Scores",
+    "check_measure",
+    "conventions",
+    "faults_of",
+    "judgments",
+    "lists",
+    "measures",
+    "missing_facts",
+    "runs",
+]

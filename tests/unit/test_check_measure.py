@@ -1,0 +1,178 @@
+"""`check_measure`: what holds passes, and each broken promise is told in words with an input that shows it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.measures import MEASURES
+from idealrank.measures.facts import example_of
+from idealrank.testing import check_measure, faults_of
+
+FEW = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(ir.Measure):
+    """Whether a document of at least this grade was returned, times a weight."""
+
+    weight: float | None = None
+
+    name: ClassVar[str] = "Found"
+    summary: ClassVar[str] = "whether anything relevant was returned"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 4.0)
+    ties: ClassVar = "not affected"
+    cuts: ClassVar = "none"
+    samples: ClassVar = {"weight": (None, 2, 4)}
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        values = np.zeros(judged.n_queries)
+        values[judged.relevant(1).hits.query] = self.weight or 1
+        return ir.PerQuery(values)
+
+
+def test_a_class_that_keeps_its_promises_passes() -> None:
+    check_measure(Found(weight=2), max_examples=FEW)
+    assert ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, [Found(weight=2), Found()]).mean() == {"Found(weight=2)": 2.0, "Found": 1.0}
+
+
+@pytest.mark.parametrize("name", ["nDCG", "AP", "RR", "NumRel"])
+def test_listed_measures_pass(name: str) -> None:
+    check_measure(example_of(MEASURES[name]), max_examples=FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_listed_measure_passes(name: str) -> None:
+    check_measure(example_of(MEASURES[name]))
+
+
+class _Unbounded(Found):
+    name = "OutOfBounds"
+    bounds = (0.0, 0.5)
+
+
+class _Upside(Found):
+    name = "Upside"
+    direction = 1
+    bounds = (-10.0, 10.0)
+    ties = "not offered"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        return ir.PerQuery(-judged.sum_by_query(judged.hits.query, judged.hits.grade / judged.hits.rank))
+
+
+class _Affected(Found):
+    name = "Affected"
+    bounds = (0.0, 10.0)
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        return ir.PerQuery(judged.sum_by_query(judged.hits.query, judged.hits.grade / judged.hits.rank))
+
+
+class _NoMean(_Affected):
+    name = "NoMean"
+    ties = "closed form"
+
+
+class _Together(Found):
+    name = "Together"
+    bounds = (0.0, 100.0)
+    direction = 0
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        return ir.PerQuery(np.full(judged.n_queries, float(judged.hits.query.size)))
+
+
+class _Shallow(Found):
+    name = "Shallow"
+
+    def depth(self, *, lists: bool = False) -> int:
+        return 1
+
+
+class _Crashing(Found):
+    name = "Crashing"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        return ir.PerQuery(judged.hits.grade[: judged.n_queries])
+
+
+class _Blank(Found):
+    name = "two words"
+
+
+class _Taken(Found):
+    name = "AP"
+
+
+class _Undeclared(Found):
+    name = "Undeclared"
+    power: float = 2.0
+
+
+class _Wrong(Found):
+    name = "Wrong"
+    ties = "sometimes"  # type: ignore[assignment]
+
+
+class _Silent(Found):
+    name = "Silent"
+
+    def __str__(self) -> str:
+        return "Silent"
+
+
+@pytest.mark.parametrize(
+    ("cls", "words"),
+    [
+        (_Unbounded, "has 1, bounds say 0 to 0.5; judgments {'q"),
+        (_Upside, "the ideal order is not the best"),
+        (_Affected, "ties are said not to affect it, and do"),
+        (_NoMean, "is not the mean over the orders of ties"),
+        (_Together, "queries are not independent"),
+        (_Shallow, "it needs hits that it does not ask for"),
+        (_Crashing, "fails on some input"),
+        (_Blank, "has blanks"),
+        (_Taken, "name AP is that of the listed measure AP"),
+        (_Undeclared, "option power is no part of the measure; put @dataclass"),
+        (_Wrong, "class fact ties='sometimes', expected one of"),
+        (_Silent, "two different measures have the text Silent"),
+    ],
+)
+def test_a_broken_promise_is_told_in_words(cls: type[Found], words: str) -> None:
+    faults = faults_of(cls(), max_examples=25)
+
+    assert any(words in fault for fault in faults), faults
+    with pytest.raises(AssertionError, match="does not hold what it promises"):
+        check_measure(cls(), max_examples=25)
+
+
+def test_functions_are_held_to_their_facts() -> None:
+    @ir.measure(bounds=(0, 1))
+    def reward(grades):
+        return float((grades > 1).any())
+
+    @ir.measure(bounds=(0, 1))
+    def too_much(grades):
+        return np.nansum(grades)
+
+    @ir.measure(ties="not affected")
+    def top(grades):
+        return np.nansum(grades[:1])
+
+    check_measure(reward, max_examples=FEW)
+    check_measure(reward @ 2, max_examples=FEW)
+    assert [fault.partition(":")[0] for fault in faults_of(too_much, max_examples=25)] == ["bounds"]
+    assert "ties are said not to affect it, and do" in {fault.partition(":")[0] for fault in faults_of(top, max_examples=25)}
+
+
+def test_the_report_is_the_same_each_time() -> None:
+    assert faults_of(_Upside(), max_examples=FEW) == faults_of(_Upside(), max_examples=FEW)
+
+
+def test_what_is_no_measure_is_refused() -> None:
+    with pytest.raises(ir.OptionError, match="expected a measure"):
+        check_measure("nDCG")  # type: ignore[arg-type]
