@@ -32,6 +32,11 @@ class PerQuery:
         Which queries count; None when all do.
     texts : sequence of str, or None
         What a measure of text says of each query.
+
+    Examples
+    --------
+    >>> PerQuery(np.array([0.5, 1.0])).values
+    array([0.5, 1. ])
     """
 
     values: FloatArray
