@@ -56,8 +56,8 @@ class PairMeasure(Measure):
         if self.ties == "not offered" and pairs.ties == "expected" and (pairs.a.tied.any() or pairs.b.tied.any()):
             n = int(np.count_nonzero(pairs.a.tied | pairs.b.tied))
             raise OptionError(
-                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over their orders has no closed form for this measure; "
-                "choose ties=shared, docid or input"
+                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over their orders has no closed "
+                "form for this measure; choose ties=shared, docid or input"
             )
         return self.of_pair(pairs)
 

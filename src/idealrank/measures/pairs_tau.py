@@ -47,8 +47,8 @@ class _Correlation(PairMeasure):
         if pairs.ties == "expected" and (straddling := kept & ((a.last > limit) | (b.last > limit))).any():
             n = np.unique(pairs.query[straddling]).size
             raise OptionError(
-                f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} queries, and the mean over their orders has no closed form then; "
-                "choose ties=shared, docid or input, or leave the cutoff out"
+                f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} queries, and the mean over "
+                "their orders has no closed form then; choose ties=shared, docid or input, or leave the cutoff out"
             )
         return pairs.query[kept], a.first[kept], b.first[kept]
 
