@@ -7,7 +7,19 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from tests.parity.trec_folder import OUTPUTS, Printed, differences, dl19_file, dl19_output, folder_file, folder_output, offered
+from tests.parity.trec_folder import (
+    DL19_QRELS,
+    DL19_RUN,
+    OUTPUTS,
+    Printed,
+    differences,
+    dl19_file,
+    dl19_output,
+    first_documents,
+    folder_file,
+    folder_output,
+    offered,
+)
 
 MEASURES_HERE = {"map", "P_10", "recall_100", "recip_rank", "ndcg", "ndcg_cut_10", "num_ret", "num_rel_ret", "map_cut_10", "set_recall"}
 
@@ -37,12 +49,7 @@ def test_all_wanted_measures_are_compared() -> None:
 
 def test_lists_cut_at_100_documents() -> None:
     """-M100: only the first hundred documents of each query are looked at."""
-    lines = [line.split() for line in folder_file("results.trunc").read_text().splitlines()]
-    ranked: dict[str, list[tuple[float, str]]] = {}
-    for query, _, document, _, score, *_ in lines:
-        ranked.setdefault(query, []).append((float(score), document))
-    run = ir.Run({query: {document: score for score, document in sorted(rows, reverse=True)[:100]} for query, rows in ranked.items()})
-    assert differing(folder_output("out.test.aqcM"), folder_file("qrels.test"), run) == []
+    assert differing(folder_output("out.test.aqcM"), folder_file("qrels.test"), first_documents("results.trunc", 100)) == []
 
 
 def test_gains_and_cutoffs_of_its_own() -> None:
@@ -58,8 +65,6 @@ def test_gains_and_cutoffs_of_its_own() -> None:
 
 # --- TREC Deep Learning 2019: 43 queries, BM25, a thousand deep ------------------------------------------------------------------
 
-QRELS, RUN = "qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"
-
 
 @pytest.mark.parametrize(("version", "convention"), [("9.0.4", "trec_eval-9"), ("10", "trec_eval-10")])
 @pytest.mark.parametrize("level", [1, 2])
@@ -68,7 +73,7 @@ def test_dl19_per_query(version: str, convention: str, level: int) -> None:
     printed = dl19_output(version, level)
     measures = offered(printed, rel=None if level == 1 else float(level))
     assert set(measures) >= MEASURES_HERE
-    evaluation = ir.evaluate(dl19_file(QRELS), dl19_file(RUN), measures.values(), f"{convention},missing=zero")
+    evaluation = ir.evaluate(dl19_file(DL19_QRELS), dl19_file(DL19_RUN), measures.values(), f"{convention},missing=zero")
     # With -l 2 trec_eval -c still counts every grade above 0 in num_rel.
     assert differences(printed, measures, evaluation, but=["num_rel"] if level == 2 else []) == []
 
@@ -76,7 +81,7 @@ def test_dl19_per_query(version: str, convention: str, level: int) -> None:
 def test_dl19_headlines() -> None:
     """The numbers published for this BM25 run."""
     measures = ["nDCG@10", "AP(rel=2)", "R(rel=2)@100", "R(rel=2)@1000", "R@100", "R@1000", "NumRel(rel=2)", "NumRel"]
-    means = ir.evaluate(dl19_file(QRELS), dl19_file(RUN), measures).mean()
+    means = ir.evaluate(dl19_file(DL19_QRELS), dl19_file(DL19_RUN), measures).mean()
     assert [f"{value:.4f}" for value in means.values()] == [
         "0.5058",
         "0.3013",
@@ -91,8 +96,8 @@ def test_dl19_headlines() -> None:
 
 def test_dl19_compressed_or_not(tmp_path: Path) -> None:
     """The same bits from the unpacked files."""
-    for name in (QRELS, RUN):
+    for name in (DL19_QRELS, DL19_RUN):
         (tmp_path / name.removesuffix(".gz")).write_bytes(gzip.decompress(dl19_file(name).read_bytes()))
-    packed = ir.evaluate(dl19_file(QRELS), dl19_file(RUN), ["nDCG@10", "AP"])
-    plain = ir.evaluate(tmp_path / QRELS.removesuffix(".gz"), tmp_path / RUN.removesuffix(".gz"), ["nDCG@10", "AP"])
+    packed = ir.evaluate(dl19_file(DL19_QRELS), dl19_file(DL19_RUN), ["nDCG@10", "AP"])
+    plain = ir.evaluate(tmp_path / DL19_QRELS.removesuffix(".gz"), tmp_path / DL19_RUN.removesuffix(".gz"), ["nDCG@10", "AP"])
     assert repr(packed.per_query()) == repr(plain.per_query())

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
@@ -38,6 +39,7 @@ OUTPUTS: Mapping[str, Output] = {
 }
 """Outputs that are one evaluation of two files, nothing else being asked."""
 
+DL19_QRELS, DL19_RUN = "qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"
 
 # What trec_eval means where the bare name is another tool's measure too; its rbp does not look at -l.
 OF_TREC_EVAL = {"rbp": "trec_rbp"}
@@ -62,6 +64,15 @@ def folder_output(name: str) -> Printed:
 def dl19_output(version: str, level: int) -> Printed:
     """What version 9.0.4 or 10 printed at relevance level 1 or 2."""
     return read_printed(dl19_file(f"dl19.l{level}.trec_eval-{version}.txt.gz"))
+
+
+def first_documents(name: str, count: int) -> Run:
+    """The first documents of each query of a run in the folder, as ``-M`` leaves them."""
+    ranked: dict[str, list[tuple[float, str]]] = {}
+    for line in folder_file(name).read_text(encoding="utf-8").splitlines():
+        query, _, document, _, score, *_ = line.split()
+        ranked.setdefault(query, []).append((float(score), document))
+    return Run({query: {document: score for score, document in sorted(rows, reverse=True)[:count]} for query, rows in ranked.items()})
 
 
 def read_printed(path: Path) -> Printed:
