@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.api import dcg, evaluate, ndcg, read_qrels, read_run
+    from idealrank.api import dcg, evaluate, ndcg, read_assessors, read_preferences, read_qrels, read_run
     from idealrank.conventions import PRESETS, Convention
     from idealrank.coverage import Coverage
+    from idealrank.data.assessors import AssessorQrels
     from idealrank.data.judged import Judged
     from idealrank.data.lists import Lists
+    from idealrank.data.preferences import PreferenceQrels
     from idealrank.data.qrels import Qrels
     from idealrank.data.run import Run
     from idealrank.errors import (
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from idealrank.measures.cascade import ERR, RBP
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
+    from idealrank.measures.groups import APAvgJG, PAvgJG
     from idealrank.measures.labels import ARP, LRAP, PWA, Compat
     from idealrank.measures.measure import Measure, PerQuery
     from idealrank.measures.order import AUC, OPA, Accuracy, GradeTau, GradeTauAP, GradeWeightedTau
@@ -42,12 +45,14 @@ if TYPE_CHECKING:
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
     from idealrank.measures.parse import parse_measure
     from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
+    from idealrank.measures.preference import NumPrefsFul, NumPrefsPoss, PrefsAvgJG, PrefsAvgJGRnonrel, PrefsPair, PrefsSimp
     from idealrank.measures.sets import SetAP, SetF, SetP
     from idealrank.measures.total_recall import WSS, LastRel, RecallArea
     from idealrank.measures.user import measure
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
+    "AssessorQrels": "data.assessors",
     "Convention": "conventions",
     "Coverage": "coverage",
     "DifferenceSplit": "reconciliation",
@@ -68,6 +73,7 @@ _HOMES = {
     "PAIR_MEASURES": "measures",
     "PRESETS": "conventions",
     "PerQuery": "measures.measure",
+    "PreferenceQrels": "data.preferences",
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
     "Run": "data.run",
@@ -78,6 +84,8 @@ _HOMES = {
     "ndcg": "api",
     "overlap": "inquiry",
     "parse_measure": "measures.parse",
+    "read_assessors": "api",
+    "read_preferences": "api",
     "read_qrels": "api",
     "read_run": "api",
     "reconcile": "inquiry",
@@ -102,7 +110,9 @@ __all__ = [
     "RBP",
     "RR",
     "WSS",
+    "APAvgJG",
     "Accuracy",
+    "AssessorQrels",
     "Compat",
     "Convention",
     "Coverage",
@@ -127,6 +137,8 @@ __all__ = [
     "Lists",
     "Measure",
     "MissingExtraError",
+    "NumPrefsFul",
+    "NumPrefsPoss",
     "NumQ",
     "NumRel",
     "NumRelRet",
@@ -135,7 +147,13 @@ __all__ = [
     "Overlap",
     "OverlapAtK",
     "P",
+    "PAvgJG",
     "PerQuery",
+    "PreferenceQrels",
+    "PrefsAvgJG",
+    "PrefsAvgJGRnonrel",
+    "PrefsPair",
+    "PrefsSimp",
     "Qrels",
     "R",
     "RecallArea",
@@ -157,6 +175,8 @@ __all__ = [
     "ndcg",
     "overlap",
     "parse_measure",
+    "read_assessors",
+    "read_preferences",
     "read_qrels",
     "read_run",
     "reconcile",

@@ -10,13 +10,17 @@ import numpy as np
 from idealrank import evaluation as core
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention
+from idealrank.data.assessors import AssessorQrels
+from idealrank.data.joining import Judgments
 from idealrank.data.lists import Lists, array_alignment
+from idealrank.data.preferences import PreferenceQrels
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation import Evaluation
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
+from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.provenance import input_files
 from idealrank.io.reading import read_qrels, read_run
 from idealrank.measures.cutoffs import Cutoff
@@ -32,7 +36,7 @@ AnyTable: TypeAlias = Any
 
 DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
 
-__all__ = ["DEFAULT_MEASURES", "dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
+__all__ = ["DEFAULT_MEASURES", "dcg", "evaluate", "ndcg", "read_assessors", "read_preferences", "read_qrels", "read_run"]
 
 
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels:
@@ -52,6 +56,10 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels
     if is_frame(qrels):
         return qrels_from_frame(qrels, duplicates=duplicates)
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
+
+
+def _to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
+    return table if isinstance(table, (PreferenceQrels, AssessorQrels)) else to_qrels(table, duplicates=duplicates)
 
 
 def to_run(run: AnyTable, *, name: str | None = None) -> Run:
@@ -85,7 +93,7 @@ def is_array(value: Any) -> bool:
     >>> is_array([1, 0]), is_array({"q": {"a": 1}})
     (True, False)
     """
-    if isinstance(value, (Qrels, Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
+    if isinstance(value, (Qrels, PreferenceQrels, AssessorQrels, Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
         return False
     return isinstance(value, (np.ndarray, Sequence)) or hasattr(value, "__array__")
 
@@ -109,8 +117,8 @@ def evaluate(
 
     Parameters
     ----------
-    qrels : path, mapping, dataframe, Qrels, or array of labels
-        Judgments.
+    qrels : path, mapping, dataframe, Qrels, PreferenceQrels, AssessorQrels, or array of labels
+        Judgments; preferences and judgments of several assessors are for the measures that need them.
     run : path, mapping, dataframe, Run, or array of scores
         What the system returned; an array when `qrels` is one.
     measures : measure or iterable of them
@@ -155,7 +163,8 @@ def evaluate(
         raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
-    read_qrels_, read_run_ = to_qrels(qrels, duplicates="error" if duplicates == "twice" else duplicates), to_run(run)
+    read_run_ = to_run(run)
+    read_qrels_ = _to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
         read_qrels_, read_run_, measures, convention, max_documents=max_documents, threads=threads, progress=progress, inputs=inputs

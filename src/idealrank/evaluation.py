@@ -10,9 +10,8 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.conventions import Convention
 from idealrank.coverage import Coverage
-from idealrank.data.judged import align
+from idealrank.data.joining import Judgments, join, tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
-from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
@@ -226,7 +225,7 @@ class Evaluation:
 
 
 def evaluate(
-    qrels: Qrels,
+    qrels: Judgments,
     run: Run,
     measures: "MeasureLike | Iterable[MeasureLike]",
     convention: "Convention | str" = "standard",
@@ -240,8 +239,10 @@ def evaluate(
 
     Parameters
     ----------
-    qrels, run : Qrels, Run
-        What was judged and what was returned.
+    qrels : Qrels, PreferenceQrels or AssessorQrels
+        What was judged. With preferences ties by document id go by rising id, as in trec_eval.
+    run : Run
+        What was returned.
     measures : measure or iterable of them
         Measures or texts.
     convention : Convention or str
@@ -257,14 +258,18 @@ def evaluate(
 
     Examples
     --------
+    >>> from idealrank.data.qrels import Qrels
     >>> evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG@10").mean()["nDCG@10"]
     1.0
     """
     asked, convention = parse_measures(measures), Convention.of(convention)
+    for measure in asked:
+        measure.check_tables(tables_of(qrels))
+    convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
     resolved = tuple(measure.under(convention) for measure in asked)
     depths = [measure.hits_needed() for measure in resolved]
     depth = 0 if 0 in depths else max(depths)
-    judged = align(qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress)
+    judged = join(qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress)
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
@@ -362,6 +367,7 @@ def compatible(evaluations: Sequence[Evaluation]) -> Mapping[str, Evaluation]:
 
     Examples
     --------
+    >>> from idealrank.data.qrels import Qrels
     >>> one = evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}, name="one"), "AP")
     >>> list(compatible([one]))
     ['one']

@@ -7,6 +7,7 @@ query, rank, tie group and grade, and beside them what the ideal needs and what 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import AnyArray, FloatArray, IntArray, QueryIds, decode_id, thread_count
+
+if TYPE_CHECKING:
+    from idealrank.data.assessors import ByAssessor
+    from idealrank.data.preferred import Preferred
 
 # Queries, hits and judgments of a stretch: columns of so many stay in the cache.
 _STRETCH = 1 << 18
@@ -89,14 +94,22 @@ class Judged:
         self.complete = complete
         self._hits = hits
         self._ideal = ideal
-        self._judgments = judgments or self._from_ideal
+        self._judgments = judgments or (lambda: Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade))
         self._parts = parts
         self._relevant: dict[float, Relevant] = {}
+        # What `align_preferences` and `align_assessors` add; None where the judgments are plain grades.
+        self.preferences: Preferred | None = None
+        self.assessors: ByAssessor | None = None
 
     @property
     def n_queries(self) -> int:
         """Number of queries that count."""
         return len(self.queries)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """What there is beside plain grades, in the words of `Measure.needs`."""
+        return tuple(name for name in ("preferences", "assessors") if getattr(self, name) is not None)
 
     @cached_property
     def hits(self) -> Hits:
@@ -134,9 +147,6 @@ class Judged:
         """
         return iter((self,)) if self._parts is None else self._parts()
 
-    def _from_ideal(self) -> Judgments:
-        return Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade)
-
     def condensed(self) -> "Judged":
         """The same lists without the documents that nobody judged: ranks close up, and lists are as long as they have judged ones.
 
@@ -151,7 +161,7 @@ class Judged:
             return self
         zeros = np.zeros(self.n_queries, np.int64)
         counters = replace(self.alignments, first_unjudged=zeros, straddling=zeros)
-        return Judged(
+        closer = Judged(
             queries=self.queries,
             ties=self.ties,
             lengths=self.alignments.judged.astype(np.int64),
@@ -162,6 +172,8 @@ class Judged:
             scope=self.scope,
             judgments=lambda: self.judgments,
         )
+        closer.preferences, closer.assessors = self.preferences, self.assessors
+        return closer
 
     def relevant(self, threshold: float) -> Relevant:
         """The hits with at least this grade; found once, for every binary measure asks.

@@ -27,6 +27,7 @@ class NumQ(Measure):
     """
 
     name: ClassVar[str] = "NumQ"
+    looks_at_grades: ClassVar[bool] = False
     cuts: ClassVar = "none"
     aggregate: ClassVar = "sum"
     direction: ClassVar[int] = 0
@@ -72,6 +73,7 @@ class NumRet(Measure):
     """
 
     name: ClassVar[str] = "NumRet"
+    looks_at_grades: ClassVar[bool] = False
     aggregate: ClassVar = "sum"
     direction: ClassVar[int] = 0
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)

@@ -1,7 +1,7 @@
 """What a measure is: a frozen value whose text says every option that was set on it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -18,6 +18,12 @@ Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]
 Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
+
+# By the names in `Measure.needs`: where such a table comes from.
+_HOW_TO_GIVE = {
+    "preferences": "give judgments as PreferenceQrels (ir.read_preferences; --judgments prefs or qrels_prefs)",
+    "assessors": "give judgments as AssessorQrels (ir.read_assessors; --judgments qrels_jg)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +58,8 @@ class Measure:
     about its class, which tests check and tables print:
 
     * ``name``: its text without options; ``summary``: what it is, in a few words; ``use``: when to choose it and when not;
-    * ``kind``: what it looks at; ``needs``: tables beside qrels and run;
+    * ``kind``: what it looks at; ``needs``: tables beside qrels and run, by their names in `Judged`; ``looks_at_grades``: False
+      where it counts queries or returned documents, whatever the judgments are;
     * ``aggregate``: how queries are put together: the mean, the sum for counts, the geometric mean, or not at all for text;
     * ``direction``: 1 when more is better, -1 when less, 0 when neither;
     * ``bounds``: least and greatest value under the default convention;
@@ -82,6 +89,7 @@ class Measure:
     name: ClassVar[str]
     kind: ClassVar[Kind] = "per query"
     needs: ClassVar[tuple[str, ...]] = ()
+    looks_at_grades: ClassVar[bool] = True
     aggregate: ClassVar[Aggregate] = "mean"
     direction: ClassVar[int] = 1
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -132,12 +140,44 @@ class Measure:
         OptionError
             Scores tie, the convention asks for the expected value, and this measure has no closed form of it.
         """
+        self.check_tables(judged.tables)
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
             raise OptionError(
                 f"{self}: {np.count_nonzero(judged.alignments.tied)} queries have tied scores, and the expected value over their orders "
                 "has no closed form for this measure; choose ties=docid, input, best or worst"
             )
         return self.compute(judged.condensed() if self.judged_only else judged)
+
+    def check_tables(self, tables: Collection[str]) -> None:
+        """Refuse judgments of a kind that this measure cannot look at.
+
+        Parameters
+        ----------
+        tables : collection of str
+            What there is: ``preferences``, ``assessors``, ...; nothing for plain grades.
+
+        Raises
+        ------
+        OptionError
+            A table that the measure needs is not there, or there is one in the place of the grades that it looks at.
+
+        Examples
+        --------
+        >>> from idealrank.measures.binary import AP
+        >>> try:
+        ...     AP().check_tables(["preferences"])
+        ... except OptionError as error:
+        ...     print(error)
+        AP: found preferences, expected grades; give judgments as Qrels (ir.read_qrels; --judgments qrels), or choose another measure
+        """
+        for table in self.needs:
+            if table not in tables:
+                raise OptionError(f"{self}: expected {table}, found none; {_HOW_TO_GIVE.get(table, f'give {table}')}")
+        if self.looks_at_grades and not self.needs and tables:
+            raise OptionError(
+                f"{self}: found {' and '.join(tables)}, expected grades; give judgments as Qrels (ir.read_qrels; --judgments qrels), "
+                "or choose another measure"
+            )
 
     def per_query(self, judged: Judged) -> FloatArray:
         """Values per query, shape (n_queries,)."""

@@ -1,0 +1,370 @@
+"""Judgments of several assessors: the grades that each judgment group gave, and what they make of one ranking."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn, TypeAlias
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.alignment import Alignment
+from idealrank.data.grading import apply_grade_policies, ideal_grades
+from idealrank.data.hits import Alignments, Hits, Judgments
+from idealrank.data.judged import Judged
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
+from idealrank.errors import InputError
+
+# Row number from 0, what was found, what was expected, what to do: raises the error of whoever knows where the row came from.
+Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What judgment groups said, in columns, group after group.
+
+    Attributes
+    ----------
+    query : int64 array, shape (n_groups,)
+        Query of each group: its number in the table of documents.
+    names : tuple of str
+        Name of each group; two queries may have groups of one name.
+    group, row : int64 array, shape (n,)
+        Group and document (row of the table) of each judgment.
+    level : float64 array, shape (n,)
+        The grade or level given.
+    source : int64 array, shape (n,)
+        Which row of the input this was.
+    """
+
+    query: IntArray
+    names: tuple[str, ...]
+    group: IntArray
+    row: IntArray
+    level: FloatArray
+    source: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Judgments as they are read: rows of query, group, document and level, ids as bytes."""
+
+    queries: Sequence[bytes]
+    groups: Sequence[bytes]
+    documents: Sequence[bytes]
+    levels: FloatArray
+
+
+def tabulate(cells: Cells, value: Callable[[FloatArray], FloatArray], refuse: Refuse) -> tuple[_kernel.Table, Groups]:
+    """Number queries, groups and documents.
+
+    Parameters
+    ----------
+    cells : Cells
+        Rows in any order.
+    value : callable
+        What the table of all documents holds, from the highest level of each document.
+    refuse : callable
+        Raises the error for a row.
+
+    Returns
+    -------
+    table : Table
+        Every document that some group of its query judged, once.
+    groups : Groups
+        In order of first appearance, rows of a group in input order.
+
+    Raises
+    ------
+    InputError
+        A level is not finite.
+    """
+    unfit = np.flatnonzero(~np.isfinite(cells.levels))
+    if unfit.size:
+        refuse(int(unfit[0]), f"level {cells.levels[unfit[0]]}", "a finite number", "")
+    queries: dict[bytes, int] = {}
+    group_of: dict[tuple[int, bytes], int] = {}
+    row_of: dict[tuple[int, bytes], int] = {}
+    group, row = np.empty(cells.levels.size, np.int64), np.empty(cells.levels.size, np.int64)
+    for place, (query_id, group_id, document_id) in enumerate(zip(cells.queries, cells.groups, cells.documents, strict=True)):
+        query = queries.setdefault(query_id, len(queries))
+        group[place] = group_of.setdefault((query, group_id), len(group_of))
+        row[place] = row_of.setdefault((query, document_id), len(row_of))
+    names, pairs = list(queries), list(row_of)
+    best = np.full(len(pairs), -np.inf)
+    np.maximum.at(best, row, cells.levels)
+    by_query = np.argsort([query for query, _ in pairs], kind="stable")
+    placed = np.empty(len(pairs), np.int64)
+    placed[by_query] = np.arange(len(pairs))
+    table = _kernel.from_columns(
+        [names[pairs[i][0]] for i in by_query.tolist()], [pairs[i][1] for i in by_query.tolist()], value(best[by_query])
+    )
+    order = np.argsort(group, kind="stable")
+    group_query = np.array([query for query, _ in group_of], np.int64)
+    named = tuple(decode_id(name) for _, name in group_of)
+    return table, Groups(group_query, named, group[order], placed[row[order]], cells.levels[order], order)
+
+
+def refuse_plainly(what: str, cells: Cells) -> Refuse:
+    """Name a row by its ids, for judgments that come from no file.
+
+    Examples
+    --------
+    >>> try:
+    ...     refuse_plainly("assessors", Cells([b"q"], [b"ann"], [b"d"], np.ones(1)))(0, "grade nan", "a finite number", "")
+    ... except InputError as error:
+    ...     print(error)
+    assessors: query 'q', group 'ann', document 'd': found grade nan, expected a finite number
+    """
+
+    def refuse(row: int, found: str, expected: str, hint: str) -> NoReturn:
+        ids = (decode_id(column[row]) for column in (cells.queries, cells.groups, cells.documents))
+        query, group, document = map(repr, ids)
+        where = f"{what}: query {query}, group {group}, document {document}"
+        raise InputError(f"{where}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))
+
+    return refuse
+
+
+class AssessorQrels:
+    """Grades by query, assessor (or group of assessors) and document; immutable.
+
+    Measures of several assessors (``AP_avgjg``, ``P_avgjg``, ``Rprec_mult_avgjg``) look at one ranking through the eyes of each
+    and average what they see.
+
+    Parameters
+    ----------
+    grades : mapping
+        ``{query: {assessor: {document: grade}}}``; grades become float64 and must be finite.
+    name : str
+        Stands in messages.
+
+    Raises
+    ------
+    InputError
+        A grade is not a finite number.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = ir.AssessorQrels({"q1": {"ann": {"d1": 1, "d2": 0}, "ben": {"d2": 1}}})
+    >>> qrels.n_queries, qrels.assessors, qrels.of("ben")["q1"]
+    (1, ('ann', 'ben'), {'d2': 1.0})
+    >>> ir.evaluate(qrels, {"q1": ["d1", "d2"]}, "AP_avgjg").mean()["AP_avgjg"]
+    0.75
+    """
+
+    def __init__(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors") -> None:
+        rows = [
+            (encode_id(query), encode_id(assessor), encode_id(document), float(grade))
+            for query, groups in grades.items()
+            for assessor, graded in groups.items()
+            for document, grade in graded.items()
+        ]
+        queries, assessors, documents, values = zip(*rows, strict=True) if rows else ((), (), (), ())
+        cells = Cells(queries, assessors, documents, np.array(values, np.float64))
+        self._take(cells, refuse_plainly(name, cells), name, ())
+
+    @classmethod
+    def from_cells(cls, cells: Cells, refuse: Refuse, *, name: str = "assessors", paths: Sequence[str] = ()) -> "AssessorQrels":
+        """Judgments that a reader has taken apart.
+
+        Parameters
+        ----------
+        cells : Cells
+            The rows.
+        refuse : callable
+            Raises the error for a row.
+        name : str
+            Stands in messages.
+        paths : sequence of str
+            The files.
+
+        Examples
+        --------
+        >>> cells = Cells([b"q"], [b"ann"], [b"d"], np.ones(1))
+        >>> AssessorQrels.from_cells(cells, refuse_plainly("assessors", cells)).assessors
+        ('ann',)
+        """
+        self = cls.__new__(cls)
+        self._take(cells, refuse, name, tuple(paths))
+        return self
+
+    def _take(self, cells: Cells, refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
+        table, self.groups = tabulate(cells, lambda best: best, refuse)
+        refuse_twice(self.groups, self.groups.group, refuse)
+        self.documents = Qrels.from_table(table, name=name, paths=paths)
+        self.name, self.paths = name, paths
+
+    @property
+    def assessors(self) -> tuple[str, ...]:
+        """Names of the assessors, or of the groups, in order of first appearance."""
+        return tuple(dict.fromkeys(self.groups.names))
+
+    @property
+    def queries(self) -> QueryIds:
+        """Query ids in order of first appearance."""
+        return self.documents.queries
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries that somebody judged."""
+        return self.documents.n_queries
+
+    @property
+    def n_judgments(self) -> int:
+        """Number of judgments: a document judged by two assessors counts twice."""
+        return int(self.groups.level.size)
+
+    @property
+    def grades(self) -> FloatArray:
+        """All grades, shape (n_judgments,), group after group."""
+        return self.groups.level
+
+    def of(self, assessor: str) -> Qrels:
+        """The judgments of one assessor.
+
+        Raises
+        ------
+        KeyError
+            There is no assessor of this name.
+
+        Examples
+        --------
+        >>> AssessorQrels({"q1": {"ann": {"d1": 2}}}).of("ann")["q1"]
+        {'d1': 2.0}
+        """
+        wanted = np.array([name == assessor for name in self.groups.names], bool)
+        if not wanted.any():
+            raise KeyError(assessor)
+        chosen = np.flatnonzero(wanted[self.groups.group])
+        chosen = chosen[np.argsort(self.groups.row[chosen], kind="stable")]
+        rows = self.groups.row[chosen]
+        ids = self.documents.table.query_ids()
+        query = np.searchsorted(self.documents.offsets, rows, side="right") - 1
+        queries, documents = [ids[i] for i in query.tolist()], self.documents.table.document_ids(rows)
+        return Qrels.from_columns(queries, documents, self.groups.level[chosen], name=f"{self.name} of {assessor}")
+
+    def __repr__(self) -> str:
+        return f"AssessorQrels({self.name!r}: {self.n_queries} queries, {len(self.assessors)} assessors, {self.n_judgments:,} judgments)"
+
+
+def refuse_twice(groups: Groups, unit: IntArray, refuse: Refuse) -> None:
+    """Refuse a document that one unit (a group, or a part of it) judges twice.
+
+    Parameters
+    ----------
+    groups : Groups
+        The columns.
+    unit : int64 array, shape (n,)
+        Within which a document may stand once.
+    refuse : callable
+        Raises the error for the row that comes second.
+    """
+    order = np.lexsort((groups.source, groups.row, unit))
+    same = (unit[order][1:] == unit[order][:-1]) & (groups.row[order][1:] == groups.row[order][:-1])
+    if same.any():
+        second = int(groups.source[order][1:][same].min())
+        refuse(second, "a document a second time in one group", "each document once", "take one of the two away")
+
+
+class ByAssessor:
+    """One alignment seen by each group: a `Judged` whose queries are pairs of query and group.
+
+    Parameters
+    ----------
+    qrels : AssessorQrels
+        Who judged what.
+    judged : Judged
+        The run joined to the documents that anybody judged.
+    alignment : Alignment
+        Its grade policies act on every group's grades.
+    """
+
+    def __init__(self, qrels: AssessorQrels, judged: Judged, alignment: Alignment) -> None:
+        self._qrels, self._judged, self._alignment = qrels, judged, alignment
+
+    @cached_property
+    def _query_of_row(self) -> IntArray:
+        """Query code of each document's row; -1 where its query does not count or the document is removed."""
+        return query_of_row(self._qrels.documents, self._judged)
+
+    @cached_property
+    def query(self) -> IntArray:
+        """Query code of each group that counts, shape (n_groups,)."""
+        return self._numbering[0]
+
+    @cached_property
+    def _numbering(self) -> tuple[IntArray, IntArray]:
+        """Query code of each group that counts, and the new number of every group, -1 for the others."""
+        groups = self._qrels.groups
+        query = np.full(len(groups.names), -1, np.int64)
+        np.maximum.at(query, groups.group, self._query_of_row[groups.row])
+        counts = query >= 0
+        number = np.where(counts, np.cumsum(counts) - 1, -1)
+        return query[counts], number
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The run joined to each group's judgments; every list comes once for each group of its query."""
+        whole, groups = self._judged, self._qrels.groups
+        query, number = self._numbering
+        kept = np.flatnonzero(self._query_of_row[groups.row] >= 0)
+        group, row, given = number[groups.group[kept]], groups.row[kept], groups.level[kept]
+        graded = apply_grade_policies(given, self._alignment, lambda place: decode_id(self._qrels.documents.table.document_id(row[place])))
+        hits = _hits_of_groups(whole, group, row, graded.grades, self._qrels.documents.n_judgments)
+        counters = whole.alignments
+        n_judged = np.bincount(hits.query, minlength=query.size)
+        none = np.zeros(query.size, np.int64)
+        return Judged(
+            queries=QueryIds(query.size, lambda: [whole.queries[code] for code in query.tolist()]),
+            ties=whole.ties,
+            lengths=whole.lengths[query],
+            returned=whole.returned[query],
+            hits=lambda: hits,
+            ideal=lambda: ideal_grades(group, graded.grades, query.size),
+            alignments=Alignments(counters.tied[query], counters.duplicates[query], none, n_judged, counters.straddling[query]),
+            scope=whole.scope,
+            depth=whole.depth,
+            judgments=lambda: Judgments(group, graded.grades, given),
+        )
+
+    def mean_by_query(self, values: FloatArray, scored: BoolArray) -> tuple[FloatArray, BoolArray]:
+        """Mean over the groups of each query that count, shape (n_queries,), and which queries have any."""
+        query, n_queries = self.query[scored], self._judged.n_queries
+        n_groups = np.bincount(query, minlength=n_queries)
+        return self._judged.sum_by_query(query, values[scored]) / np.maximum(n_groups, 1), n_groups > 0
+
+
+def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatArray, n_rows: int) -> Hits:
+    """The hits that each group judged: the judgments of a document are found at every place where it was returned."""
+    if whole.hits.document is None:
+        raise InputError("assessors: found arrays, expected a run with document ids")
+    by_row = np.argsort(row, kind="stable")
+    starts = np.searchsorted(row[by_row], np.arange(n_rows + 1))
+    sizes = np.diff(starts)[whole.hits.document]
+    hit = np.repeat(np.arange(sizes.size), sizes)
+    within = np.arange(hit.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    entry = by_row[starts[whole.hits.document[hit]] + within]
+    order = np.lexsort((whole.hits.rank[hit], group[entry]))
+    hit, entry = hit[order], entry[order]
+    first, last = (None if column is None else column[hit] for column in (whole.hits.tie_first, whole.hits.tie_last))
+    return Hits(group[entry], whole.hits.rank[hit], grade[entry], None, first, last)
+
+
+def query_of_row(documents: Qrels, judged: Judged) -> IntArray:
+    """Query code of each row of a table of documents; -1 where it does not count.
+
+    Examples
+    --------
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.run import Run
+    >>> qrels = Qrels({"q1": {"a": 1}, "q2": {"b": 1}})
+    >>> query_of_row(qrels, align(qrels, Run({"q2": ["b"]}), Alignment(missing="left-out")))
+    array([-1,  0])
+    """
+    query = np.full(documents.n_judgments, -1, np.int64)
+    if judged.judgments.document is not None:
+        query[judged.judgments.document] = judged.judgments.query
+    return query

@@ -1,0 +1,177 @@
+"""Preference judgments: which of two documents somebody would rather see, in judgment groups and their sub-groups."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from idealrank.data.assessors import AssessorQrels, Cells, Groups, Refuse, refuse_plainly, refuse_twice, tabulate
+from idealrank.data.listed import Pairs, dense_levels, possible_pairs
+from idealrank.data.partial import pairs_of_partial_groups
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import BoolArray, FloatArray, QueryIds, encode_id
+
+Levels: TypeAlias = Mapping[str, float]
+
+
+class PreferenceQrels:
+    """Preferences between documents by query, judgment group and sub-group; immutable.
+
+    A judgment group is one person (or one need at one time). Of two documents in one of its sub-groups the one with the higher
+    level is preferred; equal levels say nothing. Only the order of the levels matters, except that level 0 calls a document not
+    relevant. Sub-groups of one group make one partial order: what follows by transitivity is a preference too, and a preference
+    counts once. Groups may contradict each other, a group may not contradict itself.
+
+    Parameters
+    ----------
+    levels : mapping
+        ``{query: {group: {document: level}}}``, or with sub-groups ``{query: {group: [{document: level}, ...]}}``; levels of 0
+        or more.
+    name : str
+        Stands in messages.
+
+    Raises
+    ------
+    InputError
+        A level is negative or not finite, or a group contradicts itself.
+
+    References
+    ----------
+    trec_eval 10, ``-h -R prefs``; Carterette, Bennett, Chickering and Dumais (2008), Here or there: preference judgments for
+    relevance, ECIR.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q1": {"ann": [{"d1": 3, "d2": 2}, {"d2": 5, "d4": 4}], "ben": {"d2": 1, "d1": 0}}})
+    >>> preferences.n_queries, preferences.n_groups, preferences.n_preferences
+    (1, 2, 4)
+    >>> ir.evaluate(preferences, {"q1": ["d1", "d2"]}, "prefs_simp").mean()["prefs_simp"]
+    0.75
+    """
+
+    def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
+        rows = [
+            (encode_id(query), encode_id(group), part, encode_id(document), float(level))
+            for query, groups in levels.items()
+            for group, parts in groups.items()
+            for part, graded in enumerate([parts] if isinstance(parts, Mapping) else parts)
+            for document, level in graded.items()
+        ]
+        queries, names, parts, documents, values = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+        cells = Cells(queries, names, documents, np.array(values, np.float64))
+        self._take_cells(cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ())
+
+    @classmethod
+    def from_cells(
+        cls, cells: Cells, subgroups: Sequence[bytes], refuse: Refuse, *, name: str = "preferences", paths: Sequence[str] = ()
+    ) -> "PreferenceQrels":
+        """Preferences that a reader has taken apart.
+
+        Parameters
+        ----------
+        cells : Cells
+            The rows.
+        subgroups : sequence of bytes
+            Sub-group of each row.
+        refuse : callable
+            Raises the error for a row.
+        name : str
+            Stands in messages.
+        paths : sequence of str
+            The files.
+
+        Examples
+        --------
+        >>> cells = Cells([b"q", b"q"], [b"ann", b"ann"], [b"a", b"b"], np.array([1.0, 0.0]))
+        >>> PreferenceQrels.from_cells(cells, [b"0", b"0"], refuse_plainly("preferences", cells)).n_preferences
+        1
+        """
+        self = cls.__new__(cls)
+        self._take_cells(cells, subgroups, refuse, name, tuple(paths))
+        return self
+
+    @classmethod
+    def from_qrels(cls, qrels: "Qrels | AssessorQrels") -> "PreferenceQrels":
+        """Graded judgments as preferences: of two documents the one with the higher grade is preferred.
+
+        Parameters
+        ----------
+        qrels : Qrels or AssessorQrels
+            One group for each query, or for each query and assessor. A grade below 0 counts as 0.
+
+        Examples
+        --------
+        >>> PreferenceQrels.from_qrels(Qrels({"q": {"a": 2, "b": 1, "c": 0, "d": 0}})).n_preferences
+        5
+        """
+        self = cls.__new__(cls)
+        if isinstance(qrels, AssessorQrels):
+            documents, groups = qrels.documents, qrels.groups
+        else:
+            documents = qrels
+            group = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
+            row = np.arange(qrels.n_judgments)
+            groups = Groups(np.arange(qrels.n_queries), ("0",) * qrels.n_queries, group, row, qrels.grades, row)
+        groups = replace(groups, level=np.maximum(groups.level, 0.0))
+        self._take(documents, groups, np.ones(len(groups.names), bool), Pairs.none(), qrels.name, tuple(qrels.paths))
+        return self
+
+    def _take_cells(self, cells: Cells, subgroups: Sequence[bytes], refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
+        negative = np.flatnonzero(cells.levels < 0)
+        if negative.size:
+            refuse(int(negative[0]), f"level {cells.levels[negative[0]]:g}", "a level of 0 or more", "only the order of the levels counts")
+        # The table says of a document only whether anybody calls it relevant: policies for grades are not meant for levels.
+        table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
+        numbers: dict[tuple[int, bytes], int] = {}
+        pairs = zip(groups.group.tolist(), [subgroups[place] for place in groups.source.tolist()], strict=True)
+        part = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], np.int64)
+        refuse_twice(groups, part, refuse)
+        n_parts = np.bincount(np.array([group for group, _ in numbers], np.int64), minlength=len(groups.names))
+        documents = Qrels.from_table(table, name=name, paths=paths)
+        found = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
+        self._take(documents, _once(groups), n_parts == 1, found, name, paths)
+
+    def _take(self, documents: Qrels, groups: Groups, complete: BoolArray, pairs: Pairs, name: str, paths: tuple[str, ...]) -> None:
+        self.documents, self.groups, self.complete, self.pairs = documents, groups, complete, pairs
+        self.name, self.paths = name, paths
+
+    @property
+    def queries(self) -> QueryIds:
+        """Query ids in order of first appearance."""
+        return self.documents.queries
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries with preferences."""
+        return self.documents.n_queries
+
+    @property
+    def n_groups(self) -> int:
+        """Number of judgment groups over all queries."""
+        return len(self.groups.names)
+
+    @property
+    def grades(self) -> FloatArray:
+        """All levels, group after group; of a document with several in one group the highest."""
+        return self.groups.level
+
+    @property
+    def n_preferences(self) -> int:
+        """Number of preferences over all groups, those that follow by transitivity included."""
+        within = self.complete[self.groups.group]
+        group, level = self.groups.group[within], self.groups.level[within]
+        return int(possible_pairs(group, dense_levels(group, level), self.n_groups).sum()) + self.pairs.group.size
+
+    def __repr__(self) -> str:
+        return f"PreferenceQrels({self.name!r}: {self.n_queries} queries, {self.n_groups} groups, {self.n_preferences:,} preferences)"
+
+
+def _once(groups: Groups) -> Groups:
+    """Each document of a group once, with the highest of its levels: of a partial group only level 0 or not is asked."""
+    order = np.lexsort((-groups.level, groups.row, groups.group))
+    first = np.ones(order.size, bool)
+    first[1:] = (np.diff(groups.group[order]) != 0) | (np.diff(groups.row[order]) != 0)
+    kept = np.sort(order[first])
+    return replace(groups, group=groups.group[kept], row=groups.row[kept], level=groups.level[kept], source=groups.source[kept])

@@ -1,0 +1,198 @@
+"""Preferences, and judgments of several assessors, from text files in trec_eval's layouts.
+
+Lines are taken apart by the rules of qrels: blanks and tabs separate, a line with exactly one tab between any two fields is
+separated by those tabs alone, ``#`` in column 0 makes a comment, and blank lines say nothing.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn, TypeAlias
+
+import numpy as np
+
+from idealrank.data.assessors import AssessorQrels, Cells
+from idealrank.data.preferences import PreferenceQrels
+from idealrank.data.problems import quoted
+from idealrank.errors import InputError, OptionError
+from idealrank.io.complaints import Complain, Complaint, refuse
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.numerals import parse_number
+from idealrank.io.sources import Data, Paths, Source, open_sources
+
+PreferenceLayout: TypeAlias = Literal["prefs", "qrels"]
+
+_PREFERENCES = ("QUERY", "GROUP", "SUBGROUP", "DOCUMENT", "LEVEL")
+_GRADES = ("QUERY", "GROUP", "DOCUMENT", "GRADE")
+_RUN_FIELDS = 6
+
+
+def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: Tell | None = None) -> PreferenceQrels:
+    r"""Read preference judgments.
+
+    trec_eval's ``-R prefs FILE`` is ``read_preferences(FILE)``, its ``-R qrels_prefs FILE`` is ``read_preferences(FILE,
+    layout="qrels")``; both give the table that `evaluate` takes in the place of qrels.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
+    layout : {"prefs", "qrels"}
+        Lines ``QUERY GROUP SUBGROUP DOCUMENT LEVEL``; or graded judgments ``QUERY GROUP DOCUMENT GRADE``, of which the higher
+        grade is preferred within each group.
+    tell : callable, optional
+        Gets every message about what was odd; without it they are warnings.
+
+    Returns
+    -------
+    PreferenceQrels
+        The preferences.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened, or has no judgments.
+    FileFormatError
+        A line cannot be read, a document stands twice in a sub-group, or a group contradicts itself.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.prefs")
+    >>> _ = path.write_text("q1 ann 0 d1 2\nq1 ann 0 d2 0\nq1 ben 0 d2 1\nq1 ben 0 d1 0\n")
+    >>> read_preferences(path).n_preferences
+    2
+    """
+    if layout not in ("prefs", "qrels"):
+        raise OptionError(f"layout={layout}: expected one of prefs | qrels")
+    if layout == "qrels":
+        return PreferenceQrels.from_qrels(read_assessors(path, tell=tell))
+    hint = "graded judgments become preferences with layout='qrels' (--judgments qrels_prefs)"
+    rows = _read(path, _PREFERENCES, {len(_GRADES): hint}, Notes(tell), refuse)
+    return PreferenceQrels.from_cells(rows.cells, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths)
+
+
+def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
+    r"""Read the graded judgments of several assessors, or groups of them.
+
+    trec_eval's ``-R qrels_jg FILE`` is ``read_assessors(FILE)``; it gives the table that `evaluate` takes in the place of qrels.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels whose second column says who judged. One collection in one or several files;
+        ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
+    tell : callable, optional
+        Gets every message about what was odd; without it they are warnings.
+
+    Returns
+    -------
+    AssessorQrels
+        The judgments.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened, or has no judgments.
+    FileFormatError
+        A line cannot be read, or a group judges a document twice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.qrels")
+    >>> _ = path.write_text("q1 ann d1 1\nq1 ben d1 0\n")
+    >>> read_assessors(path).of("ben")["q1"]
+    {'d1': 0.0}
+    """
+    hint = "preferences with sub-groups are read by read_preferences (--judgments prefs)"
+    rows = _read(path, _GRADES, {len(_PREFERENCES): hint}, Notes(tell), refuse)
+    return AssessorQrels.from_cells(rows.cells, rows.refuse, name=rows.paths[0], paths=rows.paths)
+
+
+@dataclass
+class _Rows:
+    """What was read so far, column by column, with the place of each row."""
+
+    columns: tuple[str, ...]
+    hints: dict[int, str]
+    paths: list[str]
+    fields: list[list[bytes]] = field(default_factory=list)
+    levels: list[float] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    hidden: int = 0
+
+    @property
+    def cells(self) -> Cells:
+        """The rows, without sub-groups."""
+        document = self.columns.index("DOCUMENT")
+        queries, groups, documents = ([row[place] for row in self.fields] for place in (0, 1, document))
+        return Cells(queries, groups, documents, np.array(self.levels, np.float64))
+
+    @property
+    def subgroups(self) -> list[bytes]:
+        """Sub-group of each row."""
+        return [row[2] for row in self.fields]
+
+    @property
+    def expected(self) -> str:
+        """What a line should look like."""
+        return f"{len(self.columns)} fields: {' '.join(self.columns)}"
+
+    def refuse(self, row: int, found: str, expected: str, hint: str) -> NoReturn:
+        """Raise the error of one row."""
+        source = next(number for number, end in enumerate(self.ends) if row < end)
+        raise Complaint("row", self.paths[source], self.lines[row], found, expected, hint).error()
+
+    def take(self, source: Source, complain: Complain) -> None:
+        """Read one file."""
+        for number, line in enumerate(_lines(source.data), 1):
+            if line.startswith(b"#"):
+                self.hidden += isinstance(self._parse(line[1:]), tuple)
+            elif line.strip(b" \t"):
+                parsed = self._parse(line)
+                if isinstance(parsed, tuple):
+                    self.fields.append(parsed[0])
+                    self.levels.append(parsed[1])
+                    self.lines.append(number)
+                else:
+                    complain(Complaint(parsed.kind, source.path, number, parsed.found, parsed.expected, parsed.hint))
+        self.ends.append(len(self.lines))
+
+    def _parse(self, line: bytes) -> "tuple[list[bytes], float] | Complaint":
+        """Fields and level of a line, or what is wrong with it."""
+        if any(byte < 0x20 and byte != 0x09 for byte in line):
+            return Complaint("control", "", 0, f"a control byte in {quoted(line)}", "text without control bytes", "is this a text file?")
+        fields = [part.strip(b" ") for part in line.split(b"\t")]
+        if len(fields) != len(self.columns) or not all(fields):
+            fields = line.split()
+        if len(fields) != len(self.columns):
+            hint = "judgments come first, then runs" if len(fields) == _RUN_FIELDS else self.hints.get(len(fields), "")
+            return Complaint("fields", "", 0, f"{len(fields)} fields in {quoted(line)}", self.expected, hint)
+        word = self.columns[-1].lower()
+        level = parse_number(fields[-1].decode("utf-8", "replace"))
+        if level is None:
+            return Complaint("number", "", 0, f"{quoted(fields[-1])} in {quoted(line)}", f"a number as {word} (field {len(fields)})")
+        if not math.isfinite(level):
+            return Complaint("nan", "", 0, f"{word} {quoted(fields[-1])} in {quoted(line)}", f"a finite {word}")
+        return fields, level
+
+
+def _lines(data: Data) -> Sequence[bytes]:
+    """Lines without their ends, the byte order mark before the first taken away."""
+    text = bytes(data[:]).removeprefix(b"\xef\xbb\xbf")
+    return [line.removesuffix(b"\r") for line in text.split(b"\n")]
+
+
+def _read(path: Paths, columns: tuple[str, ...], hints: dict[int, str], notes: Notes, complain: Complain) -> _Rows:
+    sources = open_sources(path, notes)
+    rows = _Rows(columns, hints, [source.path for source in sources])
+    for source in sources:
+        rows.take(source, complain)
+    where = ", ".join(rows.paths)
+    if rows.hidden:
+        notes.warn(f"{where}: {rows.hidden} comment lines would be judgments without their '#'; they are left out as comments")
+    if not rows.lines:
+        raise InputError(f"{where}: found no judgments, expected at least one")
+    return rows

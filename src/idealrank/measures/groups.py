@@ -1,0 +1,116 @@
+"""Measures of several assessors: what each judgment group would see, averaged over the groups of a query.
+
+Every group measures the same ranking with its own judgments; options are those of the measure that is averaged.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.assessors import ByAssessor
+from idealrank.data.judged import Judged
+from idealrank.errors import OptionError
+from idealrank.measures.binary import AP, P
+from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
+
+_PRINTED = "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all printed digits"
+
+
+def averaged(measure: Measure, judged: Judged) -> PerQuery:
+    """A measure of one group's judgments, averaged over the groups of each query.
+
+    Parameters
+    ----------
+    measure : Measure
+        With every option set.
+    judged : Judged
+        With judgments of several assessors.
+    """
+    seen = judged.assessors
+    if not isinstance(seen, ByAssessor):
+        raise OptionError(f"{measure}: found no judgments of several assessors, expected AssessorQrels")
+    result = measure.compute(seen.judged.condensed() if measure.judged_only else seen.judged)
+    scored = np.ones(result.values.size, bool) if result.scored is None else result.scored
+    values, counts = seen.mean_by_query(result.values, scored)
+    return PerQuery(values) if counts.all() else PerQuery(np.where(counts, values, np.nan), counts)
+
+
+class APAvgJG(NeedsRelevant):
+    """Average precision of one ranking for each judgment group, averaged over the groups.
+
+    ``mean over groups g of AP with the judgments of g``, in [0, 1].
+
+    Parameters
+    ----------
+    cutoff, rel, no_relevant
+        As for `AP`; a group without relevant documents has the value of `no_relevant`.
+
+    References
+    ----------
+    trec_eval, measure ``map_avgjg``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = ir.AssessorQrels({"q": {"ann": {"a": 1, "b": 0}, "ben": {"b": 1}}})
+    >>> ir.evaluate(qrels, {"q": ["a", "b"]}, [ir.APAvgJG()]).mean()["AP_avgjg"]
+    0.75
+    """
+
+    name: ClassVar[str] = "AP_avgjg"
+    needs: ClassVar[tuple[str, ...]] = ("assessors",)
+    summary: ClassVar[str] = "AP, averaged over judgment groups"
+    use: ClassVar[str] = (
+        "When several people judged a topic and disagree, and each opinion is to count. Not to hide poor agreement: look at that first."
+    )
+    proof: ClassVar[str] = _PRINTED
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Mean of the groups' average precision for every query."""
+        one = AP(cutoff=self.cutoff, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only)
+        return averaged(one, judged)
+
+    @property
+    def trec_name(self) -> str:
+        """``map_avgjg``; trec_eval has no cutoff for it."""
+        return str(self) if self.cutoff is not None else self.trec_binary("map_avgjg", "map_avgjg")
+
+
+class PAvgJG(BinaryMeasure):
+    """Precision of the first k ranks for each judgment group, averaged over the groups.
+
+    ``mean over groups g of |relevant to g in the top k| / k``, in [0, 1].
+
+    Parameters
+    ----------
+    cutoff, rel
+        As for `P`.
+
+    References
+    ----------
+    trec_eval, measure ``P_avgjg``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = ir.AssessorQrels({"q": {"ann": {"a": 1, "b": 0}, "ben": {"a": 1, "b": 1}}})
+    >>> ir.evaluate(qrels, {"q": ["a", "b"]}, [ir.PAvgJG(cutoff=2)]).mean()["P_avgjg@2"]
+    0.75
+    """
+
+    name: ClassVar[str] = "P_avgjg"
+    needs: ClassVar[tuple[str, ...]] = ("assessors",)
+    cuts: ClassVar = "required"
+    summary: ClassVar[str] = "precision at k, averaged over judgment groups"
+    use: ClassVar[str] = "When several people judged a topic, and what matters is the share of the first k ranks that each of them likes."
+    proof: ClassVar[str] = _PRINTED
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Mean of the groups' precision for every query."""
+        return averaged(P(cutoff=self.cutoff, rel=self.rel, judged_only=self.judged_only), judged)
+
+    @property
+    def trec_name(self) -> str:
+        """``P_avgjg_10``."""
+        return self.trec_binary("P_avgjg", "P_avgjg")

@@ -1,0 +1,377 @@
+"""Measures of preferences between documents: how many of them a ranking fulfils, and shares of that.
+
+A preference is fulfilled when the preferred document is returned and the other stands below it or is not returned. The option
+`among` says which preferences count: all; ``retrieved``: both documents are returned; ``implied``: at least one is. Definitions are
+those of trec_eval's help texts (``trec_eval -h -m all_prefs``), which print the variants as names of their own, ``prefs_simp_ret``
+and ``prefs_simp_imp``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from idealrank.data.alignment import check_choice
+from idealrank.data.judged import Judged
+from idealrank.data.preferred import Among, Preferred
+from idealrank.data.types import FloatArray
+from idealrank.errors import OptionError
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.rules import NoRelevant, checked
+from idealrank.measures.surplus import Surplus, with_as_many_nonrelevant
+
+_ENDINGS = {"all": "", "retrieved": "_ret", "implied": "_imp"}
+_PRINTED = "trec_eval 10.0: every query and the means of its outputs out.test.prefs and out.test.qrels_prefs, at all printed digits"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceMeasure(Measure):
+    """A measure of preferences.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all.
+    """
+
+    among: Among | None = None
+
+    needs: ClassVar[tuple[str, ...]] = ("preferences",)
+    cuts: ClassVar = "none"
+    proof: ClassVar[str] = _PRINTED
+    samples: ClassVar[dict[str, tuple[Any, ...]]] = {"among": (None, *get_args(Among))}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.among is not None:
+            check_choice("among", self.among, self.samples["among"][1:])
+
+    @property
+    def which(self) -> Among:
+        """Which preferences count."""
+        return self.among or "all"
+
+    def preferred(self, judged: Judged) -> Preferred:
+        """The preferences, held against the ranking."""
+        if judged.preferences is None:
+            raise OptionError(f"{self}: found no preferences, expected PreferenceQrels")
+        return judged.preferences
+
+    @property
+    def trec_name(self) -> str:
+        """``prefs_simp``, ``prefs_simp_ret``, ``prefs_simp_imp``."""
+        return str(self) if self.judged_only else self.name + _ENDINGS[self.which]
+
+
+class NumPrefsPoss(PreferenceMeasure):
+    """Number of preferences that could be fulfilled: what the judgment groups said, transitivity included.
+
+    ``|{(group, A > B)}|``, 0 or more; summed over queries.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all.
+
+    References
+    ----------
+    trec_eval, measure ``prefs_num_prefs_poss``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}}})
+    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, [ir.NumPrefsPoss()]).mean()["prefs_num_prefs_poss"]
+    3.0
+    """
+
+    name: ClassVar[str] = "prefs_num_prefs_poss"
+    aggregate: ClassVar = "sum"
+    direction: ClassVar[int] = 0
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "number of preferences"
+    use: ClassVar[str] = "To see how much the preference measures rest on. It says nothing about a ranking."
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Preferences of every query."""
+        preferred = self.preferred(judged)
+        return PerQuery(preferred.by_query(preferred.counts(self.which).possible))
+
+    @property
+    def trec_name(self) -> str:
+        """``prefs_num_prefs_poss``; trec_eval counts all of them."""
+        return self.name if self.which == "all" and not self.judged_only else str(self)
+
+
+class NumPrefsFul(PreferenceMeasure):
+    """Number of preferences that the ranking fulfils.
+
+    ``|{(group, A > B): A returned, B below A or not returned}|``, 0 or more; summed over queries.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all.
+
+    References
+    ----------
+    trec_eval, measures ``prefs_num_prefs_ful`` and ``prefs_num_prefs_ful_ret``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}}})
+    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, [ir.NumPrefsFul()]).mean()["prefs_num_prefs_ful"]
+    2.0
+    """
+
+    name: ClassVar[str] = "prefs_num_prefs_ful"
+    aggregate: ClassVar = "sum"
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    summary: ClassVar[str] = "number of preferences fulfilled"
+    use: ClassVar[str] = "To see the counts behind prefs_simp. Queries with many preferences rule the sum, so compare systems by shares."
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Fulfilled preferences of every query."""
+        preferred = self.preferred(judged)
+        return PerQuery(preferred.by_query(preferred.counts(self.which).fulfilled))
+
+    @property
+    def trec_name(self) -> str:
+        """``prefs_num_prefs_ful``, ``prefs_num_prefs_ful_ret``."""
+        return str(self) if self.which == "implied" or self.judged_only else self.name + _ENDINGS[self.which]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceShare(PreferenceMeasure):
+    """A share of preferences, undefined for a query that has none.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all. A query of which none counts has value 0.
+    no_relevant : str, optional
+        Value of a query without any preference; default the convention's.
+    """
+
+    no_relevant: NoRelevant | None = None
+    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("no_relevant", self.no_relevant, NoRelevant)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Share of every query."""
+        preferred = self.preferred(judged)
+        defined = preferred.by_query(preferred.counts("all").possible) > 0
+        return fill_undefined(self.shares(preferred), defined, self.no_relevant or "zero")
+
+    def shares(self, preferred: Preferred) -> FloatArray:
+        """Shares of every query, 0 where nothing counts."""
+        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
+
+
+class PrefsSimp(PreferenceShare):
+    """Share of the preferences that the ranking fulfils, all preferences of all groups being equal.
+
+    ``fulfilled / possible``, in [0, 1]; below 1 for every ranking where groups contradict each other.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all.
+    no_relevant : str, optional
+        Value of a query without any preference; default the convention's.
+
+    References
+    ----------
+    trec_eval, measures ``prefs_simp``, ``prefs_simp_ret``, ``prefs_simp_imp``; Carterette, Bennett, Chickering and Dumais (2008),
+    Here or there: preference judgments for relevance, ECIR, whose wpref and ppref share the idea.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}}})
+    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, ["prefs_simp", "prefs_simp_ret"]).mean()
+    {'prefs_simp': 0.6666666666666666, 'prefs_simp(among=retrieved)': 0.0}
+    """
+
+    name: ClassVar[str] = "prefs_simp"
+    summary: ClassVar[str] = "share of the preferences fulfilled"
+    use: ClassVar[str] = (
+        "When judges compared pairs of documents, and every comparison counts the same. Not when one judge made most of them: "
+        "then prefs_avgjg."
+    )
+
+    def shares(self, preferred: Preferred) -> FloatArray:
+        """Fulfilled over possible."""
+        counts = preferred.counts(self.which)
+        return quotient(preferred.by_query(counts.fulfilled), preferred.by_query(counts.possible))
+
+
+class PrefsPair(PreferenceShare):
+    """Share of the preferences fulfilled, averaged over pairs of documents: what three people say of one pair counts once.
+
+    ``mean over pairs {A, B} of fulfilled(A, B) / possible(A, B)``, in [0, 1]; of five opinions on a pair, three of them fulfilled,
+    the pair has 3/5.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all.
+    no_relevant : str, optional
+        Value of a query without any preference; default the convention's.
+
+    References
+    ----------
+    trec_eval, measures ``prefs_pair``, ``prefs_pair_ret``, ``prefs_pair_imp``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1}, "ben": {"a": 1, "b": 0}, "eve": {"b": 1, "c": 0}}})
+    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, "prefs_pair").mean()["prefs_pair"]
+    0.5
+    """
+
+    name: ClassVar[str] = "prefs_pair"
+    summary: ClassVar[str] = "share of the preferences fulfilled, averaged over pairs of documents"
+    use: ClassVar[str] = (
+        "When some pairs were shown to many judges and others to few. Needs memory for every preference of queries with several groups."
+    )
+
+    def shares(self, preferred: Preferred) -> FloatArray:
+        """Mean over pairs; with one group only, every pair has one preference."""
+        counts = preferred.counts(self.which)
+        simple = quotient(preferred.by_query(counts.fulfilled), preferred.by_query(counts.possible))
+        pairs = preferred.chosen(preferred.contested, self.which)
+        if not pairs.group.size:
+            return simple
+        low, high = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
+        order = np.lexsort((high, low))
+        starts = np.flatnonzero(np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0)))
+        orders = [(rank[pairs.better] < rank[pairs.worse]).astype(np.float64) for rank in preferred.ranks]
+        fulfilled = np.add.reduceat((sum(orders[1:], orders[0]) / len(orders))[order], starts)
+        query = preferred.query[pairs.group[order[starts]]]
+        scores = fulfilled / np.diff(np.append(starts, order.size))
+        sums, numbers = (np.bincount(query, weights, simple.size).astype(np.float64) for weights in (scores, None))
+        return np.where(preferred.groups_by_query > 1, quotient(sums, numbers), simple)
+
+
+class PrefsAvgJG(PreferenceShare):
+    """Share of the preferences fulfilled in each judgment group, averaged over the groups: every person counts the same.
+
+    ``mean over groups of fulfilled(group) / possible(group)``, in [0, 1]; a group of which no preference counts has 0.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved", "implied"}, optional
+        Which preferences count, default all.
+    no_relevant : str, optional
+        Value of a query without any preference; default the convention's.
+
+    References
+    ----------
+    trec_eval, measures ``prefs_avgjg``, ``prefs_avgjg_ret``, ``prefs_avgjg_imp``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}, "ben": {"b": 1, "a": 0}}})
+    >>> ir.evaluate(preferences, {"q": ["a", "b"]}, "prefs_avgjg").mean()["prefs_avgjg"]
+    0.5
+    """
+
+    name: ClassVar[str] = "prefs_avgjg"
+    summary: ClassVar[str] = "share of the preferences fulfilled, averaged over judgment groups"
+    use: ClassVar[str] = (
+        "When each judgment group is a user, and a user with many preferences must not outvote one with few. Not with groups of a "
+        "preference or two, whose shares are 0 or 1."
+    )
+
+    def shares(self, preferred: Preferred) -> FloatArray:
+        """Mean of the groups' shares."""
+        counts = preferred.counts(self.which)
+        return quotient(preferred.by_query(quotient(counts.fulfilled, counts.possible)), preferred.groups_by_query)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrefsAvgJGRnonrel(PreferenceShare):
+    """`PrefsAvgJG` with as many documents that are not relevant as relevant ones, so that their number decides nothing.
+
+    In each group, R documents have a level above 0 and N have level 0 (``among=retrieved``: of those returned). Where ``N < R``,
+    ``R - N`` documents are thought up that are not relevant and not returned. Where ``N > R`` and the group orders all its
+    documents, the first R of level 0 in the ranking are taken. In [0, 1].
+
+    What trec_eval prints where ``N > R`` is not that share: the possible preferences stay as they were and grow by R², and those
+    among the R documents of level 0 in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
+    number; ``surplus=cut`` is what the words say. With several levels above 0 in such a group no printed output shows the number;
+    preferences among relevant documents are kept then.
+
+    Parameters
+    ----------
+    among : {"all", "retrieved"}, optional
+        Which preferences count, default all.
+    no_relevant : str, optional
+        Value of a query without a relevant document in any group; default the convention's.
+    surplus : {"printed", "cut"}, optional
+        What documents of level 0 beyond R do, default ``printed``.
+
+    References
+    ----------
+    trec_eval, measures ``prefs_avgjg_Rnonrel``, ``prefs_avgjg_Rnonrel_ret``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 1, "b": 0, "c": 0}}})
+    >>> measures = ["prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel(surplus=cut)"]
+    >>> list(ir.evaluate(preferences, {"q": ["b", "a", "c"]}, measures).mean().values())
+    [0.0, 0.0]
+    """
+
+    surplus: Surplus | None = None
+
+    name: ClassVar[str] = "prefs_avgjg_Rnonrel"
+    ties: ClassVar = "not offered"
+    samples: ClassVar[dict[str, tuple[Any, ...]]] = {"among": (None, "all", "retrieved"), "surplus": (None, *get_args(Surplus))}
+    summary: ClassVar[str] = "prefs_avgjg with as many documents of level 0 as above 0"
+    use: ClassVar[str] = (
+        "When a few hundred documents that are not relevant were judged for some topics and few for others. Where they outnumber the "
+        "relevant ones, trec_eval's number is no share of preferences; surplus=cut is."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.surplus is not None:
+            check_choice("surplus", self.surplus, get_args(Surplus))
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Share of every query; undefined without relevant documents."""
+        preferred = self.preferred(judged)
+        relevant = preferred.groups.level > 0
+        defined = preferred.by_query(np.bincount(preferred.groups.group[relevant], minlength=preferred.n_groups).astype(np.float64)) > 0
+        return fill_undefined(self.shares(preferred), defined, self.no_relevant or "zero")
+
+    def shares(self, preferred: Preferred) -> FloatArray:
+        """Mean of the groups' shares."""
+        counts = with_as_many_nonrelevant(preferred, self.which, self.surplus or "printed")
+        return quotient(preferred.by_query(quotient(counts.fulfilled, counts.possible)), preferred.groups_by_query)
+
+    @property
+    def trec_name(self) -> str:
+        """``prefs_avgjg_Rnonrel``, ``prefs_avgjg_Rnonrel_ret``."""
+        return str(self) if self.surplus == "cut" else super().trec_name
+
+
+def quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """``part / whole``, 0 where there is nothing.
+
+    Examples
+    --------
+    >>> quotient(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, 0. ])
+    """
+    return np.divide(part, whole, out=np.zeros(whole.size), where=whole > 0)
