@@ -1,6 +1,9 @@
 """`idealrank trec-eval`: its options in every form getopt allows, its output, and what it refuses."""
 
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 from idealrank.app.trec.names import NAMES, NICKNAMES, chosen
 from idealrank.app.trec.options import Request, parse_request
 from idealrank.errors import OptionError
-from tests.cli.terminal import DATA, Said, check_snapshot
+from tests.cli.terminal import DATA, Said, check_snapshot, environment
 
 Say = Callable[..., Said]
 
@@ -146,6 +149,30 @@ def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say)
     assert (DATA / "qrels.txt").exists()
     assert len(queries) == len(nine.splitlines()) + 1
     assert ten.splitlines()[-1] == nine.splitlines()[-1]
+
+
+def test_a_run_that_holds_nothing_is_refused_also_with_all_queries_wanted(tmp_path: Path, say: Say) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "a.run").write_text("")
+
+    said = say("trec-eval", "-c", "-mmap", "a.qrels", "a.run", cwd=tmp_path)
+
+    assert (said.code, said.out) == (2, "")
+    assert "a.run: found no result, expected at least one" in said.err
+
+
+def test_a_script_that_calls_the_binary_needs_another_name_and_nothing_else(tmp_path: Path) -> None:
+    """As a process of its own, with a file that stands in for the binary, and standard input for the run."""
+    stand_in = tmp_path / "trec_eval"
+    stand_in.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m idealrank trec-eval "$@"\n')
+    stand_in.chmod(0o755)
+    script = "trec_eval -m map qrels.txt - < bm25.run; trec_eval -m map qrels.txt nothing.run; echo $?"
+    changed = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
+
+    done = subprocess.run(["sh", "-c", script], cwd=DATA, env=changed, capture_output=True, text=True, check=False)
+
+    assert done.stdout == "map                   \tall\t0.1759\n2\n"
+    assert "nothing.run: found no such file" in done.stderr
 
 
 # --- z-scores --------------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from idealrank.app import console
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation import Evaluation
 from idealrank.io.columns import parse_columns
 from idealrank.io.reading import read_qrels, read_run
 
@@ -87,3 +88,17 @@ def run_names(paths: Sequence[str]) -> list[str]:
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]
+
+
+def doubt(evaluation: Evaluation, path: str) -> None:
+    """Refuse a run that holds nothing, as a broken pipe leaves it; warn of files that were hardly meant for each other.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> doubt(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]), "mine.run")
+    """
+    if not evaluation.coverage.queries_in_run:
+        raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
+    if words := evaluation.coverage.doubt(evaluation.name):
+        console.say("warning", words)

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 import click
 
-from idealrank.app import console, options, output, reading
+from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
-from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
 
@@ -77,16 +76,8 @@ def evaluate(
 
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
-        _doubt(evaluation, path)
+        reading.doubt(evaluation, path)
     output.write(_report(evaluations, layout, per_query), output_path)
-
-
-def _doubt(evaluation: Evaluation, path: str) -> None:
-    """Refuse a run that holds nothing, as a broken pipe leaves it; warn of files that were hardly meant for each other."""
-    if not evaluation.coverage.queries_in_run:
-        raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
-    if doubt := evaluation.coverage.doubt(evaluation.name):
-        console.say("warning", doubt)
 
 
 def _report(evaluations: list[Evaluation], layout: str, per_query: bool) -> Iterable[str]:

@@ -58,6 +58,7 @@ def report(request: Request) -> Iterator[str]:
         )
 
     evaluation = watch.run(tag, evaluated)
+    reading.doubt(evaluation, run_path)
     return trec_eval_report(
         evaluation,
         columns,
