@@ -7,8 +7,8 @@ from dataclasses import fields
 
 import pytest
 
-from idealrank.measures import MEASURES
-from idealrank.measures.facts import class_of, facts_of
+from idealrank.measures import MEASURES, PAIR_MEASURES
+from idealrank.measures.facts import classes_of, facts_of
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
@@ -30,7 +30,7 @@ def test_the_list_has_every_measure_with_its_summary_and_fits_the_width(say: Say
     said = say("measures")
     flat = " ".join(said.out.split())
 
-    for cls in MEASURES.values():
+    for cls in (*MEASURES.values(), *PAIR_MEASURES.values()):
         facts = facts_of(cls)
         assert f"{facts.text} {cls.summary}" in flat
     assert max(map(len, said.out.splitlines())) <= 100
@@ -58,6 +58,7 @@ def test_json_has_every_fact_of_every_measure(say: Say) -> None:
     record = json.loads(say("measures", "--format", "json").out)
 
     assert list(record["measures"]) == list(MEASURES)
+    assert list(record["pair_measures"]) == list(PAIR_MEASURES)
     for name, stated in record["measures"].items():
         cls = MEASURES[name]
         for fact in ("kind", "aggregate", "direction", "ties", "summary", "use", "proof"):
@@ -71,7 +72,16 @@ def test_json_has_every_fact_of_every_measure(say: Say) -> None:
     ("text", "name"), [("MAP", "AP"), ("P", "P"), ("P_10", "P"), ("nDCG(gain=exp2)@5", "nDCG"), ("ndcg_burges", "nDCG")]
 )
 def test_anybodys_spelling_is_understood(text: str, name: str) -> None:
-    assert class_of(text).name == name
+    assert [cls.name for cls in classes_of(text)] == [name]
+
+
+def test_a_name_of_both_tables_is_explained_twice(say: Say) -> None:
+    shared = sorted(set(MEASURES) & set(PAIR_MEASURES))
+    assert shared
+    said = say("measures", shared[0]).out
+    assert MEASURES[shared[0]].summary in said
+    assert PAIR_MEASURES[shared[0]].summary in said
+    assert set(json.loads(say("measures", "rbo(p=0.8)", "--format", "json").out)["pair_measures"]) == {"RBO"}
 
 
 def test_an_unknown_name_is_refused_with_what_may_be_meant(say: Say) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from idealrank.errors import OptionError
-from idealrank.measures import CLASS_HOMES, MEASURES
+from idealrank.measures import CLASS_HOMES, MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measure
-from idealrank.measures.spellings import PRESET_OPTIONS, SPELLINGS
+from idealrank.measures.parse import parse_measure, parse_pair_measure
+from idealrank.measures.spellings import PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
 
 _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _ENTRY = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<type>.+))?$")
@@ -95,6 +95,7 @@ def facts_of(cls: type[Measure]) -> Facts:
     """
     body, sections = _sections(inspect.getdoc(cls) or "")
     formula = re.search(r"``(.+?)``", body, re.DOTALL)
+    spellings = PAIR_SPELLINGS if cls.kind == "pair of runs" else SPELLINGS
     return Facts(
         name=cls.name,
         class_name=cls.__name__,
@@ -115,12 +116,12 @@ def facts_of(cls: type[Measure]) -> Facts:
         use=cls.use,
         proof=cls.proof,
         trec_names=_trec_names(cls),
-        spellings=tuple(spelling for spelling, name in SPELLINGS.items() if name == cls.name and spelling != cls.name),
+        spellings=tuple(spelling for spelling, name in spellings.items() if name == cls.name and spelling != cls.name),
     )
 
 
-def class_of(text: str) -> type[Measure]:
-    """The class that a text names, in anybody's spelling, with or without options.
+def classes_of(text: str) -> list[type[Measure]]:
+    """The classes that a text names, in anybody's spelling, with or without options: of one run, of two runs, or one of each.
 
     Raises
     ------
@@ -129,16 +130,26 @@ def class_of(text: str) -> type[Measure]:
 
     Examples
     --------
-    >>> class_of("MAP").name, class_of("ndcg_cut_10").name, class_of("precision").name
-    ('AP', 'nDCG', 'P')
+    >>> [cls.name for text in ("MAP", "ndcg_cut_10", "precision", "rbo") for cls in classes_of(text)]
+    ['AP', 'nDCG', 'P', 'RBO']
     """
     name = text.strip()
     known = name if name in MEASURES else SPELLINGS.get(name.lower(), PRESET_OPTIONS.get(name.lower(), ("",))[0])
-    return MEASURES[known] if known else type(parse_measure(name))
+    paired = name if name in PAIR_MEASURES else PAIR_SPELLINGS.get(name.lower(), "")
+    if known or paired:
+        return [*([MEASURES[known]] if known else []), *([PAIR_MEASURES[paired]] if paired else [])]
+    try:
+        return [type(parse_measure(name))]
+    except OptionError:
+        try:
+            return [type(parse_pair_measure(name))]
+        except OptionError:
+            pass
+        raise
 
 
 def families() -> dict[str, list[type[Measure]]]:
-    """Listed classes by family.
+    """Listed classes by family, those of two runs after those of one.
 
     Examples
     --------
@@ -146,7 +157,7 @@ def families() -> dict[str, list[type[Measure]]]:
     ['NumQ', 'NumRet']
     """
     found: dict[str, list[type[Measure]]] = {}
-    for cls in MEASURES.values():
+    for cls in (*MEASURES.values(), *PAIR_MEASURES.values()):
         found.setdefault(CLASS_HOMES[cls.__name__].rpartition(".")[2], []).append(cls)
     return found
 
@@ -204,7 +215,7 @@ def _trec_names(cls: type[Measure]) -> tuple[str, ...]:
     measures = [example_of(cls)]
     if cls.cuts == "optional":
         measures.append(cls(cutoff=10))
-    return tuple(measure.trec_name for measure in measures if measure.trec_name != str(measure) or measure.trec_name in SPELLINGS)
+    return tuple(measure.trec_name for measure in measures if measure.trec_name != str(measure))
 
 
 def _parameters(cls: type[Measure]) -> Iterator[Parameter]:
@@ -232,7 +243,7 @@ def _documented(cls: type) -> dict[str, tuple[str, str]]:
 
 def _class_named(name: str) -> type:
     """A listed class by its class name or the name of its measures."""
-    for cls in MEASURES.values():
+    for cls in (*MEASURES.values(), *PAIR_MEASURES.values()):
         if name in (cls.__name__, cls.name):
             return cls
     return object

@@ -159,7 +159,7 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def measures_record(listed: Iterable[Facts]) -> str:
-    """Measures as JSON: every fact by the name of the measure, and the advice of the table.
+    """Measures as JSON: every fact by the name of the measure, those of two runs apart, and the advice of the table.
 
     Examples
     --------
@@ -169,7 +169,10 @@ def measures_record(listed: Iterable[Facts]) -> str:
     [0.0, 1.0]
     """
     advice = [{"what": what, "choose": choose, "why": why} for what, choose, why in ADVICE]
-    record = {"version": __version__, "schema": SCHEMA, "measures": {facts.name: _record(facts) for facts in listed}, "advice": advice}
+    tables: dict[str, dict[str, Any]] = {"measures": {}, "pair_measures": {}}
+    for facts in listed:
+        tables["pair_measures" if facts.kind == "pair of runs" else "measures"][facts.name] = _record(facts)
+    record = {"version": __version__, "schema": SCHEMA, **tables, "advice": advice}
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -3,7 +3,7 @@
 import click
 
 from idealrank.app import output
-from idealrank.measures.facts import class_of, facts_of, families, family_title
+from idealrank.measures.facts import classes_of, facts_of, families, family_title
 from idealrank.reports.measures import measure_card, measures_record, measures_table
 
 _EPILOG = """\
@@ -33,8 +33,8 @@ def measures(*, name: str | None, layout: str) -> None:
 
 def _report(name: str | None, layout: str) -> str:
     if name is not None:
-        facts = facts_of(class_of(name))
-        return measures_record([facts]) if layout == "json" else measure_card(facts)
+        found = [facts_of(cls) for cls in classes_of(name)]
+        return measures_record(found) if layout == "json" else "\n\n".join(map(measure_card, found))
     listed = families()
     if layout == "json":
         return measures_record(facts_of(cls) for classes in listed.values() for cls in classes)
