@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from idealrank.measures.binary import AP, RR, P, R
     from idealrank.measures.cascade import ERR, RBP
     from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
+    from idealrank.measures.cwl import BPM, GP, INSQ, INST, SDCG, TBG
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
     from idealrank.measures.groups import APAvgJG, PAvgJG
     from idealrank.measures.labels import ARP, LRAP, PWA, Compat
     from idealrank.measures.measure import Measure, PerQuery
+    from idealrank.measures.nerr import NERR8, NERR9, NERR10, NERR11
     from idealrank.measures.order import AUC, OPA, Accuracy, GradeTau, GradeTauAP, GradeWeightedTau
     from idealrank.measures.pairs import Jaccard, OverlapAtK
     from idealrank.measures.pairs_rbo import RBO
@@ -96,12 +98,20 @@ __all__ = [
     "AP",
     "ARP",
     "AUC",
+    "BPM",
     "DCG",
     "ERR",
     "GMAP",
+    "GP",
+    "INSQ",
+    "INST",
     "LRAP",
     "MEASURES",
     "NDCG",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
     "OPA",
     "PAIR_MEASURES",
     "PRESETS",
@@ -109,6 +119,8 @@ __all__ = [
     "RBO",
     "RBP",
     "RR",
+    "SDCG",
+    "TBG",
     "WSS",
     "APAvgJG",
     "Accuracy",

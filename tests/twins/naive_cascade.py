@@ -40,7 +40,7 @@ def rbp(asked: Asked, order: list[Entry], query: Query) -> float:
     open_ = 1 - sum((1 - p) * p ** (rank - 1) for rank, entry in looked_at if entry is not None)
     patience = 1 / (1 - p)
     numbers = {"EU": utility, "ETU": utility * patience, "EC": 1.0, "ETC": patience, "ED": patience}
-    return {**numbers, "residual": open_, "residual-ETU": open_ * patience}[of]
+    return {**numbers, "residual": open_, "residual-ETU": open_ * patience, "residual-ED": 0.0}[of]
 
 
 VALUES: dict[str, Value] = {"ERR": err, "RBP": rbp}

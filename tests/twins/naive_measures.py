@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from tests.twins import naive_cascade, naive_labels, naive_precision, naive_sets, naive_total
+from tests.twins import naive_cascade, naive_cwl, naive_labels, naive_precision, naive_sets, naive_total
 from tests.twins.naive_query import (
     Asked,
     Entry,
@@ -143,10 +143,11 @@ _VALUES: dict[str, Value] = {
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),
     "NumRelRet": lambda asked, order, query: float(len(relevant_ranks(asked, order, query))),
     **naive_cascade.VALUES,
+    **naive_cwl.VALUES,
     **naive_labels.VALUES,
     **naive_total.VALUES,
 }
-_GAINS = {**naive_cascade.GAINS}
+_GAINS = {**naive_cascade.GAINS, **naive_cwl.GAINS}
 _LESS_IS_BETTER = {"ARP", "LastRel"}
 
 

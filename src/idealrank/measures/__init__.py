@@ -34,6 +34,8 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "prefs_avgjg_Rnonrel": "PrefsAvgJGRnonrel",
     },
     "groups": {"AP_avgjg": "APAvgJG", "P_avgjg": "PAvgJG"},
+    "cwl": {"INST": "INST", "INSQ": "INSQ", "BPM": "BPM", "SDCG": "SDCG", "TBG": "TBG", "GP": "GP"},
+    "nerr": {"NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10", "NERR11": "NERR11"},
     "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
     "order": {"AUC": "AUC", "Accuracy": "Accuracy", "OPA": "OPA", "tau": "GradeTau", "tauAP": "GradeTauAP", "wtau": "GradeWeightedTau"},
     "labels": {"ARP": "ARP", "PWA": "PWA", "LRAP": "LRAP", "Compat": "Compat"},

@@ -22,7 +22,9 @@ from idealrank.measures.weighted import is_deep_enough, weighted_gains
 # Sums of chances this far below a whole number are that number.
 _NEARLY_NONE = 1e-9
 
-RBPNumber: TypeAlias = Literal["EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-seen"]
+RBPNumber: TypeAlias = Literal[
+    "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-EC", "residual-ETC", "residual-ED", "residual-seen"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +147,8 @@ class RBP(Measure):
         where that exceeds 1, as trec_eval 10 does.
     of : str, optional
         Which number: ``EU`` RBP itself (default), ``ETU`` the total gain, ``EC`` and ``ETC`` cost per document and in total at a cost
-        of 1 each, ``ED`` documents seen; ``residual`` of RBP and ``residual-ETU``; ``residual-seen`` is the residual where some
-        document of the list has no judgment (or one below 0), and 0 elsewhere, which is trec_eval 10's ``rbp_resid``.
+        of 1 each, ``ED`` documents seen; ``residual`` of RBP, ``residual-ETU`` and the others, which are 0. ``residual-seen`` is the
+        residual where some document of the list has no judgment (or one below 0), and 0 elsewhere: trec_eval 10's ``rbp_resid``.
 
     Notes
     -----
@@ -176,7 +178,7 @@ class RBP(Measure):
         "p": (None, 0, 0.5, 0.8, 0.95),
         "rel": (None, None, 0.5, 1, 2),
         "max_rel": (None, None, 2, 3, "query"),
-        "of": (None, None, "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU"),
+        "of": (None, None, "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-ED"),
     }
     summary: ClassVar[str] = "gain per document seen at a constant patience"
     use: ClassVar[str] = (
@@ -216,6 +218,8 @@ class RBP(Measure):
         """The number of every query."""
         number = self.of or "EU"
         seen = 1.0 / (1.0 - self.persistence)
+        if number in ("residual-EC", "residual-ETC", "residual-ED"):
+            return PerQuery(np.zeros(judged.n_queries))  # how far this user reads does not depend on what is found
         if number in ("EC", "ETC", "ED"):
             return PerQuery(np.full(judged.n_queries, 1.0 if number == "EC" else seen))
         values = self._residual(judged) if number.startswith("residual") else self._utility(judged)

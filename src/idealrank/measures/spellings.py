@@ -28,6 +28,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "prefs_avgjg_Rnonrel": ("prefs_avgjg_rnonrel",),
     "AP_avgjg": ("ap_avgjg", "map_avgjg"),
     "P_avgjg": ("p_avgjg",),
+    **{name: (name.lower(),) for name in ("INST", "INSQ", "BPM", "SDCG", "TBG", "GP", "NERR8", "NERR9", "NERR10", "NERR11")},
     "NumQ": ("numq", "num_q"),
     "NumRet": ("numret", "num_ret"),
     "NumRel": ("numrel", "num_rel"),

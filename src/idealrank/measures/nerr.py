@@ -1,0 +1,241 @@
+"""The four nearly-ERR measures: users of the C/W/L framework who stop at each document with the chance of its gain.
+
+ERR is not in the framework, for it weighs where a user stops and not what is seen; these come near it (Azzopardi, Mackenzie and
+Moffat 2021, ERR is not C/W/L: exploring the relationship between expected reciprocal rank and other metrics, ICTIR).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.discounts import make_discount
+from idealrank.measures.measure import number_option
+from idealrank.measures.user_model import UserModel
+from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares
+
+_PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' own test values to 4 decimals"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NearlyERR(AdaptiveUser):
+    """A user whom each document satisfies with the chance of its gain, and who else goes on with a chance that depends on the rank."""
+
+    proof: ClassVar[str] = _PROOF
+
+    def patience(self, rank: IntArray) -> FloatArray:
+        """Chance that one who is not satisfied goes on from each rank."""
+        raise NotImplementedError(type(self).__name__)
+
+    def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """How many of the next `count` ranks those at `rank` see where nothing is gained, and the chance to go on beyond them."""
+        raise NotImplementedError(type(self).__name__)
+
+    def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
+        """Not satisfied, and patient."""
+        return self.patience(rank) * passing
+
+    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Of documents of gain 1 the first satisfies everybody."""
+        if gain:
+            return np.minimum(count, 1).astype(np.float64), (count == 0).astype(np.float64)
+        return self.fruitless(rank, count)
+
+
+class NERR8(_NearlyERR):
+    """Nearly ERR, equation 8: a user who reads the first k documents until satisfied.
+
+    ``C(i) = 1 - gain_i`` for i < k, ``C(k) = 0``; EU, the gain per document seen, is in [0, 1].
+
+    Parameters
+    ----------
+    cutoff : int or str
+        k; must be given.
+    of, min_rel, max_rel
+        As for `INST`.
+
+    References
+    ----------
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 8; ir_measures, ``NERR8``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR8(cutoff=10), ir.NERR8(cutoff=10, of="ED")]).mean()
+    {'NERR8@10': 0.5, 'NERR8(of=ED)@10': 2.0}
+    """
+
+    name: ClassVar[str] = "NERR8"
+    cuts: ClassVar = "required"
+    summary: ClassVar[str] = "gain per document of a user who reads k documents until satisfied"
+    use: ClassVar[str] = (
+        "Choose it in place of ERR where residuals, costs and depths are wanted too. Not where one judgment more or less may decide: "
+        "a single document of full gain ends every walk."
+    )
+
+    def stops(self) -> bool:
+        """At k."""
+        return True
+
+    def patience(self, rank: IntArray) -> FloatArray:
+        """1."""
+        return np.ones(rank.shape)
+
+    def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """All of them."""
+        return count.astype(np.float64), np.ones(rank.shape)
+
+
+class NERR9(_NearlyERR):
+    """Nearly ERR, equation 9: a user who reads until satisfied, and of those who are not i of i + 1 go on from rank i, down to k.
+
+    ``C(i) = i / (i + 1) (1 - gain_i)`` for i < k, ``C(k) = 0``; EU, the gain per document seen, is in [0, 1].
+
+    Parameters
+    ----------
+    cutoff : int or str
+        k; must be given.
+    of, min_rel, max_rel
+        As for `INST`.
+
+    References
+    ----------
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 9; ir_measures, ``NERR9``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR9(cutoff=10)]).mean()
+    {'NERR9@10': 0.3333333333333333}
+    """
+
+    name: ClassVar[str] = "NERR9"
+    cuts: ClassVar = "required"
+    summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with ERR's 1/rank as patience"
+    use: ClassVar[str] = (
+        "Choose it in place of ERR where residuals, costs and depths are wanted too: of the four it discounts as ERR does. Not for "
+        "searches that collect many results."
+    )
+
+    def stops(self) -> bool:
+        """At k."""
+        return True
+
+    def patience(self, rank: IntArray) -> FloatArray:
+        """Rank / (rank + 1)."""
+        return rank / (rank + 1.0)
+
+    def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Harmonic numbers."""
+        return rank * make_discount("reciprocal").between(rank, rank + count - 1, rank), rank / (rank + count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NERR10(_NearlyERR):
+    """Nearly ERR, equation 10: a user who reads until satisfied, and else goes on with RBP's constant persistence.
+
+    ``C(i) = p (1 - gain_i)``; EU, the gain per document seen, is in [0, 1].
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Deepest rank of the user, default 1000.
+    p : float, optional
+        Persistence, from 0 to 1; default 0.9.
+    of, min_rel, max_rel
+        As for `INST`.
+
+    References
+    ----------
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 10; ir_measures, ``NERR10``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR10(p=0.5)]).mean()
+    {'NERR10(p=0.5)': 0.3333333333333333}
+    """
+
+    p: float | None = None
+
+    name: ClassVar[str] = "NERR10"
+    samples: ClassVar = {**UserModel.samples, "p": (None, 0, 0.5, 0.9, 1)}
+    summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with a constant persistence"
+    use: ClassVar[str] = (
+        "Choose it in place of ERR where no cutoff is wanted and patience is known as a rate. Not for searches that collect many results."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.p is not None:
+            object.__setattr__(self, "p", number_option("p", self.p, 0, 1))
+
+    @property
+    def _persistence(self) -> float:
+        return 0.9 if self.p is None else float(self.p)
+
+    def patience(self, rank: IntArray) -> FloatArray:
+        """P."""
+        return np.full(rank.shape, self._persistence)
+
+    def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """A geometric series."""
+        return geometric(self.patience(rank), count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NERR11(_NearlyERR):
+    """Nearly ERR, equation 11: a user who reads until satisfied, and else goes on with INSQ's patience, which grows with the rank.
+
+    ``C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)``; EU, the gain per document seen, is in [0, 1].
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        Deepest rank of the user, default 1000.
+    T : float, optional
+        Gain that the user hopes for, above 0; default 1.
+    of, min_rel, max_rel
+        As for `INST`.
+
+    References
+    ----------
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 11; ir_measures, ``NERR11``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR11(T=1)]).mean()["NERR11(T=1)"], 12)
+    0.307692307692
+    """
+
+    T: float | None = None
+
+    name: ClassVar[str] = "NERR11"
+    samples: ClassVar = {**UserModel.samples, "T": (None, 0.5, 1, 2.5)}
+    summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with INSQ's patience"
+    use: ClassVar[str] = (
+        "Choose it in place of ERR where no cutoff is wanted and users are known by how much they hope for. Not for searches that "
+        "collect many results."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.T is not None:
+            object.__setattr__(self, "T", number_option("T", self.T, 1e-6))
+
+    @property
+    def _hoped(self) -> float:
+        return 2.0 if self.T is None else 2.0 * float(self.T)
+
+    def patience(self, rank: IntArray) -> FloatArray:
+        """((rank + 2T - 1) / (rank + 2T))^2."""
+        ratio = (rank + (self._hoped - 1.0)) / (rank + self._hoped)
+        return ratio * ratio
+
+    def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Products of neighbouring ratios shorten; a sum of inverse squares remains."""
+        first = (rank + (self._hoped - 1.0)).astype(np.float64)
+        after = first / (first + count)
+        return first * first * inverse_squares(first, count), after * after

@@ -1,0 +1,196 @@
+"""What the measures of the C/W/L framework share: their numbers, gains between 0 and 1, and users whose path gains do not change.
+
+A user reads from the top and goes on from rank i to the next with probability C(i). The view of rank i is the chance that it is seen,
+``V(i) = C(1) ... C(i-1)``; its weight is ``W(i) = V(i) / sum of V``, and ``L(i) = V(i) - V(i+1)`` is the chance to stop there. Six
+numbers follow (Azzopardi, Thomas and Moffat 2019, cwl_eval: an evaluation tool for information retrieval, SIGIR), and how far each
+could still rise or fall if every document that nobody judged were fully relevant: its residual.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
+from idealrank.measures.discounts import Discount
+from idealrank.measures.measure import Measure, PerQuery, number_option
+from idealrank.measures.ranks import chance_within, hit_weights
+from idealrank.measures.rules import checked
+
+Number: TypeAlias = Literal[
+    "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-EC", "residual-ETC", "residual-ED"
+]  # fmt: skip
+
+# As deep as cwl-eval lets every user go.
+USUAL_DEPTH = 1000
+# Views of so many ranks are tabled; nobody reads further.
+_DEEPEST = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the user sees of each list, shape (n_queries,) each.
+
+    Attributes
+    ----------
+    viewed : float64 array
+        Sum of the views: how many ranks are seen.
+    useful : float64 array
+        Sum of view x gain.
+    gain : float64 array
+        Sum of the gains, seen or not; looked at only where `beyond` is above 0.
+    beyond : float64 array
+        Chance to go on beyond the last rank.
+    length : float64 array
+        Number of ranks.
+    """
+
+    viewed: FloatArray
+    useful: FloatArray
+    gain: FloatArray
+    beyond: FloatArray
+    length: FloatArray
+
+    def number(self, name: str, cost: float, dearer: float) -> FloatArray:
+        """One of the six numbers, where a document costs `cost`, and `dearer` more the more it gains.
+
+        Users who go on beyond the last rank do not stop on the list, so what they gained and paid is in no total, as in cwl-eval.
+        """
+        if name == "ED":
+            return self.viewed
+        utility = self.useful / self.viewed
+        if name == "EU":
+            return utility
+        if name == "EC":
+            return cost + dearer * utility
+        goes_on = self.beyond > 0
+        total = self.useful - np.where(goes_on, self.beyond * self.gain, 0.0)
+        if name == "ETU":
+            return total
+        stopped = self.viewed - np.multiply(self.beyond, self.length, out=np.zeros_like(self.viewed), where=goes_on)
+        return cost * stopped + dearer * total
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserModel(Measure):
+    """A measure of the C/W/L framework.
+
+    Parameters
+    ----------
+    of : str, optional
+        Which number: ``EU`` expected utility per document seen (default), ``ETU`` expected total utility, ``EC`` expected cost per
+        document, ``ETC`` expected total cost, ``ED`` expected depth; ``residual`` of EU, ``residual-ETU``, ``residual-EC``,
+        ``residual-ETC``, ``residual-ED``: how much it would change if every document without a judgment were fully relevant.
+    min_rel : float, optional
+        Greatest grade that gains nothing, default 0.
+    max_rel : float, optional
+        Least grade that gains 1, default 1; grades between gain their share.
+    """
+
+    of: Number | None = None
+    min_rel: float | None = None
+    max_rel: float | None = None
+
+    samples: ClassVar = {
+        "of": (None, None, "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-EC", "residual-ETC", "residual-ED"),
+        "min_rel": (None, 0, 0.5, -1),
+        "max_rel": (None, 1, 2, 3),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("of", self.of, Number)
+        for name in ("min_rel", "max_rel"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, self._grade_option(name, getattr(self, name)))
+        if isinstance(self.cutoff, int) and self.cutoff > _DEEPEST:
+            raise OptionError(f"cutoff {self.cutoff}: expected at most {_DEEPEST} ranks, for no user of {self.name} reads on for ever")
+        self._check_scale()
+        if self.number != "EU":
+            # What the class says of its utility does not hold of its other numbers: these are no better for being larger.
+            object.__setattr__(self, "direction", 0)
+            object.__setattr__(self, "bounds", (-np.inf, np.inf))
+
+    def _grade_option(self, name: str, value: object) -> object:
+        return number_option(name, value)
+
+    def _check_scale(self) -> None:
+        low, high = self._scale
+        if not low < high:
+            raise OptionError(f"min_rel={low:g}, max_rel={high:g}: expected min_rel below max_rel")
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        return 0.0 if self.min_rel is None else float(self.min_rel), 1.0 if self.max_rel is None else float(self.max_rel)
+
+    @property
+    def number(self) -> str:
+        """The number asked for."""
+        return self.of or "EU"
+
+    @property
+    def costs(self) -> tuple[float, float]:
+        """Cost of a document, and how much more one of gain 1 costs."""
+        return 1.0, 0.0
+
+    def gains(self, judged: Judged, hits: Hits) -> FloatArray:
+        """Gains of hits, from 0 to 1."""
+        low, high = self._scale
+        return np.clip((hits.grade - low) / (high - low), 0.0, 1.0)
+
+    def lengths(self, judged: Judged) -> IntArray:
+        """How deep a user may go in each list."""
+        return resolve_cutoff(self._reach, judged.lengths)
+
+    @property
+    def _reach(self) -> Cutoff | None:
+        return USUAL_DEPTH if self.cutoff is None else self.cutoff
+
+    def depth(self, *, lists: bool = False) -> int:
+        """Deepest rank a user may reach."""
+        return self._reach if isinstance(self._reach, int) else 0
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """The number of every query."""
+        name, _, of = self.number.partition("-")
+        if name != "residual":
+            return PerQuery(self.seen(judged, 0.0).number(name, *self.costs))
+        low, high = (self.seen(judged, unjudged).number(of or "EU", *self.costs) for unjudged in (0.0, 1.0))
+        return PerQuery(high - low)
+
+    def seen(self, judged: Judged, unjudged: float) -> Seen:
+        """What a user sees where documents without a judgment, and ranks the list lacks, gain 0 or 1."""
+        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticUser(UserModel):
+    """A user who goes on whatever was found, so that views depend on ranks alone."""
+
+    @property
+    def views(self) -> Discount:
+        """Views of the ranks: 1 for the first."""
+        raise OptionError(f"{type(self).__name__} has no views by itself; choose a measure from idealrank.MEASURES")
+
+    def stops(self) -> bool:
+        """Whether every user stops at the last rank at the latest."""
+        return False
+
+    def seen(self, judged: Judged, unjudged: float) -> Seen:
+        """Sums of views over the hits; where ties are averaged, of the mean view in each group of tied documents."""
+        hits, views = judged.hits, self.views
+        reach, length = self._reach, self.lengths(judged)
+        gains = self.gains(judged, hits)
+        viewed = views.between(np.ones_like(length), length, length)
+        beyond = np.zeros_like(viewed) if self.stops() else views.at(length + 1, length)
+        # Those not judged gain all there is, less what the judged ones fall short of.
+        short = 1.0 - gains if unjudged else gains
+        useful = judged.sum_by_query(hits.query, short * hit_weights(judged, hits, gains, views, reach))
+        gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if beyond.any() else useful
+        if unjudged:
+            return Seen(viewed, viewed - useful, length - gain, beyond, length.astype(np.float64))
+        return Seen(viewed, useful, gain, beyond, length.astype(np.float64))
