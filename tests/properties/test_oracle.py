@@ -17,7 +17,8 @@ from idealrank.evaluation import evaluate, evaluate_lists
 from idealrank.measures import MEASURES
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
-from idealrank.testing import DOCUMENTS, SCORES, Grades, conventions, judgments, lists, measures
+from idealrank.testing import Grades, conventions, judgments, lists, measures
+from idealrank.testing.strategies import DOCUMENTS, SCORES
 from tests.golden.harness import quietly
 from tests.properties.refusals import offers_expected, within_offer
 from tests.twins import naive_measures as naive
