@@ -22,6 +22,21 @@ Reference: TypeAlias = Literal["a", "b", "both"]
 _BELOW_ONE = "Common documents only: two lists that share little can correlate perfectly, so look at overlap@k beside it."
 
 
+# Common documents that are sorted and counted at a time: so many stay in the cache, which halves the time.
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """The common documents of some queries: query code, and rank in either list, shape (n,) each; how many queries; the tie policy."""
+
+    query: IntArray
+    first_a: IntArray
+    first_b: IntArray
+    n_queries: int
+    ties: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Correlation(PairMeasure):
     """What the correlations share: the common documents within the cutoff, and how the lists order them."""
@@ -30,12 +45,21 @@ class _Correlation(PairMeasure):
 
     def of_pair(self, pairs: Pairs) -> PerQuery:
         """The correlation of every query."""
-        values = self.correlations(pairs, *self.common(pairs))
+        query, first_a, first_b = self.common(pairs)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=pairs.n_queries))))
+        values = np.empty(pairs.n_queries)
+        begin = 0
+        while begin < pairs.n_queries:
+            end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + _BLOCK, side="right")) - 1)
+            part = slice(int(ends[begin]), int(ends[end]))
+            some = Common(query[part] - begin, first_a[part], first_b[part], end - begin, pairs.ties)
+            values[begin:end] = self.correlations(some)
+            begin = end
         return defined_values(values, ~np.isnan(values))
 
-    def correlations(self, pairs: Pairs, query: IntArray, first_a: IntArray, first_b: IntArray) -> FloatArray:
-        """Values of every query, NaN where there is none, from the query and the ranks of the common documents."""
-        raise NotImplementedError
+    def correlations(self, some: "Common") -> FloatArray:
+        """Values of some queries, NaN where there is none."""
+        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
 
     def common(self, pairs: Pairs) -> tuple[IntArray, IntArray, IntArray]:
         """Query, and first rank in each list, of the documents that both lists have within the cutoff."""
@@ -81,10 +105,10 @@ class KendallTau(_Correlation):
     use: ClassVar[str] = f"For two orders of the same documents, or of systems, all ranks alike. {_BELOW_ONE}"
     proof: ClassVar[str] = "SciPy kendalltau live, 12 digits; ircor's cases, 4 digits"
 
-    def correlations(self, pairs: Pairs, query: IntArray, first_a: IntArray, first_b: IntArray) -> FloatArray:
+    def correlations(self, some: Common) -> FloatArray:
         """Kendall's tau of every query."""
-        counts = pair_counts(query, first_a, first_b, pairs.n_queries)
-        if pairs.ties != "expected":
+        counts = pair_counts(some.query, some.first_a, some.first_b, some.n_queries)
+        if some.ties != "expected":
             return tau_b(counts)
         net = (counts.concordant - counts.discordant).astype(np.float64)
         values: FloatArray = np.divide(net, counts.total, out=np.full(net.size, np.nan), where=counts.total > 0)
@@ -135,14 +159,17 @@ class TauAP(_Correlation):
         super().__post_init__()
         checked("reference", self.reference, Reference)
 
-    def correlations(self, pairs: Pairs, query: IntArray, first_a: IntArray, first_b: IntArray) -> FloatArray:
+    def correlations(self, some: Common) -> FloatArray:
         """AP correlation of every query."""
         # A list without ties has the same value both ways.
-        towards = tau_ap if pairs.ties == "expected" else tau_ap_direction
-        directions = {"a": ((first_b, first_a),), "b": ((first_a, first_b),), "both": ((first_b, first_a), (first_a, first_b))}
-        asked = directions[self.reference or "a"]
-        values: FloatArray = np.sum([towards(query, order, reference, pairs.n_queries) for order, reference in asked], axis=0) / len(asked)
-        return values
+        towards = tau_ap if some.ties == "expected" else tau_ap_direction
+        values = []
+        if self.reference != "b":
+            values.append(towards(some.query, some.first_b, some.first_a, some.n_queries))
+        if self.reference in ("b", "both"):
+            values.append(towards(some.query, some.first_a, some.first_b, some.n_queries))
+        mean: FloatArray = sum(values[1:], values[0]) / len(values)
+        return mean
 
 
 class WeightedTau(_Correlation):
@@ -174,6 +201,6 @@ class WeightedTau(_Correlation):
     use: ClassVar[str] = f"Where the top matters and ties carry meaning, or SciPy's weightedtau is wanted. {_BELOW_ONE}"
     proof: ClassVar[str] = "SciPy weightedtau live, 12 digits"
 
-    def correlations(self, pairs: Pairs, query: IntArray, first_a: IntArray, first_b: IntArray) -> FloatArray:
+    def correlations(self, some: Common) -> FloatArray:
         """Weighted tau of every query."""
-        return weighted_tau(query, first_a, first_b, pairs.n_queries)
+        return weighted_tau(some.query, some.first_a, some.first_b, some.n_queries)
