@@ -23,6 +23,21 @@ DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP
 _SOME = 3
 
 
+class PairMeans(Means):
+    """Mean of each measure of two runs by its text; also found by the measure itself or any of its spellings.
+
+    Examples
+    --------
+    >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "b"]}), "tau").mean()["kendalltau"]
+    1.0
+    """
+
+    def __missing__(self, key: object) -> float:
+        if isinstance(key, (str, Measure)) and (text := str(parse_pair_measure(key))) in self:
+            return dict.__getitem__(self, text)
+        raise KeyError(f"{key}: not computed, only {', '.join(self)}")
+
+
 @dataclass(frozen=True, eq=False)
 class Overlap:
     """Values of measures of two runs, per query that both answer.
@@ -83,9 +98,11 @@ class Overlap:
             raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
         return self.values[:, self.measures.index(wanted)]
 
-    def mean(self) -> Means:
+    def mean(self) -> PairMeans:
         """Mean of each measure over the queries where it is defined, exact in any order; NaN where there is none."""
-        return Means({str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
+        return PairMeans(
+            {str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)}
+        )
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """``{query: {measure: value}}``; None where the measure is undefined."""
