@@ -1,6 +1,6 @@
 """What stands behind `idealrank trec-eval`: read both files, join them once, print."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,14 +10,17 @@ from idealrank.app.trec.measures import columns_of
 from idealrank.app.trec.names import chosen
 from idealrank.app.trec.options import VERSION_9, Request
 from idealrank.conventions import Convention
+from idealrank.data.joining import Judgments
 from idealrank.data.progress import Progress
+from idealrank.data.qrels import Qrels
 from idealrank.evaluation import Evaluation, evaluate
 from idealrank.io.notes import Notes
+from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.sources import open_sources
 from idealrank.io.trec import read_trec_qrels, read_trec_run, tag_of
 from idealrank.io.zscores import read_zscores
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.trec import trec_eval_report
+from idealrank.reports.trec import Column, trec_eval_report
 
 
 def report(request: Request) -> Iterator[str]:
@@ -36,29 +39,11 @@ def report(request: Request) -> Iterator[str]:
     reading.refuse_standard_input_twice(*request.files, request.zscores or "")
     watch = Watch()
     notes = Notes(lambda message: console.say("note", message))
-    qrels_path, run_path = request.files
-    qrels = watch.run("judgments", lambda _: read_trec_qrels(open_sources(qrels_path, notes), "error", notes))
-    sources = open_sources(run_path, notes)
-    tag = tag_of(sources)
-    columns = columns_of(names, request, np.unique(qrels.grades).tolist())
+    judgments = watch.run("judgments", lambda _: _judgments(request, notes))
     zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
-    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
-
-    def evaluated(progress: Progress) -> Evaluation:
-        run = read_trec_run(sources, tag)
-        convention = convention_of(request)
-        return evaluate(
-            qrels,
-            run,
-            measures or [parse_measure("num_q")],
-            convention,
-            max_documents=request.depth,
-            threads=request.threads,
-            progress=progress,
-        )
-
-    evaluation = watch.run(tag, evaluated)
-    reading.doubt(evaluation, run_path)
+    columns = columns_of(names, request, np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ())
+    tag, evaluation = _evaluated(request, judgments, columns, watch, notes)
+    reading.doubt(evaluation, request.files[1])
     return trec_eval_report(
         evaluation,
         columns,
@@ -69,6 +54,37 @@ def report(request: Request) -> Iterator[str]:
         silent=set(evaluation.coverage.missing_queries) if request.convention == VERSION_9 else (),
         zscores=zscores,
     )
+
+
+def _judgments(request: Request, notes: Notes) -> Judgments:
+    path = request.files[0]
+    if request.relevance_format == "prefs":
+        return read_preferences(path, tell=notes.warn)
+    if request.relevance_format == "qrels_prefs":
+        return read_preferences(path, layout="qrels", tell=notes.warn)
+    if request.relevance_format == "qrels_jg":
+        return read_assessors(path, tell=notes.warn)
+    return read_trec_qrels(open_sources(path, notes), "error", notes)
+
+
+def _evaluated(request: Request, judgments: Judgments, columns: Sequence[Column], watch: Watch, notes: Notes) -> tuple[str, Evaluation]:
+    """The run's tag, and the values of every column from one pass over the run."""
+    sources = open_sources(request.files[1], notes)
+    tag = tag_of(sources)
+    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
+
+    def work(progress: Progress) -> Evaluation:
+        return evaluate(
+            judgments,
+            read_trec_run(sources, tag),
+            measures or [parse_measure("num_q")],
+            convention_of(request),
+            max_documents=request.depth,
+            threads=request.threads,
+            progress=progress,
+        )
+
+    return tag, watch.run(tag, work)
 
 
 def convention_of(request: Request) -> Convention:
