@@ -383,3 +383,12 @@ def test_mistakes_are_told_without_wrong_advice(arguments: list[str], message: s
     assert said.err.startswith(message)
     assert "did you mean" not in said.err
     assert "hint:" not in said.err
+
+
+def test_a_measure_without_expected_value_is_told_with_ties_that_it_has(tmp_path: Path, say: Say) -> None:
+    (tmp_path / "tied.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n", encoding="utf-8")
+
+    said = say("evaluate", "qrels.txt", str(tmp_path / "tied.run"), "-m", "IPrec@0.1", "--convention", "standard,ties=expected")
+
+    assert said.code == 2
+    assert said.err.endswith("hint: --convention standard,ties=docid\n")

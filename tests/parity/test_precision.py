@@ -192,3 +192,16 @@ def test_every_name_of_ir_measures_for_these_families_is_read() -> None:
     for name in names:
         after = {"Success": "@5", "IPrec": "@0.1"}.get(name, "")
         assert ir.parse_measure(name + after) == ir.parse_measure(str(ir_measures.parse_measure(name + after)))
+
+
+@pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
+def test_scikit_learn_has_the_square_of_the_weight(b: float) -> None:
+    """fbeta_score over the documents as items, returned or not: the F of van Rijsbergen with his beta."""
+    from sklearn.metrics import fbeta_score
+
+    for fixture in map(random_fixture, range(6)):
+        values = ir.evaluate(judged(fixture), returned(fixture), ir.SetF(beta=b**2), "trec_eval-9")
+        for query, value in zip(values.queries, values.values[:, 0], strict=True):
+            rows = fixture.queries[query]
+            labels, answers = [(grade or 0) >= 1 for *_, grade in rows], [score is not None for _, score, _ in rows]
+            assert value == pytest.approx(fbeta_score(labels, answers, beta=b, zero_division=0.0), abs=1e-12)

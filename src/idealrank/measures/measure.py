@@ -142,9 +142,11 @@ class Measure:
         """
         self.check_tables(judged.tables)
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
+            # Arrays have no document ids to go by.
+            choices = "ties=input, best or worst" if judged.complete else "ties=docid, input, best or worst"
             raise OptionError(
-                f"{self}: {np.count_nonzero(judged.alignments.tied)} queries have tied scores, and the expected value over their orders "
-                "has no closed form for this measure; choose ties=docid, input, best or worst"
+                f"{self.name}: {np.count_nonzero(judged.alignments.tied)} queries have tied scores, and the expected value over their "
+                f"orders has no closed form for this measure; choose {choices}"
             )
         return self.compute(judged.condensed() if self.judged_only else judged)
 

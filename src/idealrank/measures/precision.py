@@ -150,13 +150,19 @@ class Success(NeedsRelevant):
 
 def _chance_of_any(size: IntArray, relevant: IntArray, taken: IntArray) -> FloatArray:
     """Chance that one of r relevant is among m taken of n: ``1 - C(n-r, m) / C(n, m)``; equal shapes are worked out once."""
-    shapes, which = np.unique(np.column_stack((size, relevant, taken)), axis=0, return_inverse=True)
-    chances = np.empty(len(shapes))
-    for place, (n, r, m) in enumerate(shapes.tolist()):
-        # C(n-r, m) / C(n, m) is the same with r and m changed about; the product over the fewer of them is the shorter.
-        drawn = np.arange(min(r, m))
-        chances[place] = 1.0 - math.prod(((n - max(r, m) - drawn) / (n - drawn)).tolist())
-    return chances[which.reshape(-1)]
+    chances = (taken > 0).astype(np.float64)
+    open_ones = np.flatnonzero((taken > 0) & (taken < size))
+    if open_ones.size:
+        shapes, which = np.unique(np.column_stack((size, relevant, taken))[open_ones], axis=0, return_inverse=True)
+        chances[open_ones] = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])[which.reshape(-1)]
+    return chances
+
+
+def _chance_of_none(size: int, relevant: int, taken: int) -> float:
+    """``C(n-r, m) / C(n, m)``: the same with r and m changed about, so the product runs over the fewer of them."""
+    drawn = np.arange(min(relevant, taken))
+    factors: list[float] = ((size - max(relevant, taken) - drawn) / (size - drawn)).tolist()
+    return math.prod(factors)
 
 
 class RelativeP(NeedsRelevant):
@@ -274,7 +280,7 @@ class IPrec(NeedsRelevant):
     after_at: ClassVar[str] = "recall"
     ties: ClassVar = "not offered"
     from_convention: ClassVar[tuple[str, ...]] = ("no_relevant", "recall_points")
-    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"recall": (0, 0.1, 0.25, 0.5, 0.7, 1)}
+    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"recall": (0.1, 0, 0.25, 0.5, 0.7, 1)}
     summary: ClassVar[str] = "greatest precision from a recall level on"
     use: ClassVar[str] = (
         "Choose it to draw precision against recall, and to see whether runs differ at the top or in the tail. Not as a headline: "
