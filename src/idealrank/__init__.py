@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, P, R
+    from idealrank.measures.bpref import Bpref, GMBpref, InfAP
     from idealrank.measures.cascade import ERR, RBP
-    from idealrank.measures.counts import NumQ, NumRel, NumRelRet, NumRet
+    from idealrank.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRelRet, NumRet
     from idealrank.measures.cwl import BPM, GP, INSQ, INST, SDCG, TBG
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
+    from idealrank.measures.graded import RNDCG, BinG, G, NDCGRel
     from idealrank.measures.groups import APAvgJG, PAvgJG
+    from idealrank.measures.judgedness import JudgedShare, Unjudged
     from idealrank.measures.labels import ARP, LRAP, PWA, Compat
     from idealrank.measures.measure import Measure, PerQuery
     from idealrank.measures.nerr import NERR8, NERR9, NERR10, NERR11
@@ -48,9 +51,12 @@ if TYPE_CHECKING:
     from idealrank.measures.parse import parse_measure
     from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
     from idealrank.measures.preference import NumPrefsFul, NumPrefsPoss, PrefsAvgJG, PrefsAvgJGRnonrel, PrefsPair, PrefsSimp
+    from idealrank.measures.relstring import RelString
     from idealrank.measures.sets import SetAP, SetF, SetP
     from idealrank.measures.total_recall import WSS, LastRel, RecallArea
     from idealrank.measures.user import measure
+    from idealrank.measures.utility import Utility
+    from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
@@ -118,13 +124,17 @@ __all__ = [
     "PWA",
     "RBO",
     "RBP",
+    "RNDCG",
     "RR",
     "SDCG",
     "TBG",
     "WSS",
+    "YAAP",
     "APAvgJG",
     "Accuracy",
     "AssessorQrels",
+    "BinG",
+    "Bpref",
     "Compat",
     "Convention",
     "Coverage",
@@ -133,6 +143,8 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "FileFormatError",
+    "G",
+    "GMBpref",
     "GradeTau",
     "GradeTauAP",
     "GradeWeightedTau",
@@ -141,14 +153,18 @@ __all__ = [
     "IdealrankError",
     "IdealrankWarning",
     "IncompatibleError",
+    "InfAP",
     "InputError",
     "Jaccard",
     "Judged",
+    "JudgedShare",
     "KendallTau",
     "LastRel",
     "Lists",
     "Measure",
     "MissingExtraError",
+    "NDCGRel",
+    "NumNonrelJudgedRet",
     "NumPrefsFul",
     "NumPrefsPoss",
     "NumQ",
@@ -170,6 +186,7 @@ __all__ = [
     "R",
     "RecallArea",
     "Reconciliation",
+    "RelString",
     "RelativeP",
     "Rprec",
     "Run",
@@ -178,6 +195,8 @@ __all__ = [
     "SetP",
     "Success",
     "TauAP",
+    "Unjudged",
+    "Utility",
     "WeightedTau",
     "__version__",
     "dcg",

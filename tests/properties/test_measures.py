@@ -19,7 +19,7 @@ from idealrank.testing import Grades, Scores, conventions, judgments, measures, 
 from tests.golden.harness import quietly
 from tests.properties.refusals import offers_expected, within_offer
 
-OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs]
+OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.aggregate != "text"]
 BETTER_IS_MORE = [name for name in OF_GRADES if MEASURES[name].direction == 1]
 # Floored terms may lose a hundredth in the ideal order that another order keeps, so only unrounded values are bounded and ordered.
 EXACT = {"rounding": "none"}

@@ -29,7 +29,7 @@ Values = dict[str, float | None]
 GRADES = (-2, -1, 0, 0.5, 1, 2, 2.5, 3)
 WHOLE_GRADES = (-2, -1, 0, 1, 2, 3)
 EXAMPLES = settings().max_examples // 2
-OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs]
+OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.aggregate != "text"]
 
 
 def rows() -> st.SearchStrategy[Rows]:

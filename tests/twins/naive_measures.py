@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from tests.twins import naive_cascade, naive_cwl, naive_labels, naive_precision, naive_sets, naive_total
+from tests.twins import naive_bpref, naive_cascade, naive_cwl, naive_graded, naive_labels, naive_precision, naive_sets, naive_total
 from tests.twins.naive_query import (
     Asked,
     Entry,
@@ -15,6 +15,7 @@ from tests.twins.naive_query import (
     Query,
     Row,
     Value,
+    gain_of,
     n_relevant,
     per_relevant,
     prepare,
@@ -27,7 +28,8 @@ from tests.twins.naive_query import (
 def value(text: str, query: Query, ties: str) -> float | None:
     """A measure of one query; None where it does not count. The mean, best or worst over the orders of ties."""
     asked = Asked.read(text)
-    if ties in ("best", "worst") and asked.options.get("of", "EU") != "EU":
+    by_gain = asked.name in _BY_GAIN or asked.options.get("of", "EU") != "EU"
+    if ties in ("best", "worst") and by_gain:
         return _VALUES[asked.name](asked, _by_gain(asked, query, ties), query)
     values = [_VALUES[asked.name](asked, order, query) for order in query.orders]
     if values[0] is None:
@@ -52,18 +54,6 @@ def _rounded(number: float, rounding: str) -> float:
     if rounding == "round-2" and math.isfinite(number):
         return math.floor(Fraction(number * 100) + Fraction(1, 2)) / 100
     return float(f"{number:.5f}") if rounding == "round-5" else number
-
-
-def _gain(asked: Asked, grade: float) -> float:
-    name = asked.options.get("gain", "linear")
-    if name == "linear":
-        return grade
-    if name == "exp2":
-        return float(2**grade - 1)
-    if name.startswith("power("):
-        return math.copysign(abs(grade) ** float(name[6:-1]), grade)
-    table = {float(pair.split(":")[0]): float(pair.split(":")[1]) for pair in name.strip("{}").split(",")}
-    return table[grade]
 
 
 def _weight(asked: Asked, rank: int, length: int) -> float:
@@ -98,15 +88,15 @@ def _sum(asked: Asked, gains: Sequence[float], limit: float, length: int) -> flo
 
 
 def _dcg(asked: Asked, order: list[Entry], query: Query) -> float:
-    gains = [0.0 if grade is None else _gain(asked, grade) for grade in order]
+    gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
     return _sum(asked, gains, asked.limit(query.length), query.length)
 
 
 def _ideal(asked: Asked, order: list[Entry], query: Query) -> float:
     limit, ideal = asked.limit(query.length), asked.options.get("ideal", "judged")
-    gains = [_gain(asked, grade) for grade in query.judged]
+    gains = [gain_of(asked, grade) for grade in query.judged]
     if ideal == "returned":
-        gains = [0.0 if grade is None else _gain(asked, grade) for grade in order]
+        gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
     if ideal == "hits":
         limit = min(limit, max(query.length, 1))
     return _sum(asked, sorted(gains, reverse=True), math.inf if ideal == "uncut" else limit, query.length)
@@ -142,13 +132,17 @@ _VALUES: dict[str, Value] = {
     "NumRet": lambda asked, order, query: min(query.length, asked.limit(query.length)),
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),
     "NumRelRet": lambda asked, order, query: float(len(relevant_ranks(asked, order, query))),
+    **naive_bpref.VALUES,
     **naive_cascade.VALUES,
     **naive_cwl.VALUES,
     **naive_labels.VALUES,
     **naive_total.VALUES,
+    **naive_graded.VALUES,
 }
-_GAINS = {**naive_cascade.GAINS, **naive_cwl.GAINS}
+
 _LESS_IS_BETTER = {"ARP", "LastRel"}
+_GAINS = {**naive_bpref.GAINS, **naive_cascade.GAINS, **naive_cwl.GAINS, **naive_graded.GAINS}
+_BY_GAIN = {*naive_bpref.GAINS, *naive_graded.GAINS}  # whose value is not always the greatest where gains come first
 
 
 def evaluate(

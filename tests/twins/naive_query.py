@@ -13,6 +13,10 @@ Entry = float | None
 """A place of a ranked list: the grade of the document there, or None when nobody judged it."""
 
 
+class Pooled(float):
+    """The grade of a document that was given a negative one: put before the judges, and left unjudged."""
+
+
 class NaiveError(Exception):
     """The convention refuses this input."""
 
@@ -54,6 +58,7 @@ def prepare(grades: Mapping[str, float], rows: Sequence[Row], switches: Mapping[
         As `Convention.switches` gives them.
     """
     judged = {document: grade for document, grade in ((d, _grade(g, switches)) for d, g in grades.items()) if grade is not None}
+    judged = {document: Pooled(grade) if grades[document] < 0 else grade for document, grade in judged.items()}
     removed = set(grades) - set(judged)
     if switches["score"] == "float32":
         rows = [(document, _float32(score)) for document, score in rows]
@@ -164,6 +169,19 @@ def undefined(asked: Asked) -> float | None:
 def is_relevant(asked: Asked, grade: Entry) -> bool:
     """Whether a place of the list holds a relevant document."""
     return grade is not None and grade >= float(asked.options.get("rel", "1"))
+
+
+def gain_of(asked: Asked, grade: float) -> float:
+    """What a grade is worth."""
+    name = asked.options.get("gain", "linear")
+    if name == "linear":
+        return grade
+    if name == "exp2":
+        return float(2**grade - 1)
+    if name.startswith("power("):
+        return math.copysign(abs(grade) ** float(name[6:-1]), grade)
+    table = {float(pair.split(":")[0]): float(pair.split(":")[1]) for pair in name.strip("{}").split(",")}
+    return table[grade]
 
 
 def relevant_ranks(asked: Asked, order: list[Entry], query: Query) -> list[int]:

@@ -43,8 +43,8 @@ class Judged:
         List lengths after duplicates and removals.
     returned : int64 array, shape (n_queries,)
         List lengths as given.
-    hits, ideal, judgments : callable
-        Give `Hits`, the judged grades sorted for the ideal, and `Judgments`, when first asked.
+    hits, ideal, judgments, given : callable
+        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, and grades of hits as given, when first asked.
     alignments : Alignments
         Counters per query.
     scope : Scope
@@ -81,6 +81,7 @@ class Judged:
         rectangle: Rectangle | None = None,
         complete: bool = False,
         judgments: Callable[[], Judgments] | None = None,
+        given: Callable[[], FloatArray] | None = None,
         parts: Callable[[], Iterator["Judged"]] | None = None,
     ) -> None:
         self.queries = queries
@@ -95,6 +96,7 @@ class Judged:
         self._hits = hits
         self._ideal = ideal
         self._judgments = judgments or (lambda: Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade))
+        self._given = given
         self._parts = parts
         self._relevant: dict[float, Relevant] = {}
         # What `align_preferences` and `align_assessors` add; None where the judgments are plain grades.
@@ -130,8 +132,8 @@ class Judged:
     def given(self) -> FloatArray:
         """Grade of each hit as it stood in the judgments, shape (n_hits,)."""
         document = self.hits.document
-        if document is None or self.judgments.document is None:
-            return self.hits.grade
+        if self._given is not None or document is None or self.judgments.document is None:
+            return self.hits.grade if self._given is None else self._given()
         row = np.searchsorted(self.judgments.document, document)
         return self.judgments.given[row]
 

@@ -10,7 +10,7 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.grouping import group_by_id
-from idealrank.data.hits import Alignments, Hits, Rectangle, Scope, TieMembers
+from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Scope, TieMembers
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
 from idealrank.errors import InputError
@@ -238,10 +238,11 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     array([1., 0.])
     """
     alignment = array_alignment(alignment)
-    lists, truncated = _apply_policies(lists, alignment)
-    try:
-        groups = _kernel.rank_groups(
-            lists.labels,
+    lists, given, truncated = _apply_policies(lists, alignment)
+
+    def ranked(labels: AnyArray) -> "_kernel.Groups":
+        return _kernel.rank_groups(
+            labels,
             lists.scores,
             lists.offsets,
             float32=alignment.score == "float32",
@@ -249,12 +250,15 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
             order=lists.order,
             threads=thread_count(threads),
         )
+
+    try:
+        groups = ranked(lists.labels)
     except _kernel.ParseError as error:
         raise InputError(
             f"{_name_item(lists, error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
         ) from None
     lengths, tied = groups.length, groups.tied.astype(np.int64)
-    members = TieMembers(groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade)
+    members = _members(groups)
     zeros = np.zeros(lists.n_queries, np.int64)
     rectangle = None
     if groups.width > 0 or lists.n_queries == 0:
@@ -265,13 +269,15 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
         ties=alignment.ties,
         lengths=lengths,
         returned=lengths,
-        hits=lambda: _array_hits(groups, members),
+        hits=lambda: _hits_ranked(groups),
         ideal=lambda: ideal_grades(_query_of(groups), groups.ideal_grades, lists.n_queries),
         alignments=Alignments(tied, zeros, zeros, lengths, zeros),
         scope=Scope(lists.n_queries, lists.n_queries, (), 0, truncated),
         depth=depth,
         rectangle=rectangle,
         complete=True,
+        given=None if given is None else lambda: _hits_ranked(ranked(given)).grade,
+        judgments=None if given is None else lambda: _array_judgments(lists, given),
     )
 
 
@@ -286,17 +292,20 @@ def array_alignment(alignment: Alignment) -> Alignment:
     return replace(alignment, ties="expected") if alignment.ties in ("docid", "docid-ascending") else alignment
 
 
-def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, int]:
-    """Labels after the grade policies; untouched (and uncopied) when no policy acts."""
+def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArray | None, int]:
+    """Labels after the grade policies, untouched (and uncopied) when no policy acts; and as given, where negative ones were changed."""
     labels = lists.labels
     _refuse_infinite(labels)
     fractional = alignment.grades != "given" and labels.dtype.kind == "f"
     if not fractional and alignment.grades != "minimum" and (labels.size == 0 or not labels.min() < 0):
-        return lists, 0
+        return lists, None, 0
     graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: {_name_item(lists, row)}")
     changed = Lists(graded.grades, lists.scores, lists.offsets, order=lists.order, queries=lists.queries)
     changed._items = lists._items
-    return changed if graded.removed is None else changed.only(~graded.removed), graded.truncated
+    if graded.removed is not None:
+        return changed.only(~graded.removed), None, graded.truncated
+    lost = bool(((labels < 0) & (graded.grades >= 0)).any())
+    return changed, labels.astype(np.float64) if lost else None, graded.truncated
 
 
 def _name_item(lists: Lists, row: int) -> str:
@@ -315,8 +324,20 @@ def _query_of(groups: "_kernel.Groups") -> IntArray:
     return np.repeat(np.arange(groups.n_queries), np.diff(groups.hit_offsets))
 
 
-def _array_hits(groups: "_kernel.Groups", members: TieMembers) -> Hits:
+def _members(groups: "_kernel.Groups") -> TieMembers:
+    return TieMembers(groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade)
+
+
+def _array_judgments(lists: Lists, given: FloatArray) -> Judgments:
+    """Every item with its label as given; the labels of arrays that policies changed are in full columns."""
+    query = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
+    items = slice(None) if lists.order is None else lists.order
+    return Judgments(query, lists.labels[items].astype(np.float64), given[items])
+
+
+def _hits_ranked(groups: "_kernel.Groups") -> Hits:
     """Hits in full columns, tie groups that reach beyond the depth included."""
+    members = _members(groups)
     query = _query_of(groups)
     rank = np.arange(1, query.size + 1) - groups.hit_offsets[query]
     grade: FloatArray = groups.grades

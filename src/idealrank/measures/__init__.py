@@ -36,10 +36,22 @@ _FAMILIES: dict[str, dict[str, str]] = {
     "groups": {"AP_avgjg": "APAvgJG", "P_avgjg": "PAvgJG"},
     "cwl": {"INST": "INST", "INSQ": "INSQ", "BPM": "BPM", "SDCG": "SDCG", "TBG": "TBG", "GP": "GP"},
     "nerr": {"NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10", "NERR11": "NERR11"},
-    "counts": {"NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "NumRelRet": "NumRelRet"},
     "order": {"AUC": "AUC", "Accuracy": "Accuracy", "OPA": "OPA", "tau": "GradeTau", "tauAP": "GradeTauAP", "wtau": "GradeWeightedTau"},
     "labels": {"ARP": "ARP", "PWA": "PWA", "LRAP": "LRAP", "Compat": "Compat"},
     "total_recall": {"LastRel": "LastRel", "WSS": "WSS", "RecallArea": "RecallArea"},
+    "bpref": {"Bpref": "Bpref", "GMBpref": "GMBpref", "infAP": "InfAP"},
+    "graded": {"G": "G", "binG": "BinG", "RnDCG": "RNDCG", "nDCG_rel": "NDCGRel"},
+    "yaap": {"YAAP": "YAAP"},
+    "utility": {"Utility": "Utility"},
+    "judgedness": {"Judged": "JudgedShare", "Unjudged": "Unjudged"},
+    "counts": {
+        "NumQ": "NumQ",
+        "NumRet": "NumRet",
+        "NumRel": "NumRel",
+        "NumRelRet": "NumRelRet",
+        "NumNonrelJudgedRet": "NumNonrelJudgedRet",
+    },
+    "relstring": {"RelString": "RelString"},
 }
 
 # Measures of two runs, which `idealrank.overlap` computes.

@@ -7,6 +7,7 @@ import numpy as np
 from idealrank.data.judged import Judged
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.states import nonrelevant_hits
 from idealrank.measures.threshold import BinaryMeasure
 
 
@@ -180,3 +181,46 @@ class NumRelRet(BinaryMeasure):
     def trec_name(self) -> str:
         """``num_rel_ret``."""
         return "num_rel_ret" if self.cutoff is None and self.rel in (None, 1) else str(self)
+
+
+class NumNonrelJudgedRet(BinaryMeasure):
+    """Number of returned documents that were judged and found not relevant; those pooled but not judged (grade below 0) do not count.
+
+    ``NumNonrelJudgedRet = |returned documents judged with a grade below rel|``, in [0, inf).
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+
+    References
+    ----------
+    trec_eval, measure ``num_nonrel_judged_ret``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> measure = ir.NumNonrelJudgedRet()
+    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": -1}}, {"q": ["a", "b", "c", "d"]}, [measure]).mean()["NumNonrelJudgedRet"]
+    1.0
+    """
+
+    name: ClassVar[str] = "NumNonrelJudgedRet"
+    cuts: ClassVar = "none"
+    aggregate: ClassVar = "sum"
+    direction: ClassVar[int] = 0
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "number of returned documents judged not relevant"
+    use: ClassVar[str] = "Print it beside NumRet to see how much of a list anybody has judged. It says nothing about the order."
+    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Returned documents of every query that were judged not relevant."""
+        rejected = judged.hits.query[nonrelevant_hits(judged, self.threshold)]
+        return PerQuery(np.bincount(rejected, minlength=judged.n_queries).astype(np.float64))
+
+    @property
+    def trec_name(self) -> str:
+        """``num_nonrel_judged_ret``."""
+        return self.trec_binary("num_nonrel_judged_ret", "num_nonrel_judged_ret")

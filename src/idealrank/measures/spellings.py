@@ -29,6 +29,18 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "AP_avgjg": ("ap_avgjg", "map_avgjg"),
     "P_avgjg": ("p_avgjg",),
     **{name: (name.lower(),) for name in ("INST", "INSQ", "BPM", "SDCG", "TBG", "GP", "NERR8", "NERR9", "NERR10", "NERR11")},
+    "Bpref": ("bpref",),
+    "GMBpref": ("gm_bpref", "gmbpref"),
+    "infAP": ("infap",),
+    "G": ("g",),
+    "binG": ("bing",),
+    "RnDCG": ("rndcg",),
+    "nDCG_rel": ("ndcg_rel", "ndcgrel"),
+    "YAAP": ("yaap",),
+    "Utility": ("utility",),
+    "Judged": ("judged",),
+    "Unjudged": ("unjudged", "unj", "hole"),
+    "RelString": ("relstring",),
     "NumQ": ("numq", "num_q"),
     "NumRet": ("numret", "num_ret"),
     "NumRel": ("numrel", "num_rel"),
@@ -46,6 +58,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "LastRel": ("lastrel", "last_rel"),
     "WSS": ("wss",),
     "RecallArea": ("recallarea", "norm_area"),
+    "NumNonrelJudgedRet": ("numnonreljudgedret", "num_nonrel_judged_ret"),
 }
 SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _SPELLED.items() for spelling in spellings}
 # The same for measures of two runs: a name may be in both tables, and who asks decides.
@@ -80,6 +93,6 @@ AFTER_UNDERSCORE = {"rprec_mult": "mult", "set_f": "beta", "11pt_avg": "recalls"
 # What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
 NUMBERED = frozenset(("rprec_mult",))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
-ELSEWHERE = frozenset(("bpref", "infap", "hits", "f1", "judged"))
+ELSEWHERE = frozenset(("hits", "f1"))
 # Other tools' names of options, wherever the measure has ours and not theirs.
 OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}

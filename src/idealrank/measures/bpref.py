@@ -1,0 +1,180 @@
+"""Measures for incomplete judgments: preferences among judged documents, and average precision inferred from a judged sample."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.measures.inferred import expected_terms, inferred_terms
+from idealrank.measures.measure import PerQuery
+from idealrank.measures.states import Groups, groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
+from idealrank.measures.threshold import NeedsRelevant
+
+_PROOF = (
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, to 12 decimals, pooled but unjudged "
+    "documents among them"
+)
+
+
+class Bpref(NeedsRelevant):
+    """Binary preference: the share of pairs of a relevant and a judged nonrelevant document that the list shows in the right order.
+
+    ``Bpref = (1 / R) sum over returned relevant documents of (1 - min(n, R) / min(N, R))``, in [0, 1], with R relevant and N judged
+    nonrelevant documents, n of the latter above the relevant one; 1 is summed where N is 0. Documents without a judgment, and those
+    pooled but not judged (grade given below 0), are not looked at.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    Buckley and Voorhees (2004), Retrieval evaluation with incomplete information, SIGIR, section 3, with min(N, R) in place of R
+    as trec_eval has it since 8.0, measure ``bpref``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 1, "d": 0}}, {"q": ["a", "b", "x", "c"]}, [ir.Bpref()]).mean()["Bpref"]
+    0.75
+    """
+
+    name: ClassVar[str] = "Bpref"
+    cuts: ClassVar = "none"
+    summary: ClassVar[str] = "share of judged pairs in the right order"
+    use: ClassVar[str] = (
+        "Choose it where many returned documents were never judged, as with runs that did not feed the pool. Not with complete "
+        "judgments, where AP says more, nor where judged nonrelevant documents are few: it compares with nothing else."
+    )
+    proof: ClassVar[str] = _PROOF
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Binary preference of every query."""
+        hits = judged.hits
+        relevant, other = hits.grade >= self.threshold, nonrelevant_hits(judged, self.threshold)
+        total = judged.relevant(self.threshold).total
+        cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
+        groups = groups_of(hits, tied=tie_order_matters(judged))
+        above = _capped_above(groups, other, cap[groups.query], judged.ties)
+        terms = 1.0 - above / np.maximum(cap[groups.query], 1)
+        values = judged.sum_by_query(hits.query[relevant], terms[groups.of[relevant]])
+        return self.filled(values / np.maximum(total, 1), total)
+
+    @property
+    def trec_name(self) -> str:
+        """``bpref``."""
+        return self.trec_binary("bpref", "bpref")
+
+
+def _capped_above(groups: Groups, other: BoolArray, cap: IntArray, ties: str) -> FloatArray:
+    """(Expected) number of judged nonrelevant documents above a relevant one of each tie group, at most `cap`.
+
+    A relevant document is equally likely to have 0, 1, ... or all u of its group's nonrelevant ones above it, so the mean is that of
+    min(above + m, cap) over m = 0 .. u, of which the first few are below the cap.
+    """
+    above, inside = groups.above(other), groups.within(other)
+    if ties != "expected":
+        shown: IntArray = np.minimum(above + inside, cap) if ties == "worst" else np.minimum(above, cap)
+        return shown.astype(np.float64)
+    below = np.clip(cap - above, 0, inside + 1)
+    mean: FloatArray = (below * above + below * (below - 1) // 2 + (inside + 1 - below) * cap) / (inside + 1)
+    return mean
+
+
+class GMBpref(Bpref):
+    """Geometric mean of binary preference over queries, which sees what happens to the hardest of them.
+
+    ``GMBpref = (product over the n queries of max(Bpref, 0.00001))^(1/n)``, in [0, 1]; per query it is `Bpref`.
+
+    Parameters
+    ----------
+    rel, no_relevant
+        As for `Bpref`.
+
+    References
+    ----------
+    trec_eval, measure ``gm_bpref``; Robertson (2006), On GMAP: and other transformations, CIKM.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 1}}
+    >>> round(ir.evaluate(qrels, {"q1": ["a", "b", "c"], "q2": ["a"]}, [ir.GMBpref()]).mean()["GMBpref"], 12)
+    0.707106781187
+    """
+
+    name: ClassVar[str] = "GMBpref"
+    aggregate: ClassVar = "geometric"
+    summary: ClassVar[str] = "geometric mean of Bpref over queries"
+    use: ClassVar[str] = (
+        "Choose it beside Bpref when queries that fail badly matter more than those that do well already. Not with few queries: one "
+        "at 0 pulls it down however the others do."
+    )
+    proof: ClassVar[str] = "trec_eval 10 and 9 to their 4 printed decimals on real runs"
+
+    @property
+    def trec_name(self) -> str:
+        """``gm_bpref``."""
+        return self.trec_binary("gm_bpref", "gm_bpref")
+
+
+class InfAP(NeedsRelevant):
+    """Inferred average precision: AP estimated from a random sample of the pool that was judged.
+
+    ``infAP = (1 / R) sum over returned relevant documents at ranks k of [1 + p (r + e) / (r + n + 2e)] / k``, in [0, 1], with p pooled
+    documents above rank k, r of them relevant and n judged nonrelevant, and e = 0.00001. A grade given below 0 says that a document was
+    pooled but not judged. It equals AP where every returned document is in the pool and judged, but for e.
+
+    Parameters
+    ----------
+    rel, no_relevant
+        As for `Bpref`.
+
+    Notes
+    -----
+    Best and worst tie orders put relevant documents first or last. The expected value over tie orders costs, for a tie of n documents
+    of which j are judged, up to n j steps.
+
+    References
+    ----------
+    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM, section 3.3; trec_eval,
+    measure ``infAP``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": -1, "c": 1}}, {"q": ["a", "b", "c"]}, [ir.InfAP()]).mean()["infAP"]
+    0.999996666733332
+    """
+
+    name: ClassVar[str] = "infAP"
+    cuts: ClassVar = "none"
+    summary: ClassVar[str] = "AP inferred from a judged sample of the pool"
+    use: ClassVar[str] = (
+        "Choose it where a uniform sample of the pool was judged and the judgments say which documents were pooled (grade -1). Not "
+        "with ordinary judgments: without -1 it is AP, but for documents outside the pool."
+    )
+    proof: ClassVar[str] = _PROOF
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Inferred average precision of every query."""
+        hits = judged.hits
+        relevant = hits.grade >= self.threshold
+        other = nonrelevant_hits(judged, self.threshold)
+        groups = groups_of(hits, tied=tie_order_matters(judged))
+        if judged.ties == "expected":
+            terms = expected_terms(groups, relevant, other)
+        else:
+            terms = inferred_terms(groups, relevant, other, judged.ties)
+        values = judged.sum_by_query(hits.query[relevant], terms)
+        total = judged.relevant(self.threshold).total
+        return self.filled(values / np.maximum(total, 1), total)
+
+    @property
+    def trec_name(self) -> str:
+        """``infAP``."""
+        return self.trec_binary("infAP", "infAP")

@@ -1,0 +1,308 @@
+"""Gain measures of trec_eval between AP and nDCG: G and its binary form, nDCG at the relevance levels and at the relevant documents."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.grading import sort_by_query
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
+from idealrank.measures.discounts import make_discount
+from idealrank.measures.gains import Gain, GainLike, make_gain
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.rules import NoRelevant, checked
+from idealrank.measures.running import running_sums
+from idealrank.measures.states import groups_of, tie_order_matters
+from idealrank.measures.steps import mean_weights, steps_of
+from idealrank.measures.threshold import NeedsRelevant
+
+_LOG2 = make_discount("log2")
+_PROOF = "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, to 12 decimals"
+
+
+@dataclass(frozen=True, eq=False)
+class _Ideal:
+    """Positive gains of the judged documents of each query, best first.
+
+    Attributes
+    ----------
+    query, rank : int64 array, shape (n,)
+        Query and ideal rank of each.
+    gain : float64 array, shape (n,)
+        Falling inside each query.
+    start, size : int64 array, shape (n_queries,)
+        Where the gains of a query begin, and how many they are.
+    """
+
+    query: IntArray
+    rank: IntArray
+    gain: FloatArray
+    start: IntArray
+    size: IntArray
+
+    def upto(self, sums: FloatArray, query: IntArray, rank: IntArray) -> FloatArray:
+        """Running sums over the ideal lists, as they stand at a rank; 0 where a query has no gain."""
+        size = self.size[query]
+        place = self.start[query] + np.minimum(rank, size) - 1
+        found = np.zeros(query.size)
+        some = size > 0
+        found[some] = sums[place[some]]
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainMeasure(Measure):
+    """A measure of gains that is undefined where no judged document has any.
+
+    Parameters
+    ----------
+    gain : str, mapping or callable, optional
+        What a grade is worth; default the convention's.
+    no_relevant : str, optional
+        Value of a query without a positive gain; default the convention's.
+    """
+
+    gain: "GainLike | None" = None
+    no_relevant: NoRelevant | None = None
+    cuts: ClassVar = "none"
+    from_convention: ClassVar[tuple[str, ...]] = ("gain", "no_relevant")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gain is not None:
+            object.__setattr__(self, "gain", make_gain(self.gain))
+        checked("no_relevant", self.no_relevant, NoRelevant)
+
+    @property
+    def _gain(self) -> Gain:
+        return make_gain(self.gain if self.gain is not None else "linear")
+
+    def _ideal(self, judged: Judged) -> _Ideal:
+        grades = judged.ideal
+        gains = self._gain(grades.grade)
+        gains = gains if self._gain.rising else sort_by_query(grades.query, gains, judged.n_queries)
+        kept = gains > 0
+        size = np.bincount(grades.query[kept], minlength=judged.n_queries)
+        return _Ideal(grades.query[kept], grades.rank[kept], gains[kept], np.cumsum(size) - size, size)
+
+    def _filled(self, values: FloatArray, ideal: _Ideal) -> PerQuery:
+        if not np.isfinite(values).all():
+            raise InputError(f"{self}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
+        return fill_undefined(values, ideal.size > 0, self.no_relevant or "zero")
+
+    def _named(self, plain: str) -> str:
+        return plain if getattr(self.gain, "text", None) in (None, "linear") else str(self)
+
+
+class G(GainMeasure):
+    """Normalised gain: each document's gain, divided by the logarithm of what the ideal list would have brought more by its rank.
+
+    ``G = sum over ranks i of gain(i) / log2(2 + cost(i) - found(i)) / sum of the ideal gains``, in [0, 1], with found(i) the gains up to
+    and with rank i, and cost(i) the sum of max(1, ideal gain) over the ranks up to and with i.
+
+    Parameters
+    ----------
+    gain : str, mapping or callable, optional
+        What a grade is worth, as for `NDCG`; default the convention's.
+    no_relevant : str, optional
+        Value of a query without a positive gain; default the convention's.
+
+    Notes
+    -----
+    Best and worst tie orders go by gain; another order can score a little more or less. trec_eval's own text says that the gains before
+    rank i count, and leaves ranks without ideal gain open: the formula above is what gives its numbers.
+
+    References
+    ----------
+    trec_eval, measure ``G``, an experiment of Chris Buckley of 2008.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["x", "a", "b"]}, [ir.G()]).mean()["G"]
+    0.6309297535714575
+    """
+
+    name: ClassVar[str] = "G"
+    ties: ClassVar = "not offered"
+    summary: ClassVar[str] = "gain over the logarithm of the gain missed so far"
+    use: ClassVar[str] = (
+        "Choose it to reproduce trec_eval's table. Not for new work: it was an experiment, papers use nDCG, and an order that is not by "
+        "gain can score more."
+    )
+    proof: ClassVar[str] = _PROOF
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Normalised gain of every query."""
+        ideal, steps = self._ideal(judged), steps_of(judged, self._gain, tied=False)
+        cost = ideal.upto(running_sums(ideal.query, np.maximum(ideal.gain, 1.0)), steps.query, steps.first)
+        cost += np.maximum(steps.first - ideal.size[steps.query], 0)
+        # A document listed twice may bring more than the ideal list; the logarithm stays at 1 then.
+        missed = np.maximum(cost - running_sums(steps.query, steps.gain), 0.0)
+        gained = judged.sum_by_query(steps.query, steps.gain / np.log2(2.0 + missed))
+        total = judged.sum_by_query(ideal.query, ideal.gain)
+        return self._filled(np.divide(gained, total, out=np.zeros_like(total), where=total > 0), ideal)
+
+    @property
+    def trec_name(self) -> str:
+        """``G``."""
+        return self._named("G")
+
+
+class BinG(NeedsRelevant):
+    """Binary G: each relevant document counts 1 over the logarithm of the number of others above it.
+
+    ``binG = (1 / R) sum over returned relevant documents of 1 / log2(2 + n)``, in [0, 1], with n the returned documents above it that
+    are not relevant.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    trec_eval, measure ``binG``, an experiment of Chris Buckley of 2008.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y", "b"]}, [ir.BinG()]).mean()["binG"]
+    0.75
+    """
+
+    name: ClassVar[str] = "binG"
+    cuts: ClassVar = "none"
+    summary: ClassVar[str] = "1 / logarithm of the wrong documents above each relevant one"
+    use: ClassVar[str] = (
+        "Choose it to reproduce trec_eval's table, or where a reader's effort is the wrong documents seen and not the rank. Not for "
+        "new work that others should compare with: it was an experiment."
+    )
+    proof: ClassVar[str] = _PROOF
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Binary G of every query."""
+        found = judged.relevant(self.threshold)
+        groups = groups_of(found.hits, tied=tie_order_matters(judged))
+        everyone = np.ones(found.hits.query.size, bool)
+        wrong = groups.first - 1 - groups.above(everyone)
+        beside = groups.last - groups.first + 1 - groups.within(everyone)
+        low = wrong + beside if judged.ties == "worst" else wrong
+        high = wrong if judged.ties == "best" else wrong + beside
+        # A relevant document is equally likely to have 0, 1, ... or all the others of its tie above it.
+        terms = mean_weights(_LOG2, low + 1, high + 1)
+        values = judged.sum_by_query(found.hits.query, terms[groups.of])
+        return self.filled(values / np.maximum(found.total, 1), found.total)
+
+    @property
+    def trec_name(self) -> str:
+        """``binG``."""
+        return self.trec_binary("binG", "binG")
+
+
+class RNDCG(GainMeasure):
+    """nDCG averaged over the ranks at which the ideal list changes its gain, and the end of the list.
+
+    ``RnDCG = mean of nDCG@p over the ranks p``, in [0, 1], where a p is the number of judged documents with at least some positive gain
+    that occurs; the length of the list is one more where it is greater than R + 1, with R the documents of positive gain.
+
+    Parameters
+    ----------
+    gain, no_relevant
+        As for `G`.
+
+    References
+    ----------
+    trec_eval, measure ``Rndcg``; Jarvelin and Kekalainen (2002), ACM TOIS 20(4), for nDCG. trec_eval's text would average over the level
+    of grade 0 too, and leaves lists that end early open: the ranks above are those that give its numbers.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["a", "x"]}, [ir.RNDCG()]).mean()["RnDCG"]
+    0.8800937667159343
+    """
+
+    name: ClassVar[str] = "RnDCG"
+    summary: ClassVar[str] = "mean nDCG at the ranks where the ideal gain falls"
+    use: ClassVar[str] = (
+        "Choose it to reproduce trec_eval's table, or where numbers of relevant documents differ so much that no one cutoff suits all "
+        "queries. Otherwise nDCG@k, which others report."
+    )
+    proof: ClassVar[str] = _PROOF
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Mean nDCG at the levels of every query."""
+        ideal = self._ideal(judged)
+        steps = steps_of(judged, self._gain, tied=judged.ties == "expected")
+        sums = running_sums(ideal.query, ideal.gain * _LOG2.at(ideal.rank, ideal.rank))
+        falls = np.ones(ideal.query.size, bool)
+        falls[:-1] = (ideal.query[1:] != ideal.query[:-1]) | (ideal.gain[1:] < ideal.gain[:-1])
+        longer = np.flatnonzero((judged.lengths > ideal.size + 1) & (ideal.size > 0))
+        query = np.concatenate((ideal.query[falls], longer))
+        rank = np.concatenate((ideal.rank[falls], judged.lengths[longer]))
+        ratio = steps.dcg_at(query, rank, _LOG2) / ideal.upto(sums, query, rank)
+        points = np.bincount(query, minlength=judged.n_queries)
+        return self._filled(judged.sum_by_query(query, ratio) / np.maximum(points, 1), ideal)
+
+    @property
+    def trec_name(self) -> str:
+        """``Rndcg``."""
+        return self._named("Rndcg")
+
+
+class NDCGRel(GainMeasure):
+    """nDCG averaged over the relevant documents: at the rank of each that was returned, and at the end for each that was not.
+
+    ``nDCG_rel = (1 / R) [sum over returned documents of positive gain at ranks r of DCG(r) / ideal DCG(r) + (R - returned ones) DCG / ideal
+    DCG]``, in [0, 1], with R the judged documents of positive gain.
+
+    Parameters
+    ----------
+    gain, no_relevant
+        As for `G`.
+
+    References
+    ----------
+    trec_eval, measure ``ndcg_rel``; Jarvelin and Kekalainen (2002), ACM TOIS 20(4), for nDCG.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["a", "x"]}, [ir.NDCGRel()]).mean()["nDCG_rel"]
+    0.8800937667159343
+    """
+
+    name: ClassVar[str] = "nDCG_rel"
+    summary: ClassVar[str] = "mean nDCG at the ranks of the relevant documents"
+    use: ClassVar[str] = (
+        "Choose it to reproduce trec_eval's table, or for a graded measure that, like AP, looks wherever a relevant document stands. "
+        "Otherwise nDCG, which others report."
+    )
+    proof: ClassVar[str] = _PROOF
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Mean nDCG at the relevant documents of every query."""
+        ideal = self._ideal(judged)
+        steps = steps_of(judged, self._gain, tied=judged.ties == "expected")
+        sums = running_sums(ideal.query, ideal.gain * _LOG2.at(ideal.rank, ideal.rank))
+        at_rank = steps.positive > 0
+        rank, of = steps.ranks(at_rank)
+        query = steps.query[of]
+        terms = steps.dcg_at_positive(of, rank, _LOG2)
+        best = ideal.upto(sums, query, rank)
+        values = judged.sum_by_query(query, np.divide(terms, best, out=np.zeros_like(terms), where=best > 0))
+        everyone = np.arange(judged.n_queries)
+        end, whole = steps.total(judged, _LOG2), ideal.upto(sums, everyone, ideal.size)
+        missed = ideal.size - np.bincount(steps.query, weights=steps.positive, minlength=judged.n_queries)
+        values += missed * np.divide(end, whole, out=np.zeros_like(end), where=whole > 0)
+        return self._filled(values / np.maximum(ideal.size, 1), ideal)
+
+    @property
+    def trec_name(self) -> str:
+        """``ndcg_rel``."""
+        return self._named("ndcg_rel")

@@ -1,0 +1,107 @@
+"""How much of a list anybody has judged: the share of judged and of unjudged documents.
+
+The two add up to 1 but for two habits of the tools they come from: the share of unjudged documents is of k ranks even where the list
+is shorter, and counts a document that was pooled but not judged (grade below 0) as unjudged.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray
+from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
+from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.ranks import chance_within
+from idealrank.measures.states import picked
+
+
+class JudgedShare(Measure):
+    """Share of the shown documents that stand in the judgments, whatever their grade.
+
+    ``Judged@k = |judged in the top k| / min(k, length of the list)``, in [0, 1]; 0 for an empty list.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; default the whole list.
+
+    References
+    ----------
+    ir_measures, measure ``Judged``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Judged@3"]).mean()["Judged@3"]
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "Judged"
+    direction: ClassVar[int] = 1
+    summary: ClassVar[str] = "share of the first k documents that are judged"
+    use: ClassVar[str] = (
+        "Print it beside every measure that takes unjudged documents for nonrelevant ones: values of runs with different shares do not "
+        "compare. It says nothing about quality."
+    )
+    proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Share of judged documents of every query."""
+        shown = _shown(judged, self.cutoff)
+        return PerQuery(_number(judged, judged.hits, self.cutoff) / np.maximum(shown, 1))
+
+
+class Unjudged(Measure):
+    """Share of the first k ranks that hold a document without a judgment; ranks that the list lacks count as judged.
+
+    ``Unjudged@k = |without a judgment in the top k| / k``, in [0, 1]; without a cutoff it is of the length of the list. A document that
+    was pooled but not judged (grade given below 0) has no judgment.
+
+    Parameters
+    ----------
+    cutoff : int or str, optional
+        k; default the whole list.
+
+    References
+    ----------
+    trec_eval 10, measure ``unj``. MTEB's ``hole`` is the same share, but takes a document for judged where it was judged for any
+    query: give every query the judged documents of all to have its number.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Unjudged@5"]).mean()["Unjudged@5"]
+    0.4
+    """
+
+    name: ClassVar[str] = "Unjudged"
+    direction: ClassVar[int] = -1
+    summary: ClassVar[str] = "share of the first k ranks without a judgment"
+    use: ClassVar[str] = (
+        "Print it beside measures at the same cutoff: it bounds what unjudged documents could add to P@k. It says nothing about quality."
+    )
+    proof: ClassVar[str] = "trec_eval 10 to its 4 printed decimals on real runs"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Share of unjudged documents of every query."""
+        shown = _shown(judged, self.cutoff)
+        known = _number(judged, picked(judged.hits, judged.given >= 0), self.cutoff)
+        return PerQuery(
+            (shown - known) / (resolve_cutoff(self.cutoff, judged.lengths) if self.cutoff is not None else np.maximum(shown, 1))
+        )
+
+    @property
+    def trec_name(self) -> str:
+        """``unj_10``."""
+        return self._trec(str(self), "unj", options=False)
+
+
+def _shown(judged: Judged, cutoff: Cutoff | None) -> FloatArray:
+    return np.minimum(judged.lengths, resolve_cutoff(cutoff, judged.lengths)).astype(np.float64)
+
+
+def _number(judged: Judged, hits: Hits, cutoff: Cutoff | None) -> FloatArray:
+    """(Expected) number of these hits within the cutoff."""
+    return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), cutoff))

@@ -1,0 +1,97 @@
+"""Linear utility of a returned set: so much for each kind of document, in the list or left out of it."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.measures.measure import PerQuery, number_option
+from idealrank.measures.states import n_nonrelevant, nonrelevant_hits
+from idealrank.measures.texts import number_text
+from idealrank.measures.threshold import BinaryMeasure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility(BinaryMeasure):
+    """Linear utility: what the returned and the missed documents are worth together, by default relevant less other returned ones.
+
+    ``Utility = a |relevant returned| + b |others returned| + c |relevant not returned| + d |judged nonrelevant not returned|``, in
+    (-inf, inf). Documents without a judgment are others where they are returned.
+
+    Parameters
+    ----------
+    a, b, c, d : float, optional
+        Worth of a document of each kind, default 1, -1, 0 and 0.
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+
+    References
+    ----------
+    trec_eval, measure ``utility`` with its four coefficients (``-m utility.2,-1,0,0``); Hull (1997), The TREC-6 filtering track:
+    description and analysis, section 3.1. trec_eval's text leaves open which documents the fourth coefficient counts; only judged
+    ones are known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, [ir.Utility(a=3, c=-2)]).mean()["Utility(a=3,c=-2)"]
+    -1.0
+    """
+
+    a: float | None = None
+    b: float | None = None
+    c: float | None = None
+    d: float | None = None
+
+    name: ClassVar[str] = "Utility"
+    cuts: ClassVar = "none"
+    bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    direction: ClassVar[int] = 1
+    ties: ClassVar = "not affected"
+    samples: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "a": (None, 2, "0.5"),
+        "b": (None, -0.25, 0),
+        "c": (None, -1),
+        "d": (None, 0.5),
+    }
+    summary: ClassVar[str] = "linear utility of the returned set"
+    use: ClassVar[str] = (
+        "Choose it for filtering, where the system decides how much to return and each wrong document costs the reader something. Not "
+        "for ranked lists of a fixed length: it does not see the order."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9, every printed digit, on real runs, with its own and with other coefficients; pytrec_eval-terrier 0.5.11 "
+        "live, exactly"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in "abcd":
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, number_option(name, getattr(self, name)))
+
+    @property
+    def coefficients(self) -> tuple[float, float, float, float]:
+        """Worth of the four kinds, with the defaults."""
+        a, b, c, d = self.a, self.b, self.c, self.d
+        return (1.0 if a is None else a, -1.0 if b is None else b, 0.0 if c is None else c, 0.0 if d is None else d)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Utility of every query."""
+        relevant = judged.relevant(self.threshold)
+        found = np.bincount(relevant.hits.query, minlength=judged.n_queries)
+        rejected = np.bincount(judged.hits.query[nonrelevant_hits(judged, self.threshold)], minlength=judged.n_queries)
+        counts = (found, judged.lengths - found, relevant.total - found, n_nonrelevant(judged, self.threshold) - rejected)
+        values = np.zeros(judged.n_queries)
+        for worth, count in zip(self.coefficients, counts, strict=True):
+            values += worth * count
+        return PerQuery(values)
+
+    @property
+    def trec_name(self) -> str:
+        """``utility``, or ``utility_2,-1,0,0`` with coefficients of one's own."""
+        if self.rel not in (None, 1):
+            return str(self)
+        own = any(value is not None for value in (self.a, self.b, self.c, self.d))
+        return "utility_" + ",".join(map(number_text, self.coefficients)) if own else "utility"
