@@ -240,23 +240,7 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     alignment = array_alignment(alignment)
     lists, given, truncated = _apply_policies(lists, alignment)
 
-    def ranked(labels: AnyArray) -> "_kernel.Groups":
-        return _kernel.rank_groups(
-            labels,
-            lists.scores,
-            lists.offsets,
-            float32=alignment.score == "float32",
-            depth=depth,
-            order=lists.order,
-            threads=thread_count(threads),
-        )
-
-    try:
-        groups = ranked(lists.labels)
-    except _kernel.ParseError as error:
-        raise InputError(
-            f"{_name_item(lists, error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
-        ) from None
+    groups = _ranked(lists, lists.labels, alignment, depth, threads)
     lengths, tied = groups.length, groups.tied.astype(np.int64)
     members = _members(groups)
     zeros = np.zeros(lists.n_queries, np.int64)
@@ -276,9 +260,27 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
         depth=depth,
         rectangle=rectangle,
         complete=True,
-        given=None if given is None else lambda: _hits_ranked(ranked(given)).grade,
+        given=None if given is None else lambda: _hits_ranked(_ranked(lists, given, alignment, depth, threads)).grade,
         judgments=None if given is None else lambda: _array_judgments(lists, given),
     )
+
+
+def _ranked(lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, threads: int) -> "_kernel.Groups":
+    """These labels in the order of the lists' scores."""
+    try:
+        return _kernel.rank_groups(
+            labels,
+            lists.scores,
+            lists.offsets,
+            float32=alignment.score == "float32",
+            depth=depth,
+            order=lists.order,
+            threads=thread_count(threads),
+        )
+    except _kernel.ParseError as error:
+        raise InputError(
+            f"{_name_item(lists, error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
+        ) from None
 
 
 def array_alignment(alignment: Alignment) -> Alignment:
