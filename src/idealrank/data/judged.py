@@ -45,10 +45,8 @@ class Judged:
         List lengths as given.
     hits, ideal, judgments, given : callable
         Give `Hits`, the judged grades sorted for the ideal, `Judgments`, and grades of hits as given, when first asked.
-    alignments : Alignments
-        Counters per query.
-    scope : Scope
-        Which queries were compared.
+    alignments, scope : Alignments, Scope
+        Counters per query, and which queries were compared.
     depth : int
         Hits below this rank were dropped; 0 when all are here.
     rectangle : Rectangle, optional
