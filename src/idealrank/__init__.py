@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
+    from idealrank.advice import Advice
     from idealrank.api import dcg, evaluate, ndcg, read_assessors, read_preferences, read_qrels, read_run
     from idealrank.conventions import PRESETS, Convention
     from idealrank.coverage import Coverage
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     )
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
-    from idealrank.inquiry import explain, overlap, reconcile, split_difference
+    from idealrank.inquiry import advise, explain, overlap, reconcile, split_difference
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, P, R
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
 
 _HOMES = {
+    "Advice": "advice",
     "AssessorQrels": "data.assessors",
     "Convention": "conventions",
     "Coverage": "coverage",
@@ -85,6 +87,7 @@ _HOMES = {
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
     "Run": "data.run",
+    "advise": "inquiry",
     "dcg": "api",
     "evaluate": "api",
     "explain": "inquiry",
@@ -132,6 +135,7 @@ __all__ = [
     "YAAP",
     "APAvgJG",
     "Accuracy",
+    "Advice",
     "AssessorQrels",
     "BinG",
     "Bpref",
@@ -199,6 +203,7 @@ __all__ = [
     "Utility",
     "WeightedTau",
     "__version__",
+    "advise",
     "dcg",
     "evaluate",
     "explain",

@@ -1,9 +1,11 @@
-"""Questions beyond a number, for anything a user may hold: where it comes from, who computes it, and how alike two runs are."""
+"""Questions beyond a number, for anything a user may hold: where it comes from, who computes it, how alike runs are, what to measure."""
 
 from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
+from idealrank.advice import Advice, advise_lists
+from idealrank.advice import advise as advise_run
 from idealrank.api import AnyTable, is_array, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
@@ -103,6 +105,48 @@ def split_difference(
     if is_array(qrels) and is_array(run):
         return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
     return split_run_difference(_source(qrels), to_run(run), measure, a, b)
+
+
+def advise(
+    qrels: AnyTable,
+    run: AnyTable,
+    *,
+    surface: str | None = None,
+    visible: int | None = None,
+    convention: "Convention | str" = "standard",
+    **layout: Any,
+) -> Advice:
+    """Which measures and cutoffs fit judgments and a run, and why.
+
+    Parameters
+    ----------
+    qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
+        As for `evaluate`.
+    surface : {"phone", "desktop", "carousel", "rag"}, optional
+        Where the results are shown: 5 ranks count on a phone, 10 and 20 on a desktop, as many as are visible in a carousel, as many as
+        go into the prompt of a language model.
+    visible : int, optional
+        How many that is.
+    convention : Convention or str
+        How run and judgments are joined.
+    **layout
+        For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+
+    Returns
+    -------
+    Advice
+        Measures that fit with the reason for each, cutoffs, warnings, and what was seen: grades, judgments per query, how deep the
+        lists are judged, relevant documents per query, ties, list lengths.
+
+    Examples
+    --------
+    >>> advice = advise({"q": {"a": 3, "b": 1, "c": 0}}, {"q": ["b", "x", "a"]}, surface="phone")
+    >>> advice.cutoffs, [fit.measure for fit in advice.fits]
+    ((5,), ['nDCG@5', 'nDCG(judged_only=True)@5'])
+    """
+    if is_array(qrels) and is_array(run):
+        return advise_lists(Lists.from_arrays(qrels, run, **layout), surface=surface, visible=visible, convention=convention)
+    return advise_run(to_qrels(qrels), to_run(run), surface=surface, visible=visible, convention=convention)
 
 
 def _source(qrels: AnyTable) -> QrelsSource:

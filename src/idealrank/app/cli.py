@@ -32,6 +32,7 @@ COMMANDS = {
     "trec-eval": "Stand in for the trec_eval binary: its options, its output.",
     "conventions": "List the conventions, or show every switch of one.",
     "measures": "List the measures, or explain one.",
+    "advise": "Say which measures and cutoffs fit judgments and a run, and why.",
 }
 
 _EPILOG = """\

@@ -1,0 +1,34 @@
+"""`idealrank advise`: the report, the JSON, and what is refused."""
+
+import json
+from collections.abc import Callable
+
+from tests.cli.terminal import Said, check_snapshot
+from tests.conftest import PYDOCS
+
+Say = Callable[..., Said]
+
+
+def test_the_report(say: Say) -> None:
+    said = say("advise", "qrels.txt", "bm25.run", "--surface", "desktop", cwd=PYDOCS)
+
+    check_snapshot("advise-desktop", said.text("idealrank advise qrels.txt bm25.run --surface desktop"))
+    assert said.code == 0
+    assert max(map(len, said.out.splitlines())) <= 100
+
+
+def test_the_json_says_the_same(say: Say) -> None:
+    record = json.loads(say("advise", "qrels.txt", "minilm.run", "--surface", "rag", "--visible", "8", "--format", "json", cwd=PYDOCS).out)
+
+    assert record["cutoffs"] == [8]
+    assert [fit["measure"] for fit in record["fits"]] == ["R@8", "P@8", "nDCG@8"]
+    assert set(record["observed"]["grades"]) == {"0", "1", "2", "3"}
+    assert record["observed"]["unjudged"]["10"] == 0.0
+
+
+def test_what_cannot_be_is_refused(say: Say) -> None:
+    assert say("advise", "qrels.txt", "bm25.run", "--visible", "0").code == 2
+    said = say("advise", "qrels.txt", "bm25.run", "--surface", "tablet")
+    assert said.code == 2
+    assert "'tablet' is not one of" in said.err
+    assert say("advise", "qrels.txt", "nowhere.run").code == 2
