@@ -187,6 +187,7 @@ def test_the_geometric_mean_has_trec_evals_floor() -> None:
         ("SetF(beta=0.5)", ir.SetF(beta=0.5), "set_F_0.5"),
         ("set_map", ir.SetAP(), "set_map"),
         ("SetR", ir.R(), "set_recall"),
+        ("P_5(judged_only=True)", ir.P(cutoff=5, judged_only=True), "P(judged_only=True)@5"),
         ("P_5(rel=2)", ir.P(cutoff=5, rel=2), "P(rel=2)@5"),
     ],
 )

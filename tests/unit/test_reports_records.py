@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 
 import idealrank as ir
-from idealrank.reports.records import csv_report, json_report
+from idealrank.reports.records import csv_report, json_report, trec_report
 
 
 def test_the_values_of_many_queries_are_written_without_a_second_copy() -> None:
@@ -30,3 +30,10 @@ def test_the_pieces_are_what_the_evaluation_has() -> None:
     written = json.loads("".join(json_report([evaluation], per_query=True)))["runs"][0]["queries"]
     assert written == evaluation.per_query()
     assert list(written) == list(evaluation.queries)
+
+
+def test_the_trec_layout_has_geometric_means_of_the_summary_alone() -> None:
+    """As trec_eval -q prints gm_map."""
+    evaluation = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP", "GMAP"])
+    lines = [line.split()[:2] for line in trec_report([evaluation], per_query=True)]
+    assert lines == [["map", "q"], ["runid", "all"], ["map", "all"], ["gm_map", "all"]]

@@ -210,7 +210,7 @@ class Measure:
 
     def _trec(self, plain: str, cut: str, *, options: bool) -> str:
         """trec_eval's name with or without a cutoff, or this measure's text when it has options trec_eval lacks."""
-        if options or isinstance(self.cutoff, RelativeCutoff):
+        if options or self.judged_only or isinstance(self.cutoff, RelativeCutoff):
             return str(self)
         return plain if self.cutoff is None else f"{cut}_{self.cutoff}"
 

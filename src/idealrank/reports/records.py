@@ -150,8 +150,8 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
         if per_query:
             for query, values in _rows(evaluation):
                 for text, value in values.items():
-                    # trec_eval says the number of queries once, under "all".
-                    if value is not None and measures[text].name != "NumQ":
+                    # trec_eval says the number of queries, and what has a geometric mean, once, under "all".
+                    if value is not None and measures[text].name != "NumQ" and measures[text].aggregate != "geometric":
                         yield _trec_line(measures[text].trec_name, query, _trec_value(value, measures[text].aggregate))
         yield _trec_line("runid", "all", evaluation.name)
         for text, value in evaluation.mean().items():
