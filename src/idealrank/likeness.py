@@ -1,5 +1,6 @@
 """How alike two runs are: values of measures of two runs per query, and what they cover. The mean is a view of them."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from idealrank import _kernel
 from idealrank.data.pairs import Pairs, join
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import InputRecord
 from idealrank.measures.aggregates import Means, aggregate
 from idealrank.measures.measure import Measure
@@ -184,6 +185,13 @@ def overlap(
         raise InputError(
             f"found no query in common: run {run_a.name!r} answers {_some(pairs.only_a)}, run {run_b.name!r} {_some(pairs.only_b)}; "
             "expected at least one; do the query ids of both match?"
+        )
+    if not pairs.query.size:
+        warnings.warn(
+            f"runs {run_a.name!r} and {run_b.name!r} have no document in common in any of {pairs.n_queries} common queries; do the "
+            "document ids of both match?",
+            IdealrankWarning,
+            stacklevel=3,
         )
     found = [measure.measured_pair(pairs) for measure in asked if isinstance(measure, PairMeasure)]
     everyone = np.ones(pairs.n_queries, bool)

@@ -13,6 +13,7 @@ import idealrank as ir
 from idealrank.testing import runs
 from tests.conftest import PYDOCS, shared_file
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")  # random lists often have none
 RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("pairs_recorded.json").read_text(encoding="utf-8"))
 VARIANTS = {"w": "shared", "a": "expected"}
 

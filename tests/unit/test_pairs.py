@@ -12,7 +12,7 @@ import idealrank as ir
 from idealrank.data.alignment import Alignment
 from idealrank.data.judged import align
 from idealrank.data.pairs import PairTies, join
-from idealrank.measures import MEASURES, PAIR_MEASURES
+from idealrank.measures import MEASURES, PAIR_MEASURES, pairs_tau
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.pairs_rbo import Depths
@@ -32,6 +32,9 @@ def pair_measures(name: str) -> st.SearchStrategy[Measure]:
     options = st.fixed_dictionaries({"cutoff": st.sampled_from(CUTOFFS), **names})
     allowed = options.filter(lambda given: given["cutoff"] is None or given.get("estimate") in (None, "ext"))
     return allowed.map(lambda given: cls(**given))
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*no document in common")  # random lists often have none
 
 
 def one_list() -> st.SearchStrategy[Scores]:
@@ -324,3 +327,33 @@ def test_the_result_knows_what_it_is_about() -> None:
         with pytest.raises(KeyError, match="not computed, only RBO, tau"):
             missing()
     assert math.isclose(found.mean()["RBO"], float(found["RBO"][0]))
+
+
+def test_ids_that_never_meet_are_warned_of() -> None:
+    with pytest.warns(ir.IdealrankWarning, match="no document in common in any of 1 common queries; do the document ids of both match"):
+        found = ir.overlap({"q": ["d1"]}, {"q": ["D1"]}, ["overlap@1", "tau"])
+
+    assert found.mean()["overlap@1"] == 0.0
+    assert math.isnan(found.mean()["tau"])
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_the_number_of_threads_changes_nothing(ties: str) -> None:
+    rng = np.random.default_rng(3)
+    a, b = ({f"q{q}": {f"d{d}": float(rng.integers(0, 40)) for d in rng.permutation(80)[:50]} for q in range(30)} for _ in "ab")
+    asked = ["RBO", "RBO(estimate=res)", "overlap@10", "tau", "tauAP"]
+
+    one, many = (ir.overlap(a, b, asked, ties=ties, threads=threads) for threads in (1, 7))
+
+    assert np.array_equal(one.values, many.values, equal_nan=True)
+
+
+def test_correlations_of_many_documents_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same values whatever the size of a block, with queries larger than it and queries without common documents."""
+    rng = np.random.default_rng(4)
+    a, b = ({f"q{q}": {f"d{d}": float(rng.integers(0, 9)) for d in rng.permutation(40)[: 4 + q]} for q in range(12)} for _ in "ab")
+    asked = ["tau", "tauAP(reference=both)", "wtau"]
+    whole = ir.overlap(a, b, asked).values
+    for block in (1, 10, 37):
+        monkeypatch.setattr(pairs_tau, "_BLOCK", block)
+        assert np.array_equal(ir.overlap(a, b, asked).values, whole, equal_nan=True)

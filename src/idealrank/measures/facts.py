@@ -222,7 +222,8 @@ def _parameters(cls: type[Measure]) -> Iterator[Parameter]:
     """Every option, those that are the measure's own first."""
     own = _documented(cls)
     names = [field.name for field in fields(cls) if field.name not in ("cutoff", "judged_only")]
-    names += [name for name in ("cutoff", "judged_only") if name != "cutoff" or cls.cuts != "none"]
+    names += ["cutoff"] if cls.cuts != "none" else []
+    names += ["judged_only"] if cls.kind != "pair of runs" else []
     for name in names:
         values, meaning = own.get(name, ("", ""))
         yield Parameter(name, values, meaning)

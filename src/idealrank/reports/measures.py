@@ -45,6 +45,8 @@ def tie_words(facts: Facts) -> str:
     >>> tie_words(facts_of(MEASURES["NumQ"]))
     'the order of tied documents does not matter'
     """
+    if facts.kind == "pair of runs" and facts.ties == "not offered":
+        return "no mean over the orders of tied documents; ties=shared, docid or input"
     return _TIES[facts.ties]
 
 
