@@ -181,18 +181,7 @@ def overlap(
     """
     asked = parse_pair_measures(measures)
     pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, threads=threads, progress=progress)
-    if not pairs.n_queries:
-        raise InputError(
-            f"found no query in common: run {run_a.name!r} answers {_some(pairs.only_a)}, run {run_b.name!r} {_some(pairs.only_b)}; "
-            "expected at least one; do the query ids of both match?"
-        )
-    if not pairs.query.size:
-        warnings.warn(
-            f"runs {run_a.name!r} and {run_b.name!r} have no document in common in any of {pairs.n_queries} common queries; do the "
-            "document ids of both match?",
-            IdealrankWarning,
-            stacklevel=3,
-        )
+    _doubt(pairs, run_a.name, run_b.name)
     found = [measure.measured_pair(pairs) for measure in asked if isinstance(measure, PairMeasure)]
     everyone = np.ones(pairs.n_queries, bool)
     return Overlap(
@@ -210,6 +199,22 @@ def overlap(
         duplicates,
         tuple(inputs),
     )
+
+
+def _doubt(pairs: Pairs, a: str, b: str) -> None:
+    """Refuse runs that have nothing in common, and warn of those that have queries alone."""
+    if not pairs.n_queries:
+        raise InputError(
+            f"found no query in common: run {a!r} answers {_some(pairs.only_a)}, run {b!r} {_some(pairs.only_b)}; "
+            "expected at least one; do the query ids of both match?"
+        )
+    if not pairs.query.size:
+        warnings.warn(
+            f"runs {a!r} and {b!r} have no document in common in any of {pairs.n_queries} common queries; do the "
+            "document ids of both match?",
+            IdealrankWarning,
+            stacklevel=4,
+        )
 
 
 def _of_both(pairs: Pairs) -> tuple[IntArray, IntArray]:
