@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from idealrank.measures.cwl import BPM, GP, INSQ, INST, SDCG, TBG
     from idealrank.measures.dcg import DCG, NDCG, IdealDCG
     from idealrank.measures.graded import RNDCG, BinG, G, NDCGRel
-    from idealrank.measures.groups import APAvgJG, PAvgJG
+    from idealrank.measures.groups import APAvgJG, PAvgJG, RprecAvgJG
     from idealrank.measures.judgedness import JudgedShare, Unjudged
     from idealrank.measures.labels import ARP, LRAP, PWA, Compat
     from idealrank.measures.measure import Measure, PerQuery
@@ -193,6 +193,7 @@ __all__ = [
     "RelString",
     "RelativeP",
     "Rprec",
+    "RprecAvgJG",
     "Run",
     "SetAP",
     "SetF",

@@ -3,7 +3,9 @@
 Every group measures the same ranking with its own judgments; options are those of the measure that is averaged.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from idealrank.data.judged import Judged
 from idealrank.errors import OptionError
 from idealrank.measures.binary import AP, P
 from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.precision import Rprec
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 _PRINTED = "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all printed digits"
@@ -114,3 +117,54 @@ class PAvgJG(BinaryMeasure):
     def trec_name(self) -> str:
         """``P_avgjg_10``."""
         return self.trec_binary("P_avgjg", "P_avgjg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RprecAvgJG(NeedsRelevant):
+    """R-precision of one ranking for each judgment group, averaged over the groups; R is the group's own number of relevant documents.
+
+    ``mean over groups g of |relevant to g in the top k| / k`` at ``k = floor(m R_g + 0.9)``, in [0, 1].
+
+    Parameters
+    ----------
+    mult, rel, no_relevant
+        As for `Rprec`; a group without relevant documents has the value of `no_relevant`.
+
+    References
+    ----------
+    trec_eval, measure ``Rprec_mult_avgjg``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = ir.AssessorQrels({"q": {"ann": {"a": 1, "b": 0}, "ben": {"a": 1, "c": 1}}})
+    >>> ir.evaluate(qrels, {"q": ["a", "b"]}, ["Rprec_mult_avgjg_1.00"]).mean()["Rprec_avgjg(mult=1)"]
+    0.75
+    """
+
+    mult: float | None = None
+
+    name: ClassVar[str] = "Rprec_avgjg"
+    needs: ClassVar[tuple[str, ...]] = ("assessors",)
+    cuts: ClassVar = "none"
+    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = Rprec.samples
+    summary: ClassVar[str] = "R-precision, averaged over judgment groups"
+    use: ClassVar[str] = "When several people judged a topic, and some found many more documents relevant than others did."
+    proof: ClassVar[str] = _PRINTED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "mult", self._one.mult)
+
+    @property
+    def _one(self) -> Rprec:
+        return Rprec(mult=self.mult, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Mean of the groups' R-precision for every query."""
+        return averaged(self._one, judged)
+
+    @property
+    def trec_name(self) -> str:
+        """``Rprec_mult_avgjg_0.20``."""
+        return self.trec_binary(str(self) if self.mult is None else f"Rprec_mult_avgjg_{self.mult:.2f}", "Rprec")

@@ -41,6 +41,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "Judged": ("judged",),
     "Unjudged": ("unjudged", "unj", "hole"),
     "RelString": ("relstring",),
+    "Rprec_avgjg": ("rprec_avgjg", "rprec_mult_avgjg"),
     "NumQ": ("numq", "num_q"),
     "NumRet": ("numret", "num_ret"),
     "NumRel": ("numrel", "num_rel"),
@@ -89,9 +90,9 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "prefs_avgjg_rnonrel_ret": ("prefs_avgjg_Rnonrel", {"among": "retrieved"}),
 }
 # What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library writes after the @.
-AFTER_UNDERSCORE = {"rprec_mult": "mult", "set_f": "beta", "11pt_avg": "recalls"}
+AFTER_UNDERSCORE = {"rprec_mult": "mult", "rprec_mult_avgjg": "mult", "set_f": "beta", "11pt_avg": "recalls"}
 # What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
-NUMBERED = frozenset(("rprec_mult",))
+NUMBERED = frozenset(("rprec_mult", "rprec_mult_avgjg"))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
 ELSEWHERE = frozenset(("hits", "f1"))
 # Other tools' names of options, wherever the measure has ours and not theirs.
