@@ -298,6 +298,8 @@ def evaluate_lists(
     0.5
     """
     asked, convention = parse_measures(measures), Convention.of(convention)
+    for measure in asked:
+        measure.check_tables(())
     convention = Convention.of(convention, ties=array_alignment(convention.alignment).ties)
     resolved = tuple(measure.under(convention) for measure in asked)
     _warn_of_threshold(resolved, lists.labels, "the labels")

@@ -12,6 +12,7 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments
 from idealrank.data.judged import Judged
+from idealrank.data.policies import name_row
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
 from idealrank.errors import InputError
@@ -279,7 +280,7 @@ class ByAssessor:
     judged : Judged
         The run joined to the documents that anybody judged.
     alignment : Alignment
-        Its grade policies act on every group's grades.
+        Its grade policies act on every group's grades; a document whose grade is removed leaves the list where no group keeps it.
     """
 
     def __init__(self, qrels: AssessorQrels, judged: Judged, alignment: Alignment) -> None:
@@ -287,7 +288,7 @@ class ByAssessor:
 
     @cached_property
     def _query_of_row(self) -> IntArray:
-        """Query code of each document's row; -1 where its query does not count or the document is removed."""
+        """Query code of each document's row; -1 where its query does not count."""
         return query_of_row(self._qrels.documents, self._judged)
 
     @cached_property
@@ -310,10 +311,12 @@ class ByAssessor:
         """The run joined to each group's judgments; every list comes once for each group of its query."""
         whole, groups = self._judged, self._qrels.groups
         query, number = self._numbering
-        kept = np.flatnonzero(self._query_of_row[groups.row] >= 0)
-        group, row, given = number[groups.group[kept]], groups.row[kept], groups.level[kept]
-        graded = apply_grade_policies(given, self._alignment, lambda place: decode_id(self._qrels.documents.table.document_id(row[place])))
-        hits = _hits_of_groups(whole, group, row, graded.grades, self._qrels.documents.n_judgments)
+        documents = self._qrels.documents
+        graded = apply_grade_policies(groups.level, self._alignment, lambda place: name_row(documents, int(groups.row[place])))
+        counts = self._query_of_row[groups.row] >= 0
+        kept = np.flatnonzero(counts if graded.removed is None else counts & ~graded.removed)
+        group, grade, given = number[groups.group[kept]], graded.grades[kept], groups.level[kept]
+        hits = _hits_of_groups(whole, group, groups.row[kept], grade, documents.n_judgments)
         counters = whole.alignments
         n_judged = np.bincount(hits.query, minlength=query.size)
         none = np.zeros(query.size, np.int64)
@@ -323,11 +326,11 @@ class ByAssessor:
             lengths=whole.lengths[query],
             returned=whole.returned[query],
             hits=lambda: hits,
-            ideal=lambda: ideal_grades(group, graded.grades, query.size),
+            ideal=lambda: ideal_grades(group, grade, query.size),
             alignments=Alignments(counters.tied[query], counters.duplicates[query], none, n_judged, counters.straddling[query]),
             scope=whole.scope,
             depth=whole.depth,
-            judgments=lambda: Judgments(group, graded.grades, given),
+            judgments=lambda: Judgments(group, grade, given),
         )
 
     def mean_by_query(self, values: FloatArray, scored: BoolArray) -> tuple[FloatArray, BoolArray]:
@@ -354,7 +357,7 @@ def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatA
 
 
 def query_of_row(documents: Qrels, judged: Judged) -> IntArray:
-    """Query code of each row of a table of documents; -1 where it does not count.
+    """Query code of each row of a table of documents; -1 where its query does not count.
 
     Examples
     --------
@@ -364,7 +367,6 @@ def query_of_row(documents: Qrels, judged: Judged) -> IntArray:
     >>> query_of_row(qrels, align(qrels, Run({"q2": ["b"]}), Alignment(missing="left-out")))
     array([-1,  0])
     """
-    query = np.full(documents.n_judgments, -1, np.int64)
-    if judged.judgments.document is not None:
-        query[judged.judgments.document] = judged.judgments.query
-    return query
+    codes = {query_id: code for code, query_id in enumerate(judged.queries)}
+    code_of = np.array([codes.get(query_id, -1) for query_id in documents.queries], np.int64)
+    return np.repeat(code_of, np.diff(documents.offsets))

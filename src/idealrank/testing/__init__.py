@@ -7,12 +7,26 @@ Scores tie often, near-ties differ beyond float32, and both zeros occur, for tha
 
 from idealrank.conventions import PRESETS
 from idealrank.testing.checking import check_measure, faults_of
-from idealrank.testing.strategies import Grades, Scores, conventions, judgments, lists, measures, missing_facts, runs
+from idealrank.testing.strategies import (
+    Grades,
+    GroupedLevels,
+    Scores,
+    assessors,
+    conventions,
+    judgments,
+    lists,
+    measures,
+    missing_facts,
+    preferences,
+    runs,
+)
 
 __all__ = [
     "PRESETS",
     "Grades",
+    "GroupedLevels",
     "Scores",
+    "assessors",
     "check_measure",
     "conventions",
     "faults_of",
@@ -20,5 +34,6 @@ __all__ = [
     "lists",
     "measures",
     "missing_facts",
+    "preferences",
     "runs",
 ]

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 Grades = dict[str, dict[str, float]]
 Scores = dict[str, dict[str, float]]
+GroupedLevels = dict[str, dict[str, list[dict[str, float]]]]
 
 QUERIES = ("q1", "q2", "q3")
+ASSESSORS = ("ann", "ben", "0")
 DOCUMENTS = ("d1", "d10", "d2", "D2", "é", "doc-3", "~", "0")
 SCORES = (2.0, 1.0, 1.0 + 1e-9, 0.5, 0.0, -0.0, -1.5)
 CUTOFFS = (None, 1, 2, 3, 5, 10, "0.2n", "0.5n", "sqrt(n)", "n^0.25")
@@ -92,6 +94,60 @@ def runs(*, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, 
     st = drawn_from()
     one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(tuple(scores)), min_size=1, max_size=max_size)
     strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
+    return strategy
+
+
+def preferences(*, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequence[str] = QUERIES) -> "SearchStrategy[GroupedLevels]":
+    """Preferences ``{query: {group: [{document: level}, ...]}}``, groups of one to three sub-groups that never contradict themselves.
+
+    Parameters
+    ----------
+    levels : sequence of float
+        What a level may be.
+    queries : sequence of str
+        Query ids to draw from.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(preferences(), lambda table: True)
+    {'q1': {'ann': [{'d1': 0.0}]}}
+    """
+    st = drawn_from()
+    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([float(level) for level in levels]), min_size=1, max_size=6)
+
+    def part_of(level: dict[str, float]) -> "SearchStrategy[dict[str, float]]":
+        # All sub-groups see one and the same order, each a part of it.
+        chosen: SearchStrategy[dict[str, float]] = st.sets(st.sampled_from(sorted(level)), min_size=1).map(
+            lambda documents: {document: level[document] for document in sorted(documents)}
+        )
+        return chosen
+
+    group = one.map(lambda level: [level]) | one.flatmap(lambda level: st.lists(part_of(level), min_size=1, max_size=3))
+    groups = st.dictionaries(st.sampled_from(ASSESSORS), group, min_size=1)
+    strategy: SearchStrategy[GroupedLevels] = st.dictionaries(st.sampled_from(tuple(queries)), groups, min_size=1)
+    return strategy
+
+
+def assessors(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES) -> "SearchStrategy[dict[str, Grades]]":
+    """Judgments of several assessors ``{query: {assessor: {document: grade}}}``.
+
+    Parameters
+    ----------
+    grades : sequence of float
+        What a grade may be.
+    queries : sequence of str
+        Query ids to draw from.
+
+    Examples
+    --------
+    >>> from hypothesis import find
+    >>> find(assessors(), lambda table: True)
+    {'q1': {'ann': {'d1': 0.0}}}
+    """
+    st = drawn_from()
+    one = judgments(grades=grades, queries=ASSESSORS)
+    strategy: SearchStrategy[dict[str, Grades]] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
     return strategy
 
 
