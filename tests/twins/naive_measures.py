@@ -7,7 +7,17 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from tests.twins import naive_bpref, naive_cascade, naive_cwl, naive_graded, naive_labels, naive_precision, naive_sets, naive_total
+from tests.twins import (
+    naive_bpref,
+    naive_cascade,
+    naive_cwl,
+    naive_graded,
+    naive_labels,
+    naive_ntcir,
+    naive_precision,
+    naive_sets,
+    naive_total,
+)
 from tests.twins.naive_query import (
     Asked,
     Entry,
@@ -136,13 +146,14 @@ _VALUES: dict[str, Value] = {
     **naive_cascade.VALUES,
     **naive_cwl.VALUES,
     **naive_labels.VALUES,
+    **naive_ntcir.VALUES,
     **naive_total.VALUES,
     **naive_graded.VALUES,
 }
 
 _LESS_IS_BETTER = {"ARP", "LastRel"}
-_GAINS = {**naive_bpref.GAINS, **naive_cascade.GAINS, **naive_cwl.GAINS, **naive_graded.GAINS}
-_BY_GAIN = {*naive_bpref.GAINS, *naive_graded.GAINS}  # whose value is not always the greatest where gains come first
+_GAINS = {**naive_bpref.GAINS, **naive_cascade.GAINS, **naive_cwl.GAINS, **naive_graded.GAINS, **naive_ntcir.GAINS}
+_BY_GAIN = {*naive_bpref.GAINS, *naive_graded.GAINS, *naive_ntcir.GAINS}  # whose value is not always the greatest where gains come first
 
 
 def evaluate(

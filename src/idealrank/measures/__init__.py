@@ -38,6 +38,7 @@ _FAMILIES: dict[str, dict[str, str]] = {
     "groups": {"AP_avgjg": "APAvgJG", "P_avgjg": "PAvgJG", "Rprec_avgjg": "RprecAvgJG"},
     "order": {"AUC": "AUC", "Accuracy": "Accuracy", "OPA": "OPA", "tau": "GradeTau", "tauAP": "GradeTauAP", "wtau": "GradeWeightedTau"},
     "labels": {"ARP": "ARP", "PWA": "PWA", "LRAP": "LRAP", "Compat": "Compat"},
+    "ntcir": {"Q": "QMeasure", "O": "OMeasure", "P+": "PPlus", "NCU": "NCU", "nERR": "NERR"},
     "total_recall": {"LastRel": "LastRel", "WSS": "WSS", "RecallArea": "RecallArea"},
     "bpref": {"Bpref": "Bpref", "GMBpref": "GMBpref", "infAP": "InfAP"},
     "graded": {"G": "G", "binG": "BinG", "RnDCG": "RNDCG", "nDCG_rel": "NDCGRel"},

@@ -7,7 +7,7 @@ import numpy as np
 
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
-from idealrank.data.types import FloatArray
+from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import RankDiscount
@@ -102,24 +102,38 @@ class ERR(Measure):
         return PerQuery(values)
 
     def _of_hits(self, judged: Judged, hits: Hits) -> FloatArray:
-        stops = self.satisfaction(hits.grade)
-        limit = limits_of(self.cutoff, judged.lengths, hits.query)
-        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-            useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
-            hits, stops = _only(hits, useful), stops[useful]
-            first, last = hits.tie_first, hits.tie_last
-            assert first is not None and last is not None  # noqa: S101, PT018  (for the type checker)
-            starts, sizes, _ = tie_groups(hits, first)
-            if not starts.size:
-                return np.zeros(judged.n_queries)
-            above, size = first[starts] - 1, (last - first + 1)[starts]
-            reached = np.clip(limit[useful][starts] - above, 0, size)
-            worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
-            return cascaded(hits.query[starts], worth, np.multiply.reduceat(1.0 - stops, starts), judged.n_queries)
-        rank = tied_ranks(judged, hits, stops)
-        order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
-        order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
-        return cascaded(hits.query[order], stops[order] / rank[order], 1.0 - stops[order], judged.n_queries)
+        return reciprocal_of_stops(judged, hits, self.satisfaction(hits.grade), limits_of(self.cutoff, judged.lengths, hits.query))
+
+
+def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> FloatArray:
+    """Expected reciprocal rank at which a user stops, by the chance to stop at each hit, down to a rank; shape (n_queries,).
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["a", "b"]}), Alignment())
+    >>> reciprocal_of_stops(judged, judged.hits, np.array([0.5, 0.5]), np.array([9, 9]))
+    array([0.625])
+    """
+    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+        useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
+        hits, stops = _only(hits, useful), stops[useful]
+        first, last = hits.tie_first, hits.tie_last
+        assert first is not None and last is not None  # noqa: S101, PT018  (for the type checker)
+        starts, sizes, _ = tie_groups(hits, first)
+        if not starts.size:
+            return np.zeros(judged.n_queries)
+        above, size = first[starts] - 1, (last - first + 1)[starts]
+        reached = np.clip(limit[useful][starts] - above, 0, size)
+        worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
+        return cascaded(hits.query[starts], worth, np.multiply.reduceat(1.0 - stops, starts), judged.n_queries)
+    rank = tied_ranks(judged, hits, stops)
+    order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
+    order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
+    return cascaded(hits.query[order], stops[order] / rank[order], 1.0 - stops[order], judged.n_queries)
 
 
 def _only(hits: Hits, kept: "np.ndarray[tuple[int, ...], np.dtype[np.bool_ | np.int64]]") -> Hits:

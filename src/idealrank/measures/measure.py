@@ -62,6 +62,7 @@ class Measure:
       where it counts queries or returned documents, whatever the judgments are;
     * ``aggregate``: how queries are put together: the mean, the sum for counts, the geometric mean, or not at all for text;
     * ``direction``: 1 when more is better, -1 when less, 0 when neither;
+    * ``ideal_is_best``: whether no order of a list's documents has more than the one by falling gain;
     * ``bounds``: least and greatest value under the default convention;
     * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option that is written after the @;
     * ``ties``: how the expected value over tie orders is had;
@@ -92,6 +93,7 @@ class Measure:
     looks_at_grades: ClassVar[bool] = True
     aggregate: ClassVar[Aggregate] = "mean"
     direction: ClassVar[int] = 1
+    ideal_is_best: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     cuts: ClassVar[Cuts] = "optional"
     after_at: ClassVar[str] = "cutoff"

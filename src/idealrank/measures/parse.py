@@ -120,7 +120,7 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
 
 def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     """Name and options of a text, the cutoff among the options."""
-    parts = re.fullmatch(r"(\w*[A-Za-z]\w*)(.*)", text, re.DOTALL)
+    parts = re.fullmatch(r"(\w*[A-Za-z]\w*\+?)(.*)", text, re.DOTALL)
     if parts is None:
         return None
     name, rest = parts[1], parts[2]

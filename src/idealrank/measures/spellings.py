@@ -56,6 +56,11 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "PWA": ("pwa",),
     "LRAP": ("lrap", "label_ranking_average_precision"),
     "Compat": ("compat", "compatibility"),
+    "Q": ("q", "q_measure", "qmeasure"),
+    "O": ("o", "o_measure", "omeasure"),
+    "P+": ("p+", "pplus", "p_plus"),
+    "NCU": ("ncu",),
+    "nERR": ("nerr",),
     "LastRel": ("lastrel", "last_rel"),
     "WSS": ("wss",),
     "RecallArea": ("recallarea", "norm_area"),
@@ -75,6 +80,11 @@ PAIR_SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _PAIR_SP
 PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "dcg_burges": ("DCG", {"gain": "exp2"}),
+    "msndcg": ("nDCG", {"gain": "linear", "discount": "log2"}),
+    "ncugup": ("NCU", {"stop": "graded-uniform", "beta": "0"}),
+    "ncugubr": ("NCU", {"stop": "graded-uniform"}),
+    "ncurbp": ("NCU", {"stop": "rank-biased", "beta": "0"}),
+    "ncurbbr": ("NCU", {"stop": "rank-biased"}),
     # What trec_eval 10 prints as rbp; the bare name is ir_measures' measure.
     "trec_rbp": ("RBP", {"p": "0.9", "max_rel": "query"}),
     "rbp_resid": ("RBP", {"p": "0.9", "of": "residual-seen"}),

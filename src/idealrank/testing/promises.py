@@ -297,7 +297,13 @@ _TIED = (1.0, 2.0)
 ANY_INPUT = Promise("fails on some input", _any_input)
 PROMISES = (
     Promise("bounds", _outside),
-    Promise("the ideal order is not the best", _beaten_ideal, lambda measure: measure.direction != 0, alone=True, judged=True),
+    Promise(
+        "the ideal order is not the best",
+        _beaten_ideal,
+        lambda measure: measure.direction != 0 and measure.ideal_is_best,
+        alone=True,
+        judged=True,
+    ),
     Promise("names of documents matter", _sees_names, ties=lambda _: ("input",)),
     Promise(
         "the order of tied documents matters, where it must not",

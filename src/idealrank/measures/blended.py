@@ -1,0 +1,197 @@
+"""The blended ratio of NTCIR's measures and its mean over ties: (relevant + beta x gain so far) / (rank + beta x ideal gain so far).
+
+Its denominator depends on the rank alone, so the mean over the orders of a tie needs no more than how many of its documents stand
+before a place, and what they are worth, in the mean.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from idealrank.data.grading import sort_by_query
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.gains import Gain
+from idealrank.measures.ranks import number_within, tie_groups, tied_ranks
+from idealrank.measures.running import running_products, running_sums, spread, sums_before
+
+
+def gains_of(gain: Gain, grades: FloatArray) -> FloatArray:
+    """Gains of grades, none below 0.
+
+    Examples
+    --------
+    >>> from idealrank.measures.gains import make_gain
+    >>> gains_of(make_gain("linear"), np.array([2.0, -1.0]))
+    array([2., 0.])
+    """
+    return np.maximum(gain(grades), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class IdealGain:
+    """Gain of the ideal ranking of all relevant documents down to any rank, times beta, plus the rank: the ratio's denominator."""
+
+    sums: FloatArray
+    first: IntArray
+    total: IntArray
+    beta: float
+
+    @classmethod
+    def of(cls, judged: Judged, threshold: float, gain: Gain, beta: float) -> "IdealGain":
+        """From all judged documents that reach the threshold."""
+        relevant = judged.ideal.grade >= threshold
+        query, gains = judged.ideal.query[relevant], gains_of(gain, judged.ideal.grade[relevant])
+        gains = gains if gain.rising else sort_by_query(query, gains, judged.n_queries)
+        total = judged.relevant(threshold).total
+        return cls(running_sums(query, gains), np.cumsum(total) - total, total, beta)
+
+    def denominator(self, query: IntArray, rank: IntArray) -> FloatArray:
+        """Rank + beta x ideal gain down to it, for queries that have a relevant document."""
+        return rank + self.beta * self.sums[self.first[query] + np.minimum(rank, self.total[query]) - 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """Relevant documents returned, in the order in which they are met, with the blended ratio at each.
+
+    Attributes
+    ----------
+    query, rank, number : int64 array, shape (n,)
+        Query code, rank, and which relevant document of its query it is.
+    grade, ratio : float64 array, shape (n,)
+        Its grade, and the blended ratio at its rank.
+    """
+
+    query: IntArray
+    rank: IntArray
+    number: IntArray
+    grade: FloatArray
+    ratio: FloatArray
+
+    @classmethod
+    def of(cls, judged: Judged, hits: Hits, gain: Gain, ideal: IdealGain) -> "Met":
+        """From relevant hits, in the order that the tie policy gives them."""
+        gains = gains_of(gain, hits.grade)
+        rank = tied_ranks(judged, hits, gains)
+        query, grade = hits.query, hits.grade
+        if rank is not hits.rank:
+            order = np.lexsort((rank, query))
+            rank, grade, gains = rank[order], grade[order], gains[order]
+        number = number_within(query)
+        ratio = (number + ideal.beta * running_sums(query, gains)) / ideal.denominator(query, rank)
+        return cls(query, rank, number, grade, ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class Tied:
+    """Groups of tied documents with relevant ones among them; an untied document is a group of its own.
+
+    Attributes
+    ----------
+    query, above, size, relevant, seen : int64 array, shape (n_groups,)
+        Query code, ranks above the group, documents in it, relevant ones in it, relevant ones before it.
+    gain, gain_seen : float64 array, shape (n_groups,)
+        Gain of its relevant documents, and of those before it.
+    gains : float64 array, shape (n_hits,)
+        Gain of each relevant document.
+    starts : int64 array, shape (n_groups,)
+        Where the relevant documents of each group begin.
+    """
+
+    query: IntArray
+    above: IntArray
+    size: IntArray
+    relevant: IntArray
+    seen: IntArray
+    gain: FloatArray
+    gain_seen: FloatArray
+    gains: FloatArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, hits: Hits, first: IntArray, last: IntArray, gain: Gain) -> "Tied":
+        """From relevant hits and the first and last rank of the tie of each."""
+        starts, relevant, seen = tie_groups(hits, first)
+        query, gains = hits.query[starts], gains_of(gain, hits.grade)
+        of_group = np.add.reduceat(gains, starts) if starts.size else np.zeros(0)
+        size = last[starts] - first[starts] + 1
+        return cls(query, first[starts] - 1, size, relevant, seen, of_group, sums_before(query, of_group), gains, starts)
+
+    def weighed(self, judged: Judged, weight: FloatArray, limit: IntArray, ideal: IdealGain) -> FloatArray:
+        """Mean over all orders of the sum of weight x blended ratio of the relevant documents down to a limit.
+
+        At place p of n, with sums over the group: one document has weight S / n, it counts itself (S + beta SG) / n, and each of
+        the p - 1 before it is any other one, (S (R - 1) + beta (S G - SG)) / (n (n - 1)).
+        """
+        if not self.starts.size:
+            return np.zeros(judged.n_queries)
+        beta, n = ideal.beta, self.size
+        both, itself = np.add.reduceat(weight, self.starts), np.add.reduceat(weight * self.gains, self.starts)
+        fixed = (both * (self.seen + 1 + beta * self.gain_seen) + beta * itself) / n
+        slope = (both * (self.relevant - 1) + beta * (both * self.gain - itself)) / (n * np.maximum(n - 1, 1))
+        group, place = spread(np.clip(limit[self.query] - self.above, 0, n))
+        query, rank = self.query[group], self.above[group] + place
+        return judged.sum_by_query(query, (fixed[group] + slope[group] * (place - 1)) / ideal.denominator(query, rank))
+
+    def decaying(self, judged: Judged, gamma: float, ideal: IdealGain) -> FloatArray:
+        """Mean over all orders of the sum of gamma^(number - 1) x blended ratio, number = which relevant document of the query it is.
+
+        With X the relevant ones among p - 1 of the other n - 1 documents, each place needs the means of gamma^X and of X gamma^X;
+        the latter is (p - 1) (R - 1) / (n - 1) gamma times the mean of gamma^X' among p - 2 of n - 2.
+        """
+        beta, n, relevant = ideal.beta, self.size, self.relevant
+        group, place = spread(n)
+        shapes, which = np.unique(np.column_stack((n, relevant)), axis=0, return_inverse=True)
+        plain, counted = np.zeros(group.size), np.zeros(group.size)
+        offsets = np.cumsum(n) - n
+        for number, (documents, good) in enumerate(shapes.tolist()):
+            rows = offsets[which.reshape(-1) == number][:, np.newaxis] + np.arange(documents)
+            plain[rows], counted[rows] = _decay(documents, good, gamma)
+        share = self.gain / np.maximum(relevant, 1)
+        fixed = self.seen + 1 + beta * (self.gain_seen + share)
+        decay = gamma**self.seen * relevant / n
+        query, rank = self.query[group], self.above[group] + place
+        terms = decay[group] * (fixed[group] * plain + (1 + beta * share)[group] * counted) / ideal.denominator(query, rank)
+        return judged.sum_by_query(query, terms)
+
+    def first_met(self, judged: Judged, ideal: IdealGain) -> FloatArray:
+        """Mean over all orders of the blended ratio at the first relevant document.
+
+        Of r among n it stands at place p with probability p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
+        """
+        leading = np.flatnonzero(self.seen == 0)
+        n, r = self.size[leading], self.relevant[leading]
+        group, place = spread(n - r + 1)
+        steps = np.where(place == 1, (r / n)[group], (n[group] - place - r[group] + 2) / np.maximum(n[group] - place + 1, 1))
+        query, rank = self.query[leading][group], self.above[leading][group] + place
+        worth = 1 + ideal.beta * self.gain[leading] / r
+        return judged.sum_by_query(query, running_products(group, steps) * worth[group] / ideal.denominator(query, rank))
+
+
+@lru_cache(maxsize=4096)
+def _decay(documents: int, relevant: int, gamma: float) -> tuple[FloatArray, FloatArray]:
+    """Means of gamma^X and of X gamma^X at each place, X = relevant ones before it among the others, given a relevant one there."""
+    places = np.arange(documents)
+    plain = _mean_powers(documents - 1, relevant - 1, gamma)
+    counted = np.zeros(documents)
+    if relevant > 1:
+        fewer = _mean_powers(documents - 2, relevant - 2, gamma)
+        counted[1:] = places[1:] * (relevant - 1) / (documents - 1) * gamma * fewer
+    return plain, counted
+
+
+def _mean_powers(documents: int, relevant: int, gamma: float) -> FloatArray:
+    """Mean of gamma^(relevant among the first j) over the orders of some documents, for j from 0 to all of them.
+
+    Adding a relevant one to s documents makes m_j = ((s + 1 - j) m_j + j gamma m_(j-1)) / (s + 1).
+    """
+    place = np.arange(documents + 1)
+    mean = (place <= documents - relevant).astype(np.float64)
+    for now in range(documents - relevant + 1, documents + 1):
+        grown = np.maximum(now - place, 0) * mean
+        grown[1:] += place[1:] * gamma * mean[:-1]
+        mean = grown / now
+    return mean
