@@ -17,20 +17,22 @@ class Utility(BinaryMeasure):
     """Linear utility: what the returned and the missed documents are worth together, by default relevant less other returned ones.
 
     ``Utility = a |relevant returned| + b |others returned| + c |relevant not returned| + d |judged nonrelevant not returned|``, in
-    (-inf, inf). Documents without a judgment are others where they are returned.
+    (-inf, inf). Documents without a judgment are others where they are returned. With the size of the collection, the fourth number is
+    ``collection - |returned| - |relevant not returned|``.
 
     Parameters
     ----------
     a, b, c, d : float, optional
         Worth of a document of each kind, default 1, -1, 0 and 0.
+    collection : float, optional
+        Number of documents in the collection: what was neither judged nor returned then counts under `d` too.
     rel : float, optional
         Least grade of a relevant document, default 1.
 
     References
     ----------
     trec_eval, measure ``utility`` with its four coefficients (``-m utility.2,-1,0,0``); Hull (1997), The TREC-6 filtering track:
-    description and analysis, section 3.1. trec_eval's text leaves open which documents the fourth coefficient counts; only judged
-    ones are known.
+    description and analysis, section 3.1. The fourth coefficient of trec_eval counts in a collection of the size given with ``-N``.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Utility(BinaryMeasure):
     b: float | None = None
     c: float | None = None
     d: float | None = None
+    collection: float | None = None
 
     name: ClassVar[str] = "Utility"
     cuts: ClassVar = "none"
@@ -54,6 +57,7 @@ class Utility(BinaryMeasure):
         "b": (None, -0.25, 0),
         "c": (None, -1),
         "d": (None, 0.5),
+        "collection": (None, 0, 1000),
     }
     summary: ClassVar[str] = "linear utility of the returned set"
     use: ClassVar[str] = (
@@ -70,6 +74,8 @@ class Utility(BinaryMeasure):
         for name in "abcd":
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number_option(name, getattr(self, name)))
+        if self.collection is not None:
+            object.__setattr__(self, "collection", number_option("collection", self.collection, 0))
 
     @property
     def coefficients(self) -> tuple[float, float, float, float]:
@@ -81,8 +87,13 @@ class Utility(BinaryMeasure):
         """Utility of every query."""
         relevant = judged.relevant(self.threshold)
         found = np.bincount(relevant.hits.query, minlength=judged.n_queries)
-        rejected = np.bincount(judged.hits.query[nonrelevant_hits(judged, self.threshold)], minlength=judged.n_queries)
-        counts = (found, judged.lengths - found, relevant.total - found, n_nonrelevant(judged, self.threshold) - rejected)
+        missed = relevant.total - found
+        if self.collection is None:
+            rejected = np.bincount(judged.hits.query[nonrelevant_hits(judged, self.threshold)], minlength=judged.n_queries)
+            left = n_nonrelevant(judged, self.threshold) - rejected
+        else:
+            left = self.collection - judged.lengths - missed
+        counts = (found, judged.lengths - found, missed, left)
         values = np.zeros(judged.n_queries)
         for worth, count in zip(self.coefficients, counts, strict=True):
             values += worth * count
@@ -91,7 +102,7 @@ class Utility(BinaryMeasure):
     @property
     def trec_name(self) -> str:
         """``utility``, or ``utility_2,-1,0,0`` with coefficients of one's own."""
-        if self.rel not in (None, 1):
+        if self.rel not in (None, 1) or self.collection is not None:
             return str(self)
         own = any(value is not None for value in (self.a, self.b, self.c, self.d))
         return "utility_" + ",".join(map(number_text, self.coefficients)) if own else "utility"

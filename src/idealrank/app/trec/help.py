@@ -1,6 +1,6 @@
 """What `idealrank trec-eval -h` and `-v` say."""
 
-from idealrank.app.trec.measures import is_offered, measure_of
+from idealrank.app.trec.measures import measure_of
 from idealrank.app.trec.names import NAMES, NICKNAMES, chosen
 from idealrank.app.trec.options import Request
 from idealrank.version import __version__
@@ -69,8 +69,6 @@ def _described(request: Request) -> str:
 def _about(name: str, parameters: tuple[str, ...]) -> str:
     if name == "runid":
         return "the tag of the run: the last field of its lines"
-    if not is_offered(name):
-        return "not computed yet"
     measure = measure_of(name, parameters[0] if parameters else "")
     given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""
     return f"{measure.summary}{given}"

@@ -36,13 +36,15 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: I
     """
     columns = []
     for name, parameters in names.items():
-        if name != "runid" and is_offered(name):
+        if name != "runid":
             columns += [_column(name, parameter, request, grades) for parameter in parameters or ("",)]
     return columns
 
 
 def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> Column:
     measure = measure_of(name, parameter, grades)
+    if request.collection is not None and getattr(measure, "collection", None) is not None:
+        measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
     if name not in _WITHOUT_LEVEL and request.level != 1 and _has(measure, "rel"):
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
@@ -52,21 +54,6 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
 
 def _has(measure: Measure, option: str) -> bool:
     return any(field.name == option for field in fields(measure))
-
-
-def is_offered(name: str) -> bool:
-    """Whether the library has this measure of trec_eval's.
-
-    Examples
-    --------
-    >>> is_offered("map")
-    True
-    """
-    try:
-        measure_of(name, next(iter(NAMES[name].defaults), ""))
-    except OptionError:
-        return False
-    return True
 
 
 def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measure:
@@ -113,6 +100,8 @@ def _coefficients(measure: Measure, parameter: str) -> Measure:
     if len(numbers) != 4:
         raise OptionError("expected four numbers with commas between, as in 1,-1,0,0")
     worth: dict[str, Any] = dict(zip("abcd", numbers, strict=True))
+    if numbers[3]:
+        worth["collection"] = 0.0  # trec_eval's, where -N does not say how many documents there are
     return replace(measure, **worth)
 
 
