@@ -31,7 +31,7 @@ def cells(facts: Facts) -> list[str]:
     common = ", ".join(f"`{one.name}`" for one in facts.parameters if one.name in _COMMON)
     named = facts.trec_names and f"; trec_eval prints {', '.join(f'`{name}`' for name in facts.trec_names)}"
     return [
-        f"`{facts.text}`",
+        f"`{facts.text}`" + (f" (of {', '.join(facts.needs)})" if facts.needs else ""),
         f"`{facts.formula}`" if facts.formula else "",
         range_words(facts),
         facts.source.rstrip(".") + named if named and facts.source else facts.source,

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+from idealrank.app.trec.names import NAMES
 from idealrank.measures import MEASURES, PAIR_MEASURES
-from idealrank.measures.facts import facts_of
+from idealrank.measures.facts import classes_of, facts_of
 from idealrank.measures.measure import Measure
 from tests.conftest import ROOT
 
@@ -34,3 +35,10 @@ def test_a_measure_says_everything_of_itself(cls: type[Measure]) -> None:
 
     assert [name for name in ("idea", "summary", "formula", "source", "use", "proof", "parameters") if not getattr(facts, name)] == []
     assert [parameter.name for parameter in facts.parameters if not parameter.meaning] == []
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "runid"])
+def test_every_name_of_trec_eval_leads_to_a_measure_that_says_so(name: str) -> None:
+    facts = facts_of(classes_of(name)[0])
+
+    assert f"``{name}``" in facts.source or any(said.startswith(name) for said in facts.trec_names)

@@ -172,7 +172,7 @@ class RBP(Measure):
     References
     ----------
     Moffat and Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), equation 4 and
-    section 3.3 for residuals.
+    section 3.3 for residuals; trec_eval 10, measures ``rbp`` and ``rbp_resid``.
 
     Examples
     --------

@@ -95,7 +95,8 @@ def facts_of(cls: type[Measure]) -> Facts:
     """
     body, sections = _sections(inspect.getdoc(cls) or "")
     formula = re.search(r"``(.+?)``", body, re.DOTALL)
-    spellings = PAIR_SPELLINGS if cls.kind == "pair of runs" else SPELLINGS
+    paired = cls.kind == "pair of runs"
+    spellings = [spelling for spelling, name in (PAIR_SPELLINGS if paired else SPELLINGS).items() if cls.name == name != spelling]
     return Facts(
         name=cls.name,
         class_name=cls.__name__,
@@ -115,8 +116,8 @@ def facts_of(cls: type[Measure]) -> Facts:
         source=_one_line(sections.get("References", "")),
         use=cls.use,
         proof=cls.proof,
-        trec_names=_trec_names(cls),
-        spellings=tuple(spelling for spelling, name in spellings.items() if name == cls.name and spelling != cls.name),
+        trec_names=_trec_names(cls, sections.get("References", "")),
+        spellings=(*spellings, *(() if paired else _presets(cls))),
     )
 
 
@@ -211,11 +212,24 @@ def _text(cls: type[Measure]) -> str:
     return f"{cls.name}[@{last}]" if optional else f"{cls.name}@{last}"
 
 
-def _trec_names(cls: type[Measure]) -> tuple[str, ...]:
+def _trec_names(cls: type[Measure], source: str) -> tuple[str, ...]:
+    """What trec_eval prints: names that are not the measure's own text, or that its sources call trec_eval's."""
     measures = [example_of(cls)]
     if cls.cuts == "optional":
         measures.append(cls(cutoff=10))
-    return tuple(measure.trec_name for measure in measures if measure.trec_name != str(measure))
+    if cls.kind != "pair of runs":
+        measures += [parse_measure(spelling) for spelling in _presets(cls)]
+    names = (measure.trec_name for measure in measures if measure.trec_name != str(measure) or _is_called(measure.trec_name, source))
+    return tuple(dict.fromkeys(names))
+
+
+def _presets(cls: type[Measure]) -> tuple[str, ...]:
+    """Spellings that mean this measure with certain options."""
+    return tuple(spelling for spelling, (name, _) in PRESET_OPTIONS.items() if name == cls.name)
+
+
+def _is_called(name: str, source: str) -> bool:
+    return any(part.strip().startswith("trec_eval") and f"``{name}``" in part for part in source.split(";"))
 
 
 def _parameters(cls: type[Measure]) -> Iterator[Parameter]:

@@ -301,9 +301,11 @@ class PrefsAvgJG(PreferenceShare):
 class PrefsAvgJGRnonrel(PreferenceShare):
     """`PrefsAvgJG` with as many documents that are not relevant as relevant ones, so that their number decides nothing.
 
+    ``mean over groups of fulfilled(group) / possible(group), with R documents of level 0 where R have one above``, in [0, 1].
+
     In each group, R documents have a level above 0 and N have level 0 (``among=retrieved``: of those returned). Where ``N < R``,
     ``R - N`` documents are thought up that are not relevant and not returned. Where ``N > R`` and the group orders all its
-    documents, the first R of level 0 in the ranking are taken. In [0, 1].
+    documents, the first R of level 0 in the ranking are taken.
 
     What trec_eval prints where ``N > R`` is not that share: the possible preferences stay as they were and grow by R², and those
     among the R documents of level 0 in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
