@@ -125,3 +125,20 @@ def closed_up(hits: Hits) -> Hits:
     sizes = np.diff(np.append(starts, hits.query.size))
     first = np.repeat(rank[starts], sizes)
     return replace(hits, rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
+
+
+def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
+    """The items with at least this grade, of lists without ties held whole; a bit a place is looked at, and nothing else made.
+
+    Examples
+    --------
+    >>> found = relevant_in_rectangle(Rectangle(np.array([[0.0, 2.0], [1.0, 1.0]]), np.zeros((2, 2)), None), 1)
+    >>> found.hits.query, found.hits.rank, found.total
+    (array([0, 1, 1]), array([2, 1, 2]), array([1, 2]))
+    """
+    reached = rectangle.grades >= threshold
+    total = np.count_nonzero(reached, axis=1)
+    place = np.flatnonzero(reached)
+    query = np.repeat(np.arange(total.size), total)
+    rank = place - query * reached.shape[1] + 1
+    return Relevant(Hits(query, rank, rectangle.grades.reshape(-1)[place]), total)

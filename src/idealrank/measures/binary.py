@@ -16,7 +16,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery
-from idealrank.measures.ranks import number_within, rising_ranks, starts_of, tie_groups, tied_ranks
+from idealrank.measures.ranks import distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 
@@ -218,7 +218,8 @@ class RR(NeedsRelevant):
         else:
             starts = starts_of(hits.query)
             if starts.size:
-                query, best = hits.query[starts], np.minimum.reduceat(rank, starts)
+                query = hits.query[starts]
+                best = rank[starts] if rank is hits.rank else np.minimum.reduceat(rank, starts)
                 values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
         return self.filled(values, judged.relevant(self.threshold).total)
 
@@ -240,8 +241,8 @@ def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: 
         return
     above = first[starts] - 1
     reached = np.clip(limit[query] - above, 0, last[starts] - above)
-    shapes, which = np.unique(np.column_stack((above, last[starts] - above, relevant[leading], reached)), axis=0, return_inverse=True)
-    values[query] = np.array([_reciprocal_of_tie(*shape) for shape in shapes.tolist()])[which.reshape(-1)]
+    shapes, which = distinct_rows(above, last[starts] - above, relevant[leading], reached)
+    values[query] = np.array([_reciprocal_of_tie(*shape) for shape in shapes.tolist()])[which]
 
 
 def _reciprocal_of_tie(above: int, size: int, relevant: int, reached: int) -> float:

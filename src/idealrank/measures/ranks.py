@@ -1,5 +1,7 @@
 """What ties do to ranks: the weight of each hit under the tie policy of the convention."""
 
+import math
+
 import numpy as np
 
 from idealrank.data.hits import Hits
@@ -226,3 +228,25 @@ def tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArra
     starts = np.flatnonzero(np.concatenate(([True], (hits.query[1:] != hits.query[:-1]) | (first[1:] != first[:-1]))))
     sizes = np.diff(np.append(starts, hits.query.size))
     return starts, sizes, number_within(hits.query)[starts] - 1
+
+
+def distinct_rows(*columns: IntArray) -> tuple[IntArray, IntArray]:
+    """The different rows of some columns of whole numbers from 0 on, and which of them each row is.
+
+    Rows are packed into one number where they fit, which sorts many times faster than rows do.
+
+    Examples
+    --------
+    >>> rows, which = distinct_rows(np.array([3, 1, 3]), np.array([0, 2, 0]))
+    >>> rows.tolist(), which.tolist()
+    ([[1, 2], [3, 0]], [1, 0, 1])
+    """
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if math.prod(sizes) >= 2**62:
+        rows, which = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+        return rows, which.reshape(-1)
+    key = np.zeros(columns[0].shape, np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key = key * size + column
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    return np.column_stack([column[first] for column in columns]), which.reshape(-1)
