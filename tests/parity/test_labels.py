@@ -44,8 +44,8 @@ def test_scipy() -> None:
     rng = np.random.default_rng(5)
     for _ in range(60):
         labels, scores = rng.integers(0, 4, 15), rng.permutation(15) / 7
-        assert of_one_list("tau", labels, scores) == pytest.approx(stats.kendalltau(scores, labels).statistic, abs=1e-12)
-        assert of_one_list("wtau", labels, scores) == pytest.approx(stats.weightedtau(scores, labels).statistic, abs=1e-12)
+        assert of_one_list("GradeTau", labels, scores) == pytest.approx(stats.kendalltau(scores, labels).statistic, abs=1e-12)
+        assert of_one_list("GradeWTau", labels, scores) == pytest.approx(stats.weightedtau(scores, labels).statistic, abs=1e-12)
 
 
 TF_RANKING = {"ARPMetric": "ARP", "OPAMetric": "OPA", "PWAMetric": "PWA"}

@@ -127,6 +127,19 @@ def closed_up(hits: Hits) -> Hits:
     return replace(hits, rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
 
 
+def only_relevant(hits: Hits, threshold: float) -> Hits:
+    """Those with at least this grade.
+
+    Examples
+    --------
+    >>> only_relevant(Hits(np.array([0, 0]), np.array([3, 7]), np.array([0.0, 1.0])), 1).rank
+    array([7])
+    """
+    kept = np.flatnonzero(hits.grade >= threshold)
+    first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
+    return Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], None, first, last)
+
+
 def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
     """The items with at least this grade, of lists without ties held whole; a bit a place is looked at, and nothing else made.
 

@@ -15,7 +15,7 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.cutting import Cut, make_cut
 from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
-from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Relevant, Scope, closed_up, relevant_in_rectangle
+from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Relevant, Scope, closed_up, only_relevant, relevant_in_rectangle
 from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
@@ -185,15 +185,13 @@ class Judged:
         >>> judged.relevant(2).hits.rank, judged.relevant(1).total
         (array([2]), array([2]))
         """
-        if threshold not in self._relevant and self.rectangle is not None and (self.rectangle.ties is None or self.ties == "input"):
-            self._relevant[threshold] = relevant_in_rectangle(self.rectangle, threshold)
-        elif threshold not in self._relevant:
-            hits = self.hits
-            kept = np.flatnonzero(hits.grade >= threshold)
-            first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
-            total = np.bincount(self.ideal.query[self.ideal.grade >= threshold], minlength=self.n_queries)
-            found = Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], None, first, last)
-            self._relevant[threshold] = Relevant(found, total)
+        if threshold not in self._relevant:
+            held = self.rectangle
+            if held is not None and (held.ties is None or self.ties == "input"):
+                self._relevant[threshold] = relevant_in_rectangle(held, threshold)
+            else:
+                total = np.bincount(self.ideal.query[self.ideal.grade >= threshold], minlength=self.n_queries)
+                self._relevant[threshold] = Relevant(only_relevant(self.hits, threshold), total)
         return self._relevant[threshold]
 
     def sum_by_query(self, query: IntArray, values: FloatArray) -> FloatArray:

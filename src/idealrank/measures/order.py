@@ -245,11 +245,11 @@ class GradeTau(_OfGrades):
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]).mean()["tau"], 4)
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]).mean()["GradeTau"], 4)
     0.3333
     """
 
-    name: ClassVar[str] = "tau"
+    name: ClassVar[str] = "GradeTau"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "Kendall's tau-b between the run's order and the grades, among judged documents returned"
     use: ClassVar[str] = (
@@ -288,11 +288,11 @@ class GradeTauAP(_OfGrades):
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTauAP()]).mean()["tauAP"]
+    >>> ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTauAP()]).mean()["GradeTauAP"]
     0.0
     """
 
-    name: ClassVar[str] = "tauAP"
+    name: ClassVar[str] = "GradeTauAP"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     summary: ClassVar[str] = "AP correlation between the run's order and the grades, among judged documents returned"
     use: ClassVar[str] = (
@@ -327,11 +327,11 @@ class GradeWeightedTau(_OfGrades):
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["a", "c", "b"]}, [ir.GradeWeightedTau()]).mean()["wtau"], 6)
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["a", "c", "b"]}, [ir.GradeWeightedTau()]).mean()["GradeWTau"], 6)
     0.545455
     """
 
-    name: ClassVar[str] = "wtau"
+    name: ClassVar[str] = "GradeWTau"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "weighted Kendall tau between the run's order and the grades, among judged documents returned"
