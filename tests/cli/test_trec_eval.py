@@ -1,6 +1,7 @@
 """`idealrank trec-eval`: its options in every form getopt allows, its output, and what it refuses."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -30,6 +31,11 @@ COMMANDS = {
     "error-underscore": "trec-eval -m ndcg_cut_10 qrels.txt bm25.run",
     "error-parameter": "trec-eval -m P.five qrels.txt bm25.run",
     "error-no-parameter": "trec-eval -m map.5 qrels.txt bm25.run",
+    "error-gains": "trec-eval -m ndcg.1:3 qrels.txt bm25.run",
+    "error-coefficients": "trec-eval -m utility.1,2 qrels.txt bm25.run",
+    "error-weight": "trec-eval -m set_F.half qrels.txt bm25.run",
+    "error-no-preferences": "trec-eval -m prefs_simp qrels.txt bm25.run",
+    "error-preferences": "trec-eval -R qrels_prefs qrels.txt bm25.run",
     "error-format": "trec-eval -R judgments qrels.txt bm25.run",
     "error-swapped": "trec-eval bm25.run qrels.txt",
     "error-no-file": "trec-eval qrels.txt bm26.run",
@@ -126,6 +132,16 @@ def test_sets_of_measures_are_those_of_version_9_and_what_10_added() -> None:
         assert set(chosen([nickname], new=False)) == set(names), nickname
     assert set(chosen(["all_trec"])) - set(chosen(["all_trec"], new=False)) == {"rbp", "rbp_resid", "unj"}
     assert {name for names in NICKNAMES.values() for name in names} | {"dcg", "ideal_dcg", "yaap"} == set(NAMES)
+
+
+def test_help_describes_every_measure(say: Say) -> None:
+    texts = [option for name in NAMES for option in ("-m", name)]
+
+    described = say("trec-eval", "-h", *texts).out.partition("\nMeasures:\n")[2]
+
+    found = {line.split()[0]: line.split()[1:] for line in described.splitlines() if re.match(r"  \S", line)}
+    assert list(found) == list(NAMES)
+    assert all(found.values())
 
 
 # --- the run's tag ---------------------------------------------------------------------------------------------------------------

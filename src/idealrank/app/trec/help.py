@@ -30,7 +30,10 @@ And two of our own:
   --convention NAME               trec_eval-10 (default), or trec_eval-9 for the numbers of 9.0.8
   --threads N                     0 uses all cores; the numbers are the same for any N
 """
-_MORE = "`idealrank trec-eval -h -m all_trec` describes measures. Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank.\n"
+_MORE = """\
+`idealrank trec-eval -h -m all_trec` describes measures; `idealrank measures NAME` gives formula and source of what it calls "here".
+Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank.
+"""
 
 
 def version_text() -> str:
@@ -71,7 +74,7 @@ def _about(name: str, parameters: tuple[str, ...]) -> str:
         return "the tag of the run: the last field of its lines"
     measure = measure_of(name, parameters[0] if parameters else "")
     given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""
-    return f"{measure.summary}{given}"
+    return f"{measure.summary}{given}; here {measure}"
 
 
 def _wrapped(head: str, text: str, indent: int = 26, width: int = 100) -> str:

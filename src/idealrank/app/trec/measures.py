@@ -17,6 +17,10 @@ _SPELLINGS = {"rbp": "trec_rbp"}
 _WITHOUT_LEVEL = ("rbp", "rbp_resid")
 
 
+# By the format of -R: the tables that measures may need.
+_TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
+
+
 def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[Column]:
     """What is printed, line by line; the run's tag, which is no measure, is left out.
 
@@ -28,6 +32,11 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: I
         The options: the relevance level, the size of the collection, and ``-c``.
     grades : iterable of float
         Every grade of the judgments: one for which no gain is given is its own gain.
+
+    Raises
+    ------
+    OptionError
+        A measure needs judgments of another kind than ``-R`` says, or a parameter is not what it takes.
 
     Examples
     --------
@@ -43,6 +52,9 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: I
 
 def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> Column:
     measure = measure_of(name, parameter, grades)
+    if measure.needs != _TABLES[request.relevance_format] and (measure.needs or measure.looks_at_grades):
+        wanted = " or ".join(f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs)
+        raise OptionError(f"-m {name}: found judgments of -R {request.relevance_format}, expected {wanted}")
     if request.collection is not None and getattr(measure, "collection", None) is not None:
         measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
     if name not in _WITHOUT_LEVEL and request.level != 1 and _has(measure, "rel"):
@@ -75,9 +87,12 @@ def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measu
             return replace(parse_measure(spelling), gain=_gains(parameter, grades))  # type: ignore[call-arg]
         if parameter and name in _WITH_OPTIONS:
             return _WITH_OPTIONS[name](parse_measure(spelling), parameter)
+        for part in parameter.split(",") if parameter else ():
+            float(part)
         return parse_measure(f"{spelling}_{parameter}" if parameter else spelling)
     except ValueError as error:
-        raise OptionError(f"-m {name}.{parameter}: {error}") if parameter else error from None
+        said = error if isinstance(error, OptionError) else "expected numbers with commas between"
+        raise OptionError(f"-m {name}{'.' if parameter else ''}{parameter}: {said}") from None
 
 
 # --- parameters that are one text ------------------------------------------------------------------------------------------------
