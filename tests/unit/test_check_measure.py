@@ -35,6 +35,7 @@ class Found(ir.Measure):
 
 def test_a_class_that_keeps_its_promises_passes() -> None:
     check_measure(Found(weight=2), max_examples=FEW)
+    check_measure(Found, max_examples=FEW)
     assert ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, [Found(weight=2), Found()]).mean() == {"Found(weight=2)": 2.0, "Found": 1.0}
 
 

@@ -222,6 +222,8 @@ def test_functions_of_other_parameters_are_refused() -> None:
         with pytest.raises(ir.OptionError, match="expected the grades first"):
             ir.measure(name="x")(function)
     assert ir.evaluate(QRELS, RUN, ir.measure(name="x")(lambda grades, weight=2: weight)).mean() == {"x": 2.0}
+    with pytest.raises(ir.OptionError, match=r"extends idealrank\.Measure"):
+        ir.measure(dict)
     with pytest.raises(ir.OptionError, match=r"put @idealrank\.measure above plain"):
         ir.evaluate(QRELS, RUN, [_plain()])
 

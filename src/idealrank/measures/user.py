@@ -242,6 +242,8 @@ def measure(
 
 
 def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> FunctionMeasure:
+    if isinstance(function, type):
+        raise OptionError(f"measure: found the class {function.__name__}, expected a function; a class extends idealrank.Measure instead")
     if not callable(function):
         raise OptionError(f"measure: found {function!r}, expected a function of one query's grades")
     _check_name(name)

@@ -6,6 +6,7 @@ from random import Random
 
 from idealrank.errors import OptionError
 from idealrank.measures import MEASURES
+from idealrank.measures.facts import example_of
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.spellings import SPELLINGS
@@ -13,7 +14,7 @@ from idealrank.testing import promises
 from idealrank.testing.strategies import missing_facts, option_values
 
 
-def check_measure(measure: Measure, *, max_examples: int = 100) -> None:
+def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> None:
     """Try everything that a measure's class facts promise.
 
     Facts, text, bounds, the ideal order, other document names, other queries beside it, ties as the class says, arrays, parts that are
@@ -22,7 +23,7 @@ def check_measure(measure: Measure, *, max_examples: int = 100) -> None:
     Parameters
     ----------
     measure : Measure
-        Of a function or of a class; one with options is tried with these.
+        Of a function or of a class; one with options is tried with these. A class is tried with no more options than it must have.
     max_examples : int
         How many inputs each promise is tried on; they are the same each time.
 
@@ -44,7 +45,7 @@ def check_measure(measure: Measure, *, max_examples: int = 100) -> None:
         raise AssertionError("\n".join([f"measure {measure} does not hold what it promises:", *(f"* {fault}" for fault in faults)]))
 
 
-def faults_of(measure: Measure, *, max_examples: int = 100) -> list[str]:
+def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> list[str]:
     """What `check_measure` would complain of, sentence by sentence; empty when there is nothing.
 
     Examples
@@ -56,6 +57,8 @@ def faults_of(measure: Measure, *, max_examples: int = 100) -> list[str]:
     >>> [fault.partition(":")[0] for fault in faults_of(top)]
     ['fails on some input']
     """
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        measure = example_of(measure)
     if not isinstance(measure, Measure):
         raise OptionError(f"check_measure: found {measure!r}, expected a measure, as idealrank.NDCG(cutoff=10)")
     cls = type(measure)
