@@ -52,7 +52,7 @@ def binary_gain(asked: Asked, order: list[Entry], query: Query) -> float | None:
 def at_levels(asked: Asked, order: list[Entry], query: Query) -> float | None:
     """Rndcg: nDCG at the ranks where the ideal gain falls, and at the end of a list that is longer by two."""
     ideal = ideal_gains(asked, query)
-    if not ideal:
+    if not ideal or ("rel" in asked.options and not n_relevant(asked, query)):
         return undefined(asked)
     gains = [gain(asked, entry, query) for entry in order]
     ranks = [sum(value >= level for value in ideal) for level in sorted(set(ideal))]

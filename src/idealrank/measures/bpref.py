@@ -33,8 +33,8 @@ class Bpref(NeedsRelevant):
 
     References
     ----------
-    Buckley and Voorhees (2004), Retrieval evaluation with incomplete information, SIGIR, section 3, with min(N, R) in place of R
-    as trec_eval has it since 8.0, measure ``bpref``.
+    Buckley and Voorhees (2004), Retrieval evaluation with incomplete information, SIGIR, with min(N, R) in place of R
+    as trec_eval has it, measure ``bpref``.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class InfAP(NeedsRelevant):
 
     References
     ----------
-    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM, section 3.3; trec_eval,
+    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM; trec_eval,
     measure ``infAP``.
 
     Examples

@@ -17,7 +17,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
-from idealrank.measures.gains import Gain, GainLike, make_gain
+from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
 from idealrank.measures.ranks import hit_weights, tie_weights, weights_within
 from idealrank.measures.rectangle import sum_rows, sum_tied_rows
@@ -120,9 +120,9 @@ class _Discounted(Measure):
 
     def _trec_name(self, plain: str, cut: str) -> str:
         """trec_eval's own name for its own gain and discount only."""
-        usual = {None, "linear"}, {None, "log2"}
-        own = getattr(self.gain, "text", self.gain) in usual[0] and getattr(self.discount, "text", self.discount) in usual[1]
-        return self._trec(plain, cut, options=not own or self.ideal not in (None, "judged"))
+        gains = trec_gains(self.gain)
+        own = gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
+        return self._trec(plain + (gains or ""), cut, options=not own or (bool(gains) and self.cutoff is not None))
 
 
 def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:

@@ -108,30 +108,36 @@ class PowerGain:
 
 @dataclass(frozen=True)
 class TableGain:
-    """A gain per grade; a grade that is not in the table is an error.
+    """A gain per grade; a grade that is not in the table is an error, or its own gain where `others` says so.
 
     Examples
     --------
     >>> TableGain(((0.0, 0.0), (1.0, 5.0)))(np.array([1.0]))
     array([5.])
+    >>> TableGain(((1.0, 5.0),), others=True)(np.array([1.0, 2.0]))
+    array([5., 2.])
     """
 
     entries: tuple[tuple[float, float], ...]
+    others: bool = False
 
     @property
     def text(self) -> str:
-        return "{" + ",".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in self.entries) + "}"
+        pairs = [f"{number_text(grade)}:{number_text(gain)}" for grade, gain in self.entries]
+        return "{" + ",".join([*pairs, *(("*:*",) if self.others else ())]) + "}"
 
     @property
     def rising(self) -> bool:
         gains = [gain for _, gain in sorted(self.entries)]
-        return gains == sorted(gains)
+        return gains == sorted(gains) and not self.others
 
     def __call__(self, grades: FloatArray) -> FloatArray:
         table = dict(self.entries)
         known = np.array(sorted(table))
         place = np.minimum(np.searchsorted(known, grades), known.size - 1)
         wrong = known[place] != grades
+        if self.others:
+            return np.where(wrong, grades, np.array([table[float(grade)] for grade in known])[place])
         if wrong.any():
             raise InputError(f"gain={self.text}: found grade {grades[wrong][0]:g}, expected one of {', '.join(f'{g:g}' for g in known)}")
         return np.array([table[float(grade)] for grade in known])[place]
@@ -176,7 +182,8 @@ def make_gain(gain: GainLike) -> Gain:
     Parameters
     ----------
     gain : Gain, str, mapping or callable
-        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function.
+        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function. In a
+        table ``*:*`` says that every other grade is its own gain.
 
     Raises
     ------
@@ -216,7 +223,9 @@ def _gain_from_text(text: str) -> Gain:
 
 def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
     try:
-        entries = sorted((float(grade), float(value)) for grade, value in pairs)
+        listed = [(grade, value) for grade, value in pairs]
+        given = [pair for pair in listed if [str(part).strip() for part in pair] != ["*", "*"]]
+        entries = sorted((float(grade), float(value)) for grade, value in given)
     except (TypeError, ValueError):
         raise OptionError(f"gain={text}: expected numbers, a grade and its gain each, as in {{0:0,1:1,2:5}}") from None
     if not entries:
@@ -226,4 +235,18 @@ def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
     for (grade, _), (following, _) in pairwise(entries):
         if grade == following:
             raise OptionError(f"gain={text}: grade {grade:g} is given twice, expected each grade once")
-    return TableGain(tuple(entries))
+    return TableGain(tuple(entries), others=len(given) < len(listed))
+
+
+def trec_gains(gain: "GainLike | None") -> str | None:
+    """What trec_eval prints after the name of a measure with these gains; None where it has no such gains.
+
+    Examples
+    --------
+    >>> trec_gains("linear"), trec_gains(make_gain("{1:3,2:4.5,*:*}")), trec_gains("exp2")
+    ('', '_1=3,2=4.5', None)
+    """
+    made = LinearGain() if gain is None else make_gain(gain)
+    if isinstance(made, TableGain) and made.others:
+        return "_" + ",".join(f"{number_text(grade)}={number_text(worth)}" for grade, worth in made.entries)
+    return "" if isinstance(made, LinearGain) else None

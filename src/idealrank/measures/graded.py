@@ -7,11 +7,11 @@ import numpy as np
 
 from idealrank.data.grading import sort_by_query
 from idealrank.data.judged import Judged
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.gains import Gain, GainLike, make_gain
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
+from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.running import running_sums
 from idealrank.measures.states import groups_of, tie_order_matters
@@ -87,13 +87,14 @@ class GainMeasure(Measure):
         size = np.bincount(grades.query[kept], minlength=judged.n_queries)
         return _Ideal(grades.query[kept], grades.rank[kept], gains[kept], np.cumsum(size) - size, size)
 
-    def _filled(self, values: FloatArray, ideal: _Ideal) -> PerQuery:
+    def _filled(self, values: FloatArray, defined: BoolArray) -> PerQuery:
         if not np.isfinite(values).all():
             raise InputError(f"{self}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
-        return fill_undefined(values, ideal.size > 0, self.no_relevant or "zero")
+        return fill_undefined(values, defined, self.no_relevant or "zero")
 
     def _named(self, plain: str) -> str:
-        return plain if getattr(self.gain, "text", None) in (None, "linear") else str(self)
+        gains = trec_gains(self.gain)
+        return str(self) if gains is None else plain + gains
 
 
 class G(GainMeasure):
@@ -143,7 +144,7 @@ class G(GainMeasure):
         missed = np.maximum(cost - running_sums(steps.query, steps.gain), 0.0)
         gained = judged.sum_by_query(steps.query, steps.gain / np.log2(2.0 + missed))
         total = judged.sum_by_query(ideal.query, ideal.gain)
-        return self._filled(np.divide(gained, total, out=np.zeros_like(total), where=total > 0), ideal)
+        return self._filled(np.divide(gained, total, out=np.zeros_like(total), where=total > 0), ideal.size > 0)
 
     @property
     def trec_name(self) -> str:
@@ -204,6 +205,7 @@ class BinG(NeedsRelevant):
         return self.trec_binary("binG", "binG")
 
 
+@dataclass(frozen=True, kw_only=True)
 class RNDCG(GainMeasure):
     """nDCG averaged over the ranks at which the ideal list changes its gain, and the end of the list.
 
@@ -214,6 +216,8 @@ class RNDCG(GainMeasure):
     ----------
     gain, no_relevant
         As for `G`.
+    rel : float, optional
+        A query without a judged document of at least this grade is one without relevant documents, as under trec_eval's ``-l``.
 
     References
     ----------
@@ -227,6 +231,8 @@ class RNDCG(GainMeasure):
     0.8800937667159343
     """
 
+    rel: float | None = None
+
     name: ClassVar[str] = "RnDCG"
     summary: ClassVar[str] = "mean nDCG at the ranks where the ideal gain falls"
     use: ClassVar[str] = (
@@ -234,6 +240,11 @@ class RNDCG(GainMeasure):
         "queries. Otherwise nDCG@k, which others report."
     )
     proof: ClassVar[str] = _PROOF
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rel is not None:
+            object.__setattr__(self, "rel", number_option("rel", self.rel))
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean nDCG at the levels of every query."""
@@ -247,12 +258,15 @@ class RNDCG(GainMeasure):
         rank = np.concatenate((ideal.rank[falls], judged.lengths[longer]))
         ratio = steps.dcg_at(query, rank, _LOG2) / ideal.upto(sums, query, rank)
         points = np.bincount(query, minlength=judged.n_queries)
-        return self._filled(judged.sum_by_query(query, ratio) / np.maximum(points, 1), ideal)
+        defined = ideal.size > 0
+        if self.rel is not None:
+            defined &= judged.relevant(self.rel).total > 0
+        return self._filled(judged.sum_by_query(query, ratio) / np.maximum(points, 1), defined)
 
     @property
     def trec_name(self) -> str:
         """``Rndcg``."""
-        return self._named("Rndcg")
+        return self._named("Rndcg") if self.rel in (None, 1) else str(self)
 
 
 class NDCGRel(GainMeasure):
@@ -300,7 +314,7 @@ class NDCGRel(GainMeasure):
         end, whole = steps.total(judged, _LOG2), ideal.upto(sums, everyone, ideal.size)
         missed = ideal.size - np.bincount(steps.query, weights=steps.positive, minlength=judged.n_queries)
         values += missed * np.divide(end, whole, out=np.zeros_like(end), where=whole > 0)
-        return self._filled(values / np.maximum(ideal.size, 1), ideal)
+        return self._filled(values / np.maximum(ideal.size, 1), ideal.size > 0)
 
     @property
     def trec_name(self) -> str:

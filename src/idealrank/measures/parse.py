@@ -9,7 +9,16 @@ from typing import Any, TypeAlias
 from idealrank.errors import OptionError
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.measures.spellings import AFTER_UNDERSCORE, ELSEWHERE, NUMBERED, OPTION_SPELLINGS, PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
+from idealrank.measures.spellings import (
+    AFTER_UNDERSCORE,
+    ELSEWHERE,
+    NUMBERED,
+    OPTION_SPELLINGS,
+    OTHER_WITH,
+    PAIR_SPELLINGS,
+    PRESET_OPTIONS,
+    SPELLINGS,
+)
 from idealrank.measures.texts import split_outside_brackets
 
 MeasureLike: TypeAlias = "Measure | str"
@@ -104,18 +113,36 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     if match is None:
         raise _unknown(text, tables[0])
     name, options = match
-    if name.lower() in AFTER_UNDERSCORE and _AFTER_AT in options:
-        options[AFTER_UNDERSCORE[name.lower()]] = options.pop(_AFTER_AT)
-    elif name.lower() in NUMBERED:
-        raise OptionError(f"{text}: expected a number after the name, as in {name}_0.20")
+    options = _numbered(text, name, options)
     preset = PRESET_OPTIONS.get(name.lower())
     if preset is not None:
         name, options = preset[0], {**preset[1], **options}
     for classes, spellings in tables:
         known = name if name in classes else spellings.get(name.lower())
         if known is not None:
+            known = next((other for option, other in OTHER_WITH.get(known, {}).items() if option in options), known)
             return _build(text, classes[known], options)
     raise _unknown(text, tables[0])
+
+
+def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options, with what trec_eval's numbers after the name mean; that is a cutoff unless said otherwise."""
+    named = AFTER_UNDERSCORE.get(name.lower())
+    if _AFTER_AT not in options:
+        if name.lower() in NUMBERED:
+            raise OptionError(f"{text}: expected a number after the name, as in {name}_0.20")
+        return options
+    numbers = str(options[_AFTER_AT])
+    if named is None and "=" not in numbers:
+        return options
+    others = {option: value for option, value in options.items() if option != _AFTER_AT}
+    if named is None:
+        return others | {"gain": "{" + numbers.replace("=", ":") + ",*:*}"}
+    if "," not in named:
+        return others | {named: numbers}
+    if numbers.count(",") != named.count(","):
+        raise OptionError(f"{text}: expected {named.count(',') + 1} numbers with commas between, one for each of {named}")
+    return others | dict(zip(named.split(","), numbers.split(","), strict=True))
 
 
 def _match(text: str) -> tuple[str, dict[str, Any]] | None:

@@ -100,7 +100,9 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "prefs_avgjg_rnonrel_ret": ("prefs_avgjg_Rnonrel", {"among": "retrieved"}),
 }
 # What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library writes after the @.
-AFTER_UNDERSCORE = {"rprec_mult": "mult", "rprec_mult_avgjg": "mult", "set_f": "beta", "11pt_avg": "recalls"}
+AFTER_UNDERSCORE = {"rprec_mult": "mult", "rprec_mult_avgjg": "mult", "set_f": "beta", "11pt_avg": "recalls", "utility": "a,b,c,d"}
+# ir_measures' NumRet(rel=1) counts relevant documents: an option that makes another measure of one.
+OTHER_WITH = {"NumRet": {"rel": "NumRelRet"}}
 # What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
 NUMBERED = frozenset(("rprec_mult", "rprec_mult_avgjg"))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
