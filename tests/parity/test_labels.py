@@ -25,7 +25,7 @@ def of_one_list(text: str, labels: Column, scores: Column, convention: str = "st
 
 @pytest.mark.parametrize("levels", [2, 5, 10_000])
 def test_scikit_learn(levels: int) -> None:
-    """LRAP and the area under the ROC curve, with many, some and no tied scores."""
+    """LRAP, coverage error, ranking loss and the area under the ROC curve, with many, some and no tied scores."""
     from sklearn import metrics
 
     rng = np.random.default_rng(levels)
@@ -33,6 +33,9 @@ def test_scikit_learn(levels: int) -> None:
         labels, scores = rng.integers(0, 2, 12), rng.integers(0, levels, 12) / 10
         lrap = metrics.label_ranking_average_precision_score(labels[np.newaxis], scores[np.newaxis])
         assert of_one_list("LRAP(no_relevant=one)", labels, scores) == pytest.approx(lrap, abs=1e-12)
+        assert of_one_list("CoverageError", labels, scores) == metrics.coverage_error(labels[np.newaxis], scores[np.newaxis])
+        loss = metrics.label_ranking_loss(labels[np.newaxis], scores[np.newaxis])
+        assert of_one_list("RankingLoss", labels, scores) == pytest.approx(loss, abs=1e-12)
         if 0 < labels.sum() < 12:
             assert of_one_list("AUC", labels, scores) == pytest.approx(metrics.roc_auc_score(labels, scores), abs=1e-12)
 

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idealrank.conventions import PRESETS, Convention
@@ -75,7 +75,8 @@ def test_values_stay_within_the_bounds(name: str, data: st.DataObject) -> None:
 def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
     """The documents of a list, sorted by gain, score at least what they score in any order; NDCG of the ideal list is 1."""
     measure = unrounded(data.draw(measures([MEASURES[name]])))
-    assume(measure.direction == 1)  # a class may offer other numbers beside the one that is better for being larger
+    if measure.direction != 1:  # a class may offer other numbers beside the one that is better for being larger
+        return
     ties = data.draw(st.sampled_from(("docid", "input", "expected", "best", "worst")))
     convention = within_offer(measure, Convention.of("standard", ties=ties))
     qrels, run = data.draw(judgments(queries=["q1"])), data.draw(runs(queries=["q1"]))

@@ -91,6 +91,20 @@ def _lrap(asked: Asked, order: list[Entry], query: Query) -> float | None:
     return math.fsum(terms) / n_relevant(asked, query)
 
 
+def _coverage_error(asked: Asked, order: list[Entry], query: Query) -> float | None:
+    total = n_relevant(asked, query)
+    if not total:
+        return undefined(asked)
+    ends = [query.tie_last[place] for place, grade in enumerate(order) if is_relevant(asked, grade)]
+    return float(max(ends) if len(ends) >= total else len(order) + 1)
+
+
+def _ranking_loss(asked: Asked, order: list[Entry], query: Query) -> float | None:
+    judged = [(is_relevant(asked, grade), query.tie_last[place]) for place, grade in enumerate(order) if grade is not None]
+    pairs = [(one, other) for relevant, one in judged if relevant for irrelevant, other in judged if not irrelevant]
+    return sum(one >= other for one, other in pairs) / len(pairs) if pairs else undefined(asked)
+
+
 def _compat(asked: Asked, order: list[Entry], query: Query) -> float | None:
     """Overlap of the run with the ideal, set by set; documents are known by where they stand."""
     total = n_relevant(asked, query)
@@ -120,5 +134,7 @@ VALUES: dict[str, Value] = {
     "ARP": _arp,
     "PWA": _pwa,
     "LRAP": _lrap,
+    "CoverageError": _coverage_error,
+    "RankingLoss": _ranking_loss,
     "Compat": _compat,
 }

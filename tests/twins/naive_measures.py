@@ -151,7 +151,7 @@ _VALUES: dict[str, Value] = {
     **naive_graded.VALUES,
 }
 
-_LESS_IS_BETTER = {"ARP", "LastRel"}
+_LESS_IS_BETTER = {"ARP", "CoverageError", "LastRel", "RankingLoss"}
 _GAINS = {**naive_bpref.GAINS, **naive_cascade.GAINS, **naive_cwl.GAINS, **naive_graded.GAINS, **naive_ntcir.GAINS}
 _BY_GAIN = {*naive_bpref.GAINS, *naive_graded.GAINS, *naive_ntcir.GAINS}  # whose value is not always the greatest where gains come first
 

@@ -22,8 +22,8 @@ def value(text: str, run: list[str] | dict[str, float], **switches: str) -> floa
         ("Accuracy@1", ["a", "x"], 1.0),
         ("Accuracy@1", ["c", "a"], 0.0),
         ("OPA", ["b", "a", "d", "c"], 4 / 5),
-        ("tau", ["b", "a", "d", "c"], 3 / 30**0.5),
-        ("tauAP", ["b", "a", "d", "c"], 2 / 3 * (0 / 1 + 1.5 / 2 + 3 / 3) - 1),
+        ("GradeTau", ["b", "a", "d", "c"], 3 / 30**0.5),
+        ("GradeTauAP", ["b", "a", "d", "c"], 2 / 3 * (0 / 1 + 1.5 / 2 + 3 / 3) - 1),
         ("ARP", ["b", "x", "a"], (1 * 1 + 3 * 2) / 3),
         ("PWA@2", ["b", "a", "c"], (1 + 2 / 2) / 1.5),
         ("LRAP", ["a", "x", "b"], (1 + 2 / 3) / 3),
@@ -54,27 +54,22 @@ def test_worked_example_of_wss() -> None:
     assert found == pytest.approx((1000 - 460) / 1000 - 0.05, abs=1e-12)
 
 
-@pytest.mark.parametrize("text", ["Compat(p=1)", "Compat(p=0)", "Compat(normalize=maybe)", "WSS@0", "WSS@1.5", "AUC@5", "tau@3", "LRAP@2"])
+@pytest.mark.parametrize(
+    "text", ["Compat(p=1)", "Compat(p=0)", "Compat(normalize=maybe)", "WSS@0", "WSS@1.5", "AUC@5", "GradeTau@3", "LRAP@2"]
+)
 def test_refused(text: str) -> None:
     with pytest.raises(OptionError, match=r"expected|no cutoff"):
         ir.parse_measure(text)
 
 
 def test_ties_that_have_no_expected_value_are_refused() -> None:
-    for text in ("wtau", "Compat"):
+    for text in ("GradeWTau", "Compat"):
         with pytest.raises(OptionError, match="no closed form"):
             value(text, {"a": 1.0, "b": 1.0}, ties="expected")
 
 
 def test_spellings() -> None:
-    spelled = {
-        "roc_auc": "AUC",
-        "kendalltau": "tau",
-        "tau_ap": "tauAP",
-        "weightedtau": "wtau",
-        "last_rel": "LastRel",
-        "compatibility": "Compat",
-    }
+    spelled = {"roc_auc": "AUC", "grade_tau": "GradeTau", "gradeweightedtau": "GradeWTau", "last_rel": "LastRel"}
     assert {spelling: str(ir.parse_measure(spelling)) for spelling in spelled} == spelled
     assert str(ir.Compat(normalize=True, p=0.9)) == "Compat(p=0.9)"
     assert str(ir.parse_measure("WSS@0.95")) == str(ir.WSS(recall=0.95))

@@ -36,7 +36,6 @@ _FAMILIES: dict[str, dict[str, str]] = {
     "cwl": {"INST": "INST", "INSQ": "INSQ", "BPM": "BPM", "SDCG": "SDCG", "TBG": "TBG", "GP": "GP"},
     "nerr": {"NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10", "NERR11": "NERR11"},
     "groups": {"AP_avgjg": "APAvgJG", "P_avgjg": "PAvgJG", "Rprec_avgjg": "RprecAvgJG"},
-    "order": {"AUC": "AUC", "Accuracy": "Accuracy", "OPA": "OPA", "tau": "GradeTau", "tauAP": "GradeTauAP", "wtau": "GradeWeightedTau"},
     "order": {
         "AUC": "AUC",
         "Accuracy": "Accuracy",
@@ -45,7 +44,14 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "GradeTauAP": "GradeTauAP",
         "GradeWTau": "GradeWeightedTau",
     },
-    "labels": {"ARP": "ARP", "PWA": "PWA", "LRAP": "LRAP", "Compat": "Compat"},
+    "labels": {
+        "ARP": "ARP",
+        "PWA": "PWA",
+        "LRAP": "LRAP",
+        "CoverageError": "CoverageError",
+        "RankingLoss": "RankingLoss",
+        "Compat": "Compat",
+    },
     "ntcir": {"Q": "QMeasure", "O": "OMeasure", "P+": "PPlus", "NCU": "NCU", "nERR": "NERR"},
     "total_recall": {"LastRel": "LastRel", "WSS": "WSS", "RecallArea": "RecallArea"},
     "bpref": {"Bpref": "Bpref", "GMBpref": "GMBpref", "infAP": "InfAP"},

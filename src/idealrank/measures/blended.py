@@ -6,6 +6,7 @@ before a place, and what they are worth, in the mean.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,9 +14,17 @@ from idealrank.data.grading import sort_by_query
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.gains import Gain
+from idealrank.measures.gains import Gain, GainLike, make_gain
+from idealrank.measures.measure import number_option
 from idealrank.measures.ranks import number_within, tie_groups, tied_ranks
 from idealrank.measures.running import running_products, running_sums, spread, sums_before
+from idealrank.measures.threshold import NeedsRelevant
+
+# Values of its options that tests try.
+BETAS = (None, 0, 1, 5)
+RISING = (None, "linear", "exp2", "power(1.5)")
+# Rows of a block of lists: with twenty ranks each, what is worked out of it stays in the cache.
+_ROWS = 2048
 
 
 def gains_of(gain: Gain, grades: FloatArray) -> FloatArray:
@@ -169,6 +178,94 @@ class Tied:
         query, rank = self.query[leading][group], self.above[leading][group] + place
         worth = 1 + ideal.beta * self.gain[leading] / r
         return judged.sum_by_query(query, running_products(group, steps) * worth[group] / ideal.denominator(query, rank))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlendedMeasure(NeedsRelevant):
+    """A measure made of the blended ratio.
+
+    Parameters
+    ----------
+    beta : float, optional
+        How much gains weigh against counts, 0 or more, default 1.
+    gain : str, mapping or callable, optional
+        What a grade is worth, see `make_gain`; default ``linear``. Gains below 0 count as 0, as do documents that are not relevant.
+    """
+
+    beta: float | None = None
+    gain: "GainLike | None" = None
+
+    samples: ClassVar = {"beta": BETAS, "gain": RISING}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.beta is not None:
+            object.__setattr__(self, "beta", number_option("beta", self.beta, 0))
+        if self.gain is not None:
+            object.__setattr__(self, "gain", make_gain(self.gain))
+
+    @property
+    def gain_of_grades(self) -> Gain:
+        """What grades are worth."""
+        return make_gain("linear" if self.gain is None else self.gain)
+
+    def ideal_gain(self, judged: Judged) -> IdealGain:
+        """The ratio's denominator at any rank."""
+        return IdealGain.of(judged, self.threshold, self.gain_of_grades, 1.0 if self.beta is None else float(self.beta))
+
+    def met(self, judged: Judged) -> Met:
+        """Relevant documents as they are met."""
+        return Met.of(judged, judged.relevant(self.threshold).hits, self.gain_of_grades, self.ideal_gain(judged))
+
+    def tied(self, judged: Judged) -> Tied | None:
+        """Groups of ties where their mean is asked for and scores tie."""
+        hits = judged.relevant(self.threshold).hits
+        if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
+            return None
+        return Tied.of(hits, hits.tie_first, hits.tie_last, self.gain_of_grades)
+
+
+def q_of_rows(
+    grades: FloatArray, ideal: FloatArray, gain: Gain, threshold: float, beta: float, cutoff: int | None
+) -> tuple[FloatArray, IntArray]:
+    """Sum of the blended ratios of each row, one rank after the other, and its number of relevant documents.
+
+    Parameters
+    ----------
+    grades, ideal : float64 array, shape (n_queries, width)
+        Grades by rank, and the same sorted falling.
+    gain, threshold, beta, cutoff
+        As the measure has them.
+
+    Examples
+    --------
+    >>> from idealrank.measures.gains import make_gain
+    >>> q_of_rows(np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]]), make_gain("linear"), 1.0, 1.0, None)
+    (array([0.66666667]), array([1]))
+    """
+    sums, total = np.zeros(grades.shape[0]), np.zeros(grades.shape[0], np.int64)
+    for top in range(0, grades.shape[0], _ROWS):
+        rows = slice(top, top + _ROWS)
+        total[rows] = (ideal[rows] >= threshold).sum(axis=1)
+        # With the ranks as rows, what is added lies together.
+        met, best = (np.ascontiguousarray(part[rows, :cutoff].T) for part in (grades, ideal))
+        gains, of_ideal = _gains_where(gain, met, threshold), _gains_where(gain, best, threshold)
+        if not gain.rising:
+            whole = np.ascontiguousarray(ideal[rows].T)
+            of_ideal = -np.sort(-_gains_where(gain, whole, threshold), axis=0)[:cutoff]
+        relevant = met >= threshold
+        seen, possible = relevant + beta * gains, 1.0 + beta * of_ideal
+        np.cumsum(seen, axis=0, out=seen)
+        np.cumsum(possible, axis=0, out=possible)
+        seen /= possible
+        seen *= relevant
+        for ratios in seen:
+            sums[rows] += ratios
+    return sums, total
+
+
+def _gains_where(gain: Gain, grades: FloatArray, threshold: float) -> FloatArray:
+    return np.where(grades >= threshold, gains_of(gain, grades), 0.0)
 
 
 @lru_cache(maxsize=4096)

@@ -1,10 +1,11 @@
-"""Measures of learning to rank and of labels: ARP and PWA (TF-Ranking), LRAP (scikit-learn), compatibility (Clarke et al.)."""
+"""Measures of learning to rank and of labels: ARP and PWA (TF-Ranking), scikit-learn's of multi-label ranking, compatibility."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
@@ -151,13 +152,109 @@ class LRAP(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Label ranking average precision of every query."""
         found = judged.relevant(self.threshold)
-        hits = found.hits
-        number, last = number_within(hits.query), hits.rank
-        if hits.tie_first is not None and hits.tie_last is not None:
-            _, sizes, before = tie_groups(hits, hits.tie_first)
-            number, last = np.repeat(before + sizes, sizes), hits.tie_last
-        sums = judged.sum_by_query(hits.query, number / last)
+        number, last = _ends_of_ties(found.hits)
+        sums = judged.sum_by_query(found.hits.query, number / last)
         return self.filled(sums / np.maximum(found.total, 1), found.total)
+
+
+def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
+    """For each relevant hit, how many relevant ones have a score as high or higher, and how many documents."""
+    if hits.tie_first is None or hits.tie_last is None:
+        return number_within(hits.query), hits.rank
+    _, sizes, before = tie_groups(hits, hits.tie_first)
+    return np.repeat(before + sizes, sizes), hits.tie_last
+
+
+class CoverageError(NeedsRelevant):
+    """How far down the list one must go to have seen every relevant document, ties included; less is better.
+
+    ``CoverageError = max over relevant documents of |documents with a score as high or higher|``, or the length of the list + 1 where
+    some were not returned; in [1, inf). Ties are part of the definition, so the tie policy does not act.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's, scikit-learn's is ``zero``.
+
+    References
+    ----------
+    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn, ``coverage_error``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, [ir.CoverageError()]).mean()["CoverageError"]
+    2.0
+    """
+
+    name: ClassVar[str] = "CoverageError"
+    cuts: ClassVar = "none"
+    direction: ClassVar[int] = -1
+    ties: ClassVar = "not affected"
+    bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    summary: ClassVar[str] = "rank at which all relevant documents have been seen, with every tie at its last rank"
+    use: ClassVar[str] = (
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose LastRel: the two differ only where scores "
+        "tie, and there this one takes every tie for the worst."
+    )
+    proof: ClassVar[str] = "scikit-learn 1.9 (coverage_error) live, tied scores included, to 12 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Coverage error of every query."""
+        found = judged.relevant(self.threshold)
+        _, last = _ends_of_ties(found.hits)
+        deepest = np.zeros(judged.n_queries)
+        np.maximum.at(deepest, found.hits.query, last)
+        complete = np.bincount(found.hits.query, minlength=judged.n_queries) >= found.total
+        return self.filled(np.where(complete, deepest, judged.lengths + 1.0), found.total)
+
+
+class RankingLoss(NeedsRelevant):
+    """The share of (relevant, not relevant) pairs that do not stand in the right order, tied ones included; less is better.
+
+    ``RankingLoss = |pairs where the relevant document has no higher score| / |pairs|`` over judged documents returned, in [0, 1]. Ties are
+    part of the definition, so the tie policy does not act. Undefined where one of the two sorts is missing.
+
+    Parameters
+    ----------
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without such a pair; default the convention's, scikit-learn's is ``zero``.
+
+    References
+    ----------
+    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn, ``label_ranking_loss``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.RankingLoss()]).mean()["RankingLoss"]
+    0.5
+    """
+
+    name: ClassVar[str] = "RankingLoss"
+    cuts: ClassVar = "none"
+    direction: ClassVar[int] = -1
+    ties: ClassVar = "not affected"
+    summary: ClassVar[str] = "share of (relevant, not relevant) pairs not in the right order, ties included"
+    use: ClassVar[str] = (
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose AUC, of which it is the rest to 1 where no "
+        "scores tie."
+    )
+    proof: ClassVar[str] = "scikit-learn 1.9 (label_ranking_loss) live, tied scores included, to 12 decimals"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Ranking loss of every query."""
+        closed = judged.condensed()
+        hits = closed.relevant(self.threshold).hits
+        number, last = _ends_of_ties(hits)
+        relevant = np.bincount(hits.query, minlength=judged.n_queries)
+        pairs = relevant * (closed.lengths - relevant)
+        wrong = judged.sum_by_query(hits.query, (last - number).astype(np.float64))
+        return self.filled(wrong / np.maximum(pairs, 1), pairs)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,68 +9,24 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.grading import sort_by_query
-from idealrank.data.hits import Hits
+from idealrank.data.hits import Hits, Rectangle
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
-from idealrank.measures.blended import IdealGain, Met, Tied, gains_of
+from idealrank.measures.blended import BETAS, RISING, BlendedMeasure, gains_of, q_of_rows
 from idealrank.measures.cascade import reciprocal_of_stops
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
-from idealrank.measures.gains import Gain, GainLike, make_gain
+from idealrank.measures.gains import GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.texts import number_text
-from idealrank.measures.threshold import NeedsRelevant
+from idealrank.measures.weighted import is_deep_enough
 
 Stop: TypeAlias = Literal["uniform", "graded-uniform", "rank-biased"]
-_BETAS = (None, 0, 1, 5)
-_RISING = (None, "linear", "exp2", "power(1.5)")
 _PROOF = "pyNTCIREVAL 0.0.3, recorded with the script that made them and live among the peers, to 12 decimals"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Blended(NeedsRelevant):
-    """A measure made of the blended ratio.
-
-    Parameters
-    ----------
-    beta : float, optional
-        How much gains weigh against counts, 0 or more, default 1.
-    gain : str, mapping or callable, optional
-        What a grade is worth, see `make_gain`; default ``linear``. Gains below 0 count as 0, as do documents that are not relevant.
-    """
-
-    beta: float | None = None
-    gain: "GainLike | None" = None
-
-    samples: ClassVar = {"beta": _BETAS, "gain": _RISING}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.beta is not None:
-            object.__setattr__(self, "beta", number_option("beta", self.beta, 0))
-        if self.gain is not None:
-            object.__setattr__(self, "gain", make_gain(self.gain))
-
-    @property
-    def _gain(self) -> Gain:
-        return make_gain("linear" if self.gain is None else self.gain)
-
-    def _ideal(self, judged: Judged) -> IdealGain:
-        return IdealGain.of(judged, self.threshold, self._gain, 1.0 if self.beta is None else float(self.beta))
-
-    def _met(self, judged: Judged) -> Met:
-        return Met.of(judged, judged.relevant(self.threshold).hits, self._gain, self._ideal(judged))
-
-    def _tied(self, judged: Judged) -> Tied | None:
-        """Groups of ties where their mean is asked for and scores tie."""
-        hits = judged.relevant(self.threshold).hits
-        if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
-            return None
-        return Tied.of(hits, hits.tie_first, hits.tie_last, self._gain)
-
-
-class QMeasure(_Blended):
+class QMeasure(BlendedMeasure):
     """Q-measure: average precision whose precision is blended with the cumulative gain.
 
     ``Q@k = (1 / min(R, k)) sum over relevant documents at ranks r <= k of (C(r) + beta cg(r)) / (r + beta cg*(r))``, C = relevant
@@ -109,17 +65,33 @@ class QMeasure(_Blended):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Q-measure of every query."""
+        if judged.rectangle is not None and is_deep_enough(judged, self.cutoff):
+            return self._of_rectangle(judged, judged.rectangle)
+        return self._of_hits(judged)
+
+    def _of_rectangle(self, judged: Judged, rectangle: Rectangle) -> PerQuery:
+        """Rank after rank for all lists at once; lists with ties by their hits."""
+        beta = 1.0 if self.beta is None else float(self.beta)
+        sums, total = q_of_rows(rectangle.grades, rectangle.ideal, self.gain_of_grades, self.threshold, beta, self.cutoff)  # type: ignore[arg-type]
+        limit = resolve_cutoff(self.cutoff, judged.lengths)
+        values = self.filled(sums / np.maximum(np.minimum(total, limit), 1), total)
+        if rectangle.ties is not None and judged.ties != "input":
+            tied = np.unique(rectangle.ties.query)
+            values.values[tied] = self._of_hits(judged).values[tied]
+        return values
+
+    def _of_hits(self, judged: Judged) -> PerQuery:
         total, limit = judged.relevant(self.threshold).total, resolve_cutoff(self.cutoff, judged.lengths)
-        tied = self._tied(judged)
+        tied = self.tied(judged)
         if tied is not None:
-            sums = tied.weighed(judged, np.ones(tied.gains.size), limit, self._ideal(judged))
+            sums = tied.weighed(judged, np.ones(tied.gains.size), limit, self.ideal_gain(judged))
         else:
-            met = self._met(judged)
+            met = self.met(judged)
             sums = judged.sum_by_query(met.query, np.where(met.rank <= limit[met.query], met.ratio, 0.0))
         return self.filled(sums / np.maximum(np.minimum(total, limit), 1), total)
 
 
-class OMeasure(_Blended):
+class OMeasure(BlendedMeasure):
     """O-measure: the blended ratio at the first relevant document.
 
     ``O = (1 + beta g(r1)) / (r1 + beta cg*(r1))``, r1 = rank of the first relevant document, g = its gain, cg* = gain of the ideal
@@ -153,16 +125,16 @@ class OMeasure(_Blended):
 
     def compute(self, judged: Judged) -> PerQuery:
         """O-measure of every query."""
-        tied = self._tied(judged)
+        tied = self.tied(judged)
         if tied is not None:
-            values = tied.first_met(judged, self._ideal(judged))
+            values = tied.first_met(judged, self.ideal_gain(judged))
         else:
-            met = self._met(judged)
+            met = self.met(judged)
             values = judged.sum_by_query(met.query, np.where(met.number == 1, met.ratio, 0.0))
         return self.filled(values, judged.relevant(self.threshold).total)
 
 
-class PPlus(_Blended):
+class PPlus(BlendedMeasure):
     """P-plus: the mean blended ratio of the relevant documents down to the preferred rank, where users stop.
 
     ``P+ = (1 / C(rp)) sum over relevant documents at ranks r <= rp of (C(r) + beta cg(r)) / (r + beta cg*(r))``, rp = rank of the first
@@ -198,7 +170,7 @@ class PPlus(_Blended):
 
     def compute(self, judged: Judged) -> PerQuery:
         """P-plus of every query."""
-        met = self._met(judged)
+        met = self.met(judged)
         highest = np.full(judged.n_queries, -np.inf)
         np.maximum.at(highest, met.query, met.grade)
         preferred = np.full(judged.n_queries, np.iinfo(np.int64).max)
@@ -209,7 +181,7 @@ class PPlus(_Blended):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NCU(_Blended):
+class NCU(BlendedMeasure):
     """Normalised cumulative utility: the blended ratio where users stop, who stop at relevant documents only.
 
     ``NCU = sum over relevant documents at ranks r of P(stop at r) (C(r) + beta cg(r)) / (r + beta cg*(r))``, in [0, 1]. Users stop at
@@ -251,8 +223,8 @@ class NCU(_Blended):
     cuts: ClassVar = "none"
     ideal_is_best: ClassVar[bool] = False  # by grade users may stop later than the ratio is best
     samples: ClassVar = {
-        "beta": _BETAS,
-        "gain": _RISING,
+        "beta": BETAS,
+        "gain": RISING,
         "stop": (None, "uniform", "graded-uniform", "rank-biased"),
         "stops": (None, "exp2", "linear"),
         "gamma": (None, 0.5, 0.95, 1),
@@ -289,21 +261,21 @@ class NCU(_Blended):
     def _stops(self, grades: FloatArray) -> FloatArray:
         if self.stop == "uniform":
             return np.ones(grades.size)
-        return gains_of(self._gain if self.stops is None else make_gain(self.stops), grades)
+        return gains_of(self.gain_of_grades if self.stops is None else make_gain(self.stops), grades)
 
     def _decaying(self, judged: Judged, gamma: float) -> FloatArray:
-        tied = self._tied(judged)
+        tied = self.tied(judged)
         if tied is not None:
-            return tied.decaying(judged, gamma, self._ideal(judged))
-        met = self._met(judged)
+            return tied.decaying(judged, gamma, self.ideal_gain(judged))
+        met = self.met(judged)
         return judged.sum_by_query(met.query, gamma ** (met.number - 1) * met.ratio)
 
     def _weighed(self, judged: Judged) -> FloatArray:
-        tied = self._tied(judged)
+        tied = self.tied(judged)
         if tied is not None:
             stops = self._stops(judged.relevant(self.threshold).hits.grade)
-            return tied.weighed(judged, stops, resolve_cutoff(None, judged.lengths), self._ideal(judged))
-        met = self._met(judged)
+            return tied.weighed(judged, stops, resolve_cutoff(None, judged.lengths), self.ideal_gain(judged))
+        met = self.met(judged)
         return judged.sum_by_query(met.query, self._stops(met.grade) * met.ratio)
 
 
@@ -344,7 +316,7 @@ class NERR(Measure):
 
     name: ClassVar[str] = "nERR"
     from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
-    samples: ClassVar = {"max_rel": (None, 3, 4), "gain": _RISING}
+    samples: ClassVar = {"max_rel": (None, 3, 4), "gain": RISING}
     summary: ClassVar[str] = "ERR divided by that of the ideal list, as NTCIREVAL has it"
     use: ClassVar[str] = (
         "Choose it like ERR, where queries differ in how good their best document is and each should reach 1. Not where several "

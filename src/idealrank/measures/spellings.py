@@ -55,6 +55,8 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "ARP": ("arp",),
     "PWA": ("pwa",),
     "LRAP": ("lrap", "label_ranking_average_precision"),
+    "CoverageError": ("coverageerror", "coverage_error"),
+    "RankingLoss": ("rankingloss", "ranking_loss", "label_ranking_loss"),
     "Compat": ("compat", "compatibility"),
     "Q": ("q", "q_measure", "qmeasure"),
     "O": ("o", "o_measure", "omeasure"),
