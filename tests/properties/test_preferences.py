@@ -33,20 +33,13 @@ def evaluated(table: PreferenceQrels | AssessorQrels | Qrels, run: Scores, measu
     return evaluation
 
 
-def ties_of(data: st.DataObject, measure: Measure, run: Scores) -> str:
-    """A tie rule that the measure offers for this run."""
-    ties: str = data.draw(TIES)
-    tied = any(len(set(scores.values())) < len(scores) for scores in run.values())
-    return "input" if measure.ties == "not offered" and tied and ties == "expected" else ties
-
-
 @pytest.mark.parametrize("name", OF_PREFERENCES)
 @given(data=st.data())
 def test_preferences_equal_the_definition(name: str, data: st.DataObject) -> None:
     """Every option, groups of one and several sub-groups, ties by id, by input, and averaged over all orders."""
     measure = data.draw(measures([MEASURES[name]]))
     table, run = data.draw(preferences()), data.draw(runs())
-    ties = ties_of(data, measure, run)
+    ties = data.draw(TIES)
     evaluation = evaluated(PreferenceQrels(table), run, measure, Convention.of("standard", ties=ties, no_relevant="zero"))
     options = {"among": getattr(measure, "among", None) or "all", "surplus": getattr(measure, "surplus", None) or "printed"}
     policy = {"one": 1.0, "nan": math.nan, "left-out": math.nan}.get(getattr(measure, "no_relevant", None) or "zero", 0.0)
@@ -62,7 +55,7 @@ def test_preferences_equal_the_definition(name: str, data: st.DataObject) -> Non
 def test_values_stay_within_the_bounds(name: str, data: st.DataObject) -> None:
     """Whatever the tie rule; NaN is the policy of that name."""
     measure, run = data.draw(measures([MEASURES[name]])), data.draw(runs())
-    convention = Convention.of("standard", ties=ties_of(data, measure, run))
+    convention = Convention.of("standard", ties=data.draw(TIES))
     values = evaluated(PreferenceQrels(data.draw(preferences())), run, measure, convention).values
     low, high = measure.bounds
     assert np.all(np.isnan(values) | ((values >= low) & (values <= high)))
@@ -84,7 +77,7 @@ def test_names_of_documents_and_groups_do_not_matter(name: str, data: st.DataObj
     """The same bits, unless ties go by id."""
     measure = data.draw(measures([MEASURES[name]]))
     table, run = data.draw(preferences()), data.draw(runs())
-    ties = ties_of(data, measure, run)
+    ties = data.draw(TIES)
     convention = Convention.of("standard", ties="input" if ties == "docid" else ties)
     other, turned = renamed(table, run)
     np.testing.assert_array_equal(
@@ -100,7 +93,7 @@ def test_queries_are_independent(name: str, data: st.DataObject) -> None:
     """A query's value has the same bits alone as among others."""
     measure = data.draw(measures([MEASURES[name]]))
     table, run = data.draw(preferences()), data.draw(runs())
-    convention = Convention.of("standard", ties=ties_of(data, measure, run))
+    convention = Convention.of("standard", ties=data.draw(TIES))
     together = evaluated(PreferenceQrels(table), run, measure, convention).per_query()
     for query, values in together.items():
         alone = evaluated(PreferenceQrels({query: table[query]}), {query: run[query]} if query in run else {}, measure, convention)

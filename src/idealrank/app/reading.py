@@ -7,6 +7,7 @@ from typing import Any
 
 from idealrank.app import console
 from idealrank.conventions import Convention
+from idealrank.data.joining import Judgments
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
@@ -52,6 +53,17 @@ class Inputs:
         duplicates = "error" if policy == "twice" else policy
         paths = [path, *self.more_qrels]
         return read_qrels(paths, format=self.file_format, columns=self.columns, duplicates=duplicates, group=self.group, tell=_note)
+
+    def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
+        """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
+        if kind == "qrels":
+            return self.open_qrels(path, convention)
+        from idealrank.io.preferences import read_assessors, read_preferences  # noqa: PLC0415  (few commands read these)
+
+        paths = [path, *self.more_qrels]
+        if kind == "qrels_jg":
+            return read_assessors(paths, tell=_note)
+        return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
 
     def open_run(self, path: str, name: str, qrels: str) -> Run:
         """One run; a file of bare scores takes its queries and documents from the judgments' lines."""

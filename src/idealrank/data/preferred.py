@@ -104,6 +104,12 @@ class Preferred:
             return (self._by_row(hits.rank),)
         return self._by_row(hits.rank), self._by_row(hits.tie_first + hits.tie_last - hits.rank)
 
+    @cached_property
+    def heads(self) -> IntArray:
+        """First rank of the tie that each document may stand anywhere in; its own rank where ties are not averaged."""
+        first = self._judged.hits.tie_first
+        return self.ranks[0] if first is None or len(self.ranks) == 1 else self._by_row(first)
+
     def _by_row(self, rank: IntArray) -> IntArray:
         by_row = np.full(self._query_of_row.size, _FAR)
         # Of a document listed twice the first place counts.

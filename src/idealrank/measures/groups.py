@@ -17,7 +17,10 @@ from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.precision import Rprec
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
-_PRINTED = "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all printed digits"
+_PRINTED = (
+    "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all printed digits; the definition, group by group "
+    "and over all orders of ties, to 12 decimals"
+)
 
 
 def averaged(measure: Measure, judged: Judged) -> PerQuery:

@@ -21,7 +21,10 @@ from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.surplus import Surplus, with_as_many_nonrelevant
 
 _ENDINGS = {"all": "", "retrieved": "_ret", "implied": "_imp"}
-_PRINTED = "trec_eval 10.0: every query and the means of its outputs out.test.prefs and out.test.qrels_prefs, at all printed digits"
+_PRINTED = (
+    "trec_eval 10.0: every query and the means of its outputs out.test.prefs and out.test.qrels_prefs, at all printed digits; the "
+    "definition, pair by pair and over all orders of ties, to 12 decimals"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,16 +304,15 @@ class PrefsAvgJG(PreferenceShare):
 class PrefsAvgJGRnonrel(PreferenceShare):
     """`PrefsAvgJG` with as many documents that are not relevant as relevant ones, so that their number decides nothing.
 
-    ``mean over groups of fulfilled(group) / possible(group), with R documents of level 0 where R have one above``, in [0, 1].
+    ``mean over groups of (fulfilled + r L) / (possible + R L)``, in [0, 1], with R documents of level above 0, r of them returned, N of
+    level 0, and ``L = max(R - N, 0)``: so many documents are thought up that are not relevant and not returned. For
+    ``among=retrieved`` it is ``L = max(r - n, 0)``, n of level 0 being returned. Where ``N > R`` (``n > r``) and the group orders all
+    its documents, only the first R (r) of level 0 in the ranking are taken.
 
-    In each group, R documents have a level above 0 and N have level 0 (``among=retrieved``: of those returned). Where ``N < R``,
-    ``R - N`` documents are thought up that are not relevant and not returned. Where ``N > R`` and the group orders all its
-    documents, the first R of level 0 in the ranking are taken.
-
-    What trec_eval prints where ``N > R`` is not that share: the possible preferences stay as they were and grow by R², and those
-    among the R documents of level 0 in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
-    number; ``surplus=cut`` is what the words say. With several levels above 0 in such a group no printed output shows the number;
-    preferences among relevant documents are kept then.
+    What trec_eval prints in that last case is no such share: the possible preferences stay as they were and grow by R², and those
+    of the R documents of level 0 that stand in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
+    number; ``surplus=cut`` is what its words say. No printed output shows a group with several levels above 0 there; preferences
+    among relevant documents are kept then.
 
     Parameters
     ----------
@@ -337,7 +339,6 @@ class PrefsAvgJGRnonrel(PreferenceShare):
     surplus: Surplus | None = None
 
     name: ClassVar[str] = "prefs_avgjg_Rnonrel"
-    ties: ClassVar = "not offered"
     samples: ClassVar[dict[str, tuple[Any, ...]]] = {"among": (None, "all", "retrieved"), "surplus": (None, *get_args(Surplus))}
     summary: ClassVar[str] = "prefs_avgjg with as many documents of level 0 as above 0"
     use: ClassVar[str] = (

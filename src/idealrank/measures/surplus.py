@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.preferred import Among, Counts, Preferred
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 Surplus: TypeAlias = Literal["printed", "cut"]
 
@@ -43,23 +43,34 @@ def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplu
 
 
 def _first_nonrelevant(preferred: Preferred, wanted: FloatArray, too_many: BoolArray, among: Among) -> Counts:
-    """Of the documents of level 0: fulfilled preferences against those beyond the first R, and pairs in order among the first R."""
-    groups, rank = preferred.groups, preferred.ranks[0]
+    """Of the documents of level 0: fulfilled preferences against those beyond the first R, and pairs in order among the first R.
+
+    Of r relevant and n other documents tied in any order, ``r j / (n + 1)`` relevant ones are expected above the j-th of the others.
+    """
+    groups, heads = preferred.groups, preferred.heads
     returned = preferred.returned[groups.row]
     chosen = np.flatnonzero(too_many[groups.group] & (returned | (among == "all")))
-    order = chosen[np.lexsort((rank[groups.row[chosen]], groups.group[chosen]))]
+    head = heads[groups.row[chosen]]
+    order = chosen[np.lexsort((head, groups.group[chosen]))]
     group, relevant, seen = groups.group[order], groups.level[order] > 0, returned[order]
-    head = np.searchsorted(group, group)
+    tie = np.cumsum(np.append(True, (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0)))
+    of_group, of_tie = np.searchsorted(group, group), np.searchsorted(tie, tie)
 
-    def earlier(which: BoolArray) -> FloatArray:
+    def above(which: BoolArray, start: IntArray) -> FloatArray:
         total = np.cumsum(which, dtype=np.float64) - which
-        before: FloatArray = total - total[head]
+        before: FloatArray = total - total[start]
         return before
 
-    place = earlier(~relevant)
+    def tied(which: BoolArray) -> FloatArray:
+        size: FloatArray = np.bincount(tie, weights=which)[tie]
+        return size
+
+    place = above(~relevant, of_group)
     first = ~relevant & (place < wanted[group])
-    lost = np.where(~relevant & ~first, earlier(relevant & seen), 0.0)
-    within = np.where(first, earlier(first & seen), 0.0)
+    found = relevant & seen
+    expected = above(found, of_group)[of_tie] + tied(found) * (above(~relevant, of_tie) + 1) / (tied(~relevant) + 1)
+    lost = np.where(~relevant & ~first, expected, 0.0)
+    within = np.where(first, above(first & seen, of_group), 0.0)
     n = preferred.n_groups
     lost_of, within_of = (np.bincount(group, weights=which, minlength=n).astype(np.float64) for which in (lost, within))
     return Counts(lost_of, within_of)

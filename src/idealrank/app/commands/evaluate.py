@@ -9,6 +9,14 @@ from idealrank.app.progress import Watch
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
 
+# What judgments of each kind are measured with, unless measures are asked for.
+_DEFAULTS = {
+    "qrels": (),
+    "prefs": ("prefs_simp", "prefs_pair", "prefs_avgjg"),
+    "qrels_prefs": ("prefs_simp", "prefs_pair", "prefs_avgjg"),
+    "qrels_jg": ("AP_avgjg", "P_avgjg@10"),
+}
+
 _EPILOG = """\
 Examples:
 
@@ -23,6 +31,10 @@ Examples:
     idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm
     idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm,ties=expected
 \b
+  Preferences between documents, or several assessors' judgments, each with measures of their own:
+    idealrank evaluate --judgments prefs preferences.txt bm25.run
+    idealrank evaluate --judgments qrels_jg assessors.qrels bm25.run -m AP_avgjg
+\b
   Every query, for another program:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
@@ -34,6 +46,10 @@ Examples:
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @options.measures
 @options.convention
+@click.option(
+    "--judgments", "kind", type=click.Choice(list(_DEFAULTS)), default="qrels", show_default=True,
+    help="What QRELS holds, in trec_eval's words: grades; preferences; grades read as preferences; grades of several assessors.",
+)  # fmt: skip
 @click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
 @click.option(
     "--format", "layout", type=click.Choice(["table", "json", "csv", "trec"]), default="table", show_default=True,
@@ -48,6 +64,7 @@ def evaluate(
     runs: tuple[str, ...],
     measure_texts: tuple[str, ...],
     convention_text: str,
+    kind: str,
     per_query: bool,
     layout: str,
     output_path: str | None,
@@ -60,11 +77,11 @@ def evaluate(
     that computed it. Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     convention = options.parse_convention(convention_text)
-    measures = options.parse_measure_texts(measure_texts)
+    measures = options.parse_measure_texts(measure_texts or _DEFAULTS[kind])
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = reading.run_names(runs)
     watch = Watch()
-    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+    judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
     def evaluate_one(path: str, name: str) -> Evaluation:
         return watch.run(
