@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 from tests.twins.naive_query import Asked, Entry, Query, Value, is_relevant, n_relevant, undefined
 
@@ -25,7 +26,8 @@ def _wss(asked: Asked, order: list[Entry], query: Query) -> float | None:
     total, recall = n_relevant(asked, query), Fraction(asked.cutoff or "0.95")
     if not total:
         return undefined(asked)
-    read = _read_until(asked, order, math.ceil(recall * total)) or len(order)
+    nearest = asked.options.get("count") == "nearest"
+    read = _read_until(asked, order, max(round(recall * total), 1) if nearest else math.ceil(recall * total)) or len(order)
     not_read = Fraction(len(order) - read, len(order)) if order else Fraction(0)
     return float(not_read - (1 - recall))
 
@@ -35,8 +37,11 @@ def _recall_area(asked: Asked, order: list[Entry], query: Query) -> float | None
     if not total:
         return undefined(asked)
     depths = [rank for rank in range(1, len(order) + 1) if rank <= asked.limit(query.length)]
-    seen = sum(is_relevant(asked, grade) for rank in depths for grade in order[:rank])
-    return seen / sum(min(rank, total) for rank in depths) if depths else 0.0
+    # Halfway between the counts at both ends of each step.
+    found = [sum(is_relevant(asked, grade) for grade in order[:rank]) for rank in [0, *depths]]
+    best = [min(rank, total) for rank in [0, *depths]]
+    seen, possible = (sum(one + other for one, other in pairwise(counts)) / 2 for counts in (found, best))
+    return seen / possible if depths else 0.0
 
 
 VALUES: dict[str, Value] = {"LastRel": _last_rel, "WSS": _wss, "RecallArea": _recall_area}

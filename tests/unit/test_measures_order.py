@@ -31,8 +31,10 @@ def value(text: str, run: list[str] | dict[str, float], **switches: str) -> floa
         ("LastRel", ["a", "b", "x"], 4.0),
         ("WSS@0.5", ["a", "x", "b", "y", "d"], (5 - 3) / 5 - 0.5),  # half of three is the second
         ("WSS", ["a", "b", "x", "y"], -0.05),  # the third is not returned: all has been read
-        ("RecallArea", ["x", "a", "b", "d"], (0 + 1 + 2 + 3) / (1 + 2 + 3 + 3)),
-        ("RecallArea@2", ["x", "a", "b", "d"], (0 + 1) / (1 + 2)),
+        ("WSS(count=nearest)@0.5", ["a", "x", "b", "y", "d"], (5 - 3) / 5 - 0.5),
+        ("WSS(count=nearest)@0.8", ["a", "x", "b", "y", "d"], (5 - 3) / 5 - 0.2),  # 2.4 of three
+        ("RecallArea", ["x", "a", "b", "d"], (2.5 + 1.5 + 0.5) / (3 * 4 - 4.5)),
+        ("RecallArea@2", ["x", "a", "b", "d"], 0.5 / (2 * 2 - 2)),
     ],
 )
 def test_by_hand(text: str, run: list[str], expected: float) -> None:

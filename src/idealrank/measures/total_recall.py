@@ -3,9 +3,10 @@
 Recall after a share of the list is `R` with a relative cutoff, as in ``R@0.2n``.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import PerQuery, number_option
 from idealrank.measures.ranks import number_within, tie_groups, tied_ranks
+from idealrank.measures.rules import checked
 from idealrank.measures.threshold import NeedsRelevant
 
+Count: TypeAlias = Literal["up", "nearest"]
 _RECALL = 0.95
 
 
@@ -75,7 +78,7 @@ class LastRel(NeedsRelevant):
         "Choose it where every relevant document must be found and the whole collection is ranked. Not for lists cut short, which it "
         "cannot see beyond, nor where one straggler should not decide (WSS)."
     )
-    proof: ClassVar[str] = "its definition, written out in plain Python, ties by the mean over all orders"
+    proof: ClassVar[str] = "tar_eval of CLEF TAR (last_rel), recorded with the script that ran it, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Rank of the last relevant document of every query."""
@@ -89,13 +92,15 @@ class WSS(NeedsRelevant):
     """Work saved over sampling: the share of the list that need not be read to reach a recall, less what chance would save.
 
     ``WSS@r = (n - k) / n - (1 - r)`` for a list of n, k = rank of the relevant document with the number ``ceil(r |relevant|)``, rounded
-    up exactly on the decimal digits of r; the nominal r is subtracted, not the recall at k. Where that many were not returned the whole
-    list has been read, k = n. In [-1, 1).
+    up exactly on the decimal digits of r, so that the recall is reached; the nominal r is subtracted, not the recall at k. Where that
+    many were not returned the whole list has been read, k = n (tar_eval gives 0). In [-1, 1).
 
     Parameters
     ----------
     recall : float, optional
         r, above 0 and at most 1, default 0.95; written after the @.
+    count : {"up", "nearest"}, optional
+        How ``r |relevant|`` becomes a whole number, default ``up``; ``nearest`` (halves to even, 1 at least) is tar_eval's.
     rel : float, optional
         Least grade of a relevant document, default 1.
     no_relevant : str, optional
@@ -104,7 +109,7 @@ class WSS(NeedsRelevant):
     References
     ----------
     Cohen, Hersh, Peterson and Yen (2006), Reducing workload in systematic review preparation using automated citation classification,
-    JAMIA 13(2), equation for WSS@95%: (TN + FN) / N - 0.05.
+    JAMIA 13(2), equation for WSS@95%: (TN + FN) / N - 0.05; tar_eval of CLEF TAR, measures ``wss_95`` and ``wss_100``.
 
     Examples
     --------
@@ -115,21 +120,23 @@ class WSS(NeedsRelevant):
     """
 
     recall: float | None = None
+    count: Count | None = None
 
     name: ClassVar[str] = "WSS"
     cuts: ClassVar = "none"
     after_at: ClassVar[str] = "recall"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    samples: ClassVar = {"recall": (None, 0.5, 0.8, 0.95, 1)}
+    samples: ClassVar = {"recall": (None, 0.1, 0.5, 0.8, 0.95, 1), "count": (None, "up", "nearest")}
     summary: ClassVar[str] = "share of the list that need not be read to reach a recall, less that of chance"
     use: ClassVar[str] = (
         "Choose it for screening a ranked collection down to a recall that was promised. Not for lists cut short, nor across "
         "collections: what can be saved at most depends on the share of relevant documents."
     )
-    proof: ClassVar[str] = "the formula of Cohen et al. (2006), written out in plain Python, ties by the mean over all orders"
+    proof: ClassVar[str] = "tar_eval of CLEF TAR (wss_95, wss_100), recorded with the script that ran it, to 12 decimals"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        checked("count", self.count, Count)
         if self.recall is not None:
             object.__setattr__(self, "recall", number_option("recall", self.recall, 0, 1))
             if self.recall == 0:
@@ -139,24 +146,26 @@ class WSS(NeedsRelevant):
         """Work saved of every query."""
         found = judged.relevant(self.threshold)
         recall = _RECALL if self.recall is None else self.recall
-        ranks = _rank_of(judged, found.hits, _share_up(recall, found.total))
+        ranks = _rank_of(judged, found.hits, _share(recall, found.total, self.count or "up"))
         read = np.where(ranks > 0, ranks, judged.lengths)
         saved = (judged.lengths - read) / np.maximum(judged.lengths, 1)
         return self.filled(saved - float(1 - Fraction(repr(float(recall)))), found.total)
 
 
-def _share_up(share: float, totals: IntArray) -> IntArray:
-    """ceil(share x total), exact for the decimal digits of the share: 0.95 of 20 is 19."""
+def _share(share: float, totals: IntArray, count: Count) -> IntArray:
+    """A whole number of documents, exact for the decimal digits of the share: 0.95 of 20 is 19."""
     exact = Fraction(repr(float(share)))
     distinct, inverse = np.unique(totals, return_inverse=True)
-    return np.array([-(-exact * int(total) // 1) for total in distinct], np.int64)[inverse.reshape(-1)]
+    wanted = (exact * int(total) for total in distinct)
+    whole = [math.ceil(number) if count == "up" else max(round(number), 1) for number in wanted]
+    return np.array(whole, np.int64)[inverse.reshape(-1)]
 
 
 class RecallArea(NeedsRelevant):
     """Area under the curve of recall against documents read, as a share of the area of the best order.
 
-    ``RecallArea@k = sum_{i=1..m} |relevant in the top i| / sum_{i=1..m} min(i, |relevant|)`` with m = min(k, length of the list), in
-    [0, 1].
+    ``RecallArea@k = sum over relevant documents at ranks r <= m of (m - r + 1/2) / (b m - b^2 / 2)`` with m = min(k, length of the list)
+    and b = min(m, |relevant|), in [0, 1]: the curve rises in a straight line over each relevant document.
 
     Parameters
     ----------
@@ -174,8 +183,8 @@ class RecallArea(NeedsRelevant):
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y", "z"]}, [ir.RecallArea()]).mean()["RecallArea"]
-    0.75
+    >>> round(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y", "z"]}, [ir.RecallArea()]).mean()["RecallArea"], 4)
+    0.7143
     """
 
     name: ClassVar[str] = "RecallArea"
@@ -184,7 +193,7 @@ class RecallArea(NeedsRelevant):
         "Choose it for how early a whole review finds what it will find, without choosing a recall. Not for the top of a list: a place "
         "costs the same anywhere."
     )
-    proof: ClassVar[str] = "its definition, written out in plain Python, ties by the mean over all orders"
+    proof: ClassVar[str] = "tar_eval of CLEF TAR (norm_area), recorded with the script that ran it, to its 3 decimals"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of the best area of every query."""
@@ -196,8 +205,8 @@ class RecallArea(NeedsRelevant):
             first, last = hits.tie_first, hits.tie_last
         end = seen[hits.query]
         inside = np.clip(np.minimum(last, end) - first + 1, 0, None)
-        # A relevant document at rank r is counted end - r + 1 times: the mean over the ranks of its tie.
-        counted = (inside * (end - first + 1) - inside * (inside - 1) / 2) / (last - first + 1)
+        # A relevant document at rank r adds end - r + 1/2: the mean over the ranks of its tie.
+        counted = (inside * (end - first + 0.5) - inside * (inside - 1) / 2) / (last - first + 1)
         best = np.minimum(seen, total)
-        area = best * (best + 1) / 2 + best * (seen - best)
-        return self.filled(judged.sum_by_query(hits.query, counted) / np.maximum(area, 1), total)
+        area = best * (seen - best / 2)
+        return self.filled(judged.sum_by_query(hits.query, counted) / np.maximum(area, 0.5), total)
