@@ -78,11 +78,15 @@ class TieMembers:
 
 @dataclass(frozen=True, eq=False)
 class Rectangle:
-    """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal beside them."""
+    """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal beside them.
+
+    `as_given` says that no negative grade was changed.
+    """
 
     grades: FloatArray
     ideal: FloatArray
     ties: TieMembers | None
+    as_given: bool = True
 
 
 @dataclass(frozen=True, eq=False)

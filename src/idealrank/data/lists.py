@@ -247,7 +247,8 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     rectangle = None
     if groups.width > 0 or lists.n_queries == 0:
         shape = (lists.n_queries, groups.width)
-        rectangle = Rectangle(groups.grades.reshape(shape), groups.ideal_grades.reshape(shape), members if members.query.size else None)
+        tied_members = members if members.query.size else None
+        rectangle = Rectangle(groups.grades.reshape(shape), groups.ideal_grades.reshape(shape), tied_members, given is None)
     return Judged(
         queries=lists.queries,
         ties=alignment.ties,

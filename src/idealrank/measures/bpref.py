@@ -5,10 +5,11 @@ from typing import ClassVar
 import numpy as np
 
 from idealrank.data.judged import Judged
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.bpref_rows import mean_capped, rows_above
 from idealrank.measures.inferred import expected_terms, inferred_terms
 from idealrank.measures.measure import PerQuery
-from idealrank.measures.states import Groups, groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
+from idealrank.measures.states import groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
 from idealrank.measures.threshold import NeedsRelevant
 
 _PROOF = (
@@ -54,15 +55,15 @@ class Bpref(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Binary preference of every query."""
-        hits = judged.hits
-        relevant, other = hits.grade >= self.threshold, nonrelevant_hits(judged, self.threshold)
-        total = judged.relevant(self.threshold).total
-        cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
-        groups = groups_of(hits, tied=tie_order_matters(judged))
-        above = _capped_above(groups, other, cap[groups.query], judged.ties)
-        terms = 1.0 - above / np.maximum(cap[groups.query], 1)
-        values = judged.sum_by_query(hits.query[relevant], terms[groups.of[relevant]])
-        return self.filled(values / np.maximum(total, 1), total)
+        rectangle = judged.rectangle
+        if rectangle is not None and rectangle.as_given and not judged.depth:
+            total, wrong, cap = rows_above(rectangle, self.threshold, judged.ties)
+            found = total
+        else:
+            total = judged.relevant(self.threshold).total
+            cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
+            found, wrong = _above(judged, self.threshold, cap)
+        return self.filled((found - wrong / np.maximum(cap, 1)) / np.maximum(total, 1), total)
 
     @property
     def trec_name(self) -> str:
@@ -70,19 +71,14 @@ class Bpref(NeedsRelevant):
         return self.trec_binary("bpref", "bpref")
 
 
-def _capped_above(groups: Groups, other: BoolArray, cap: IntArray, ties: str) -> FloatArray:
-    """(Expected) number of judged nonrelevant documents above a relevant one of each tie group, at most `cap`.
-
-    A relevant document is equally likely to have 0, 1, ... or all u of its group's nonrelevant ones above it, so the mean is that of
-    min(above + m, cap) over m = 0 .. u, of which the first few are below the cap.
-    """
-    above, inside = groups.above(other), groups.within(other)
-    if ties != "expected":
-        shown: IntArray = np.minimum(above + inside, cap) if ties == "worst" else np.minimum(above, cap)
-        return shown.astype(np.float64)
-    below = np.clip(cap - above, 0, inside + 1)
-    mean: FloatArray = (below * above + below * (below - 1) // 2 + (inside + 1 - below) * cap) / (inside + 1)
-    return mean
+def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, FloatArray]:
+    """Relevant documents returned, and the (expected) number of judged nonrelevant ones above them, at most `cap` above each."""
+    hits = judged.hits
+    relevant, other = hits.grade >= threshold, nonrelevant_hits(judged, threshold)
+    groups = groups_of(hits, tied=tie_order_matters(judged))
+    above = mean_capped(groups.above(other), groups.within(other), cap[groups.query], judged.ties)
+    query = hits.query[relevant]
+    return np.bincount(query, minlength=judged.n_queries), judged.sum_by_query(query, above[groups.of[relevant]])
 
 
 class GMBpref(Bpref):

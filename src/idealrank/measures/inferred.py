@@ -62,53 +62,65 @@ def expected_terms(groups: Groups, relevant: BoolArray, other: BoolArray) -> Flo
     >>> expected_terms(groups, np.array([True, False]), np.array([False, True])).round(4)
     array([0.75])
     """
-    inside = groups.within(relevant)
+    inside, everyone = groups.within(relevant), np.ones(relevant.size, bool)
     wanted = np.flatnonzero(inside)
-    everyone = np.ones(relevant.size, bool)
-    above = [groups.above(marked) for marked in (relevant, other, everyone)]
-    within = [inside, groups.within(other), groups.within(everyone)]
-    columns = np.column_stack([groups.first - 1, groups.last - groups.first + 1, *above, *within])[wanted]
-    shapes, which = np.unique(columns, axis=0, return_inverse=True)
-    means = np.array([_mean_term(_Shape(*numbers)) for numbers in shapes.tolist()])
+    shape = _Shape(
+        groups.first[wanted] - 1,
+        (groups.last - groups.first + 1)[wanted],
+        *(groups.above(marked)[wanted] for marked in (relevant, other, everyone)),
+        *(groups.within(marked)[wanted] for marked in (relevant, other, everyone)),
+    )
     term = np.zeros(inside.size)
-    term[wanted] = means[which.reshape(-1)] if means.size else 0.0
+    term[wanted] = _mean_terms(shape)
     return term[groups.of[relevant]]
 
 
 class _Shape(NamedTuple):
-    """A tie as its expected term sees it: what stands above it, and how many of its documents are in which state."""
+    """Ties as their expected terms see them: what stands above each, and how many of its documents are in which state."""
 
-    above: int
-    size: int
-    relevant_above: int
-    other_above: int
-    pooled_above: int
-    relevant: int
-    other: int
-    pooled: int
+    above: IntArray
+    size: IntArray
+    relevant_above: IntArray
+    other_above: IntArray
+    pooled_above: IntArray
+    relevant: IntArray
+    other: IntArray
+    pooled: IntArray
 
 
-def _mean_term(tie: _Shape) -> float:
-    """Expected term of a relevant document of a tie.
+def _mean_terms(tie: _Shape) -> FloatArray:
+    """Expected term of a relevant document of each tie.
 
     It is equally likely to have 0, 1, ... or all of the other judged documents of the tie above it. Given that number J, how many of
     these are relevant, and how many of the W unjudged documents above it are pooled, do not depend on each other, and each has its
     mean in proportion. So only the mean of 1/rank over W is left to be summed.
     """
     judged = tie.relevant + tie.other
-    unjudged = tie.size - judged
-    rate = (tie.pooled - judged) / unjudged if unjudged else 0.0
-    terms = np.empty(judged)
-    for before in range(judged):
-        start = tie.above + before + 1
-        chance = _chances(before, judged - 1 - before, unjudged)
-        mean_inverse = float(np.sum(chance / (start + np.arange(unjudged + 1))))
-        found = tie.relevant_above + (before * (tie.relevant - 1) / (judged - 1) if judged > 1 else 0.0)
-        share = (found + _EPSILON) / (tie.relevant_above + tie.other_above + before + 2 * _EPSILON)
-        # Of the W unjudged ones above, pooled ones in proportion: W / rank = 1 - start / rank.
-        pooled = (tie.pooled_above + before) * mean_inverse + rate * (1.0 - start * mean_inverse)
-        terms[before] = mean_inverse + pooled * share
-    return float(np.mean(terms))
+    of = np.repeat(np.arange(judged.size), judged)
+    before = np.arange(of.size) - np.repeat(np.cumsum(judged) - judged, judged)
+    unjudged = (tie.size - judged)[of]
+    start = tie.above[of] + before + 1
+    mean_inverse = _mean_inverses(start, before, judged[of] - 1 - before, unjudged)
+    found = tie.relevant_above[of] + before * ((tie.relevant - 1) / np.maximum(judged - 1, 1))[of]
+    share = (found + _EPSILON) / ((tie.relevant_above + tie.other_above)[of] + before + 2 * _EPSILON)
+    # Of the W unjudged ones above, pooled ones in proportion: W / rank = 1 - start / rank.
+    rate = (tie.pooled - judged)[of] / np.maximum(unjudged, 1)
+    pooled = (tie.pooled_above[of] + before) * mean_inverse + rate * (1.0 - start * mean_inverse)
+    total = np.bincount(of, weights=mean_inverse + pooled * share, minlength=judged.size)
+    means: FloatArray = total / np.maximum(judged, 1)
+    return means
+
+
+def _mean_inverses(start: IntArray, before: IntArray, after: IntArray, unjudged: IntArray) -> FloatArray:
+    """Mean of 1 / (start + W); one reckoning for all that are alike."""
+    means: FloatArray = 1.0 / start
+    mixed = np.flatnonzero(unjudged)
+    if mixed.size:
+        rows = np.column_stack((start, before, after, unjudged))[mixed]
+        alike, which = np.unique(rows, axis=0, return_inverse=True)
+        each = [float(np.sum(_chances(b, a, n) / (s + np.arange(n + 1)))) for s, b, a, n in alike.tolist()]
+        means[mixed] = np.array(each)[which.reshape(-1)]
+    return means
 
 
 def _chances(before: int, after: int, n: int) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.measures.ranks import starts_of
 
 
 def nonrelevant_hits(judged: Judged, threshold: float) -> BoolArray:
@@ -108,7 +109,8 @@ class Groups:
         """
         sizes = self.within(marked)
         before = np.cumsum(sizes) - sizes
-        return before - before[np.searchsorted(self.query, self.query)]
+        starts = starts_of(self.query)
+        return before - np.repeat(before[starts], np.diff(np.append(starts, self.query.size)))
 
 
 def groups_of(hits: Hits, *, tied: bool) -> Groups:

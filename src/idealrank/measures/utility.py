@@ -32,7 +32,7 @@ class Utility(BinaryMeasure):
     References
     ----------
     trec_eval, measure ``utility`` with its four coefficients (``-m utility.2,-1,0,0``); Hull (1997), The TREC-6 filtering track:
-    description and analysis, section 3.1. The fourth coefficient of trec_eval counts in a collection of the size given with ``-N``.
+    description and analysis. The fourth coefficient of trec_eval counts in a collection of the size given with ``-N``.
 
     Examples
     --------
