@@ -160,8 +160,9 @@ def evaluate(
     qrels: Mapping[str, Mapping[str, float]], run: Mapping[str, Sequence[Row]], text: str, switches: Mapping[str, str]
 ) -> dict[str, float | None]:
     """A resolved measure for every query that counts."""
-    if "judged_only=True" in text and switches["unjudged"] != "error":
-        switches = {**switches, "unjudged": "skipped"}
+    if "judged_only=True" in text:
+        unjudged = switches["unjudged"] if switches["unjudged"] == "error" else "skipped"
+        switches = {**switches, "unjudged": unjudged, "pooled": "skipped"}
     for grades in qrels.values():
         prepare(grades, (), switches)  # a refused grade or document is refused wherever it stands
     for rows in run.values():

@@ -67,6 +67,8 @@ def prepare(grades: Mapping[str, float], rows: Sequence[Row], switches: Mapping[
         rows = [row for row in rows if row[0] in judged]
     if switches["unjudged"] == "error" and any(document not in judged for document, _ in rows):
         raise NaiveError("unjudged")
+    if switches.get("pooled") == "skipped":
+        rows = [row for row in rows if not (isinstance(judged.get(row[0]), Pooled) and judged[row[0]] >= 0)]
     orders = [[judged.get(document) for document, _ in order] for order in _orders(rows, switches)]
     scores = sorted((score for _, score in rows), reverse=True)
     return Query(orders, list(judged.values()), [sum(other >= score for other in scores) for score in scores])

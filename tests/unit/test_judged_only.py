@@ -33,6 +33,22 @@ def test_ir_measures_computes_the_same(text: str) -> None:
     assert ir.evaluate(qrels, run, [text], "ir_measures").mean()[text] == pytest.approx(next(iter(expected.values())), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "text", ["nDCG(judged_only=True)@2", "AP(judged_only=True)", "RR(judged_only=True)", "P(judged_only=True)@1", "SetP(judged_only=True)"]
+)
+def test_documents_that_were_pooled_but_not_judged_go_too(text: str) -> None:
+    """To ir_measures a negative grade is no judgment; where the convention keeps negative grades, it is one."""
+    qrels = {"q": {"a": -1, "b": 1, "c": 0, "d": -2}}
+    run = {"q": {document: 6.0 - place for place, document in enumerate("axbcd")}}
+    expected = ir_measures.calc_aggregate([ir_measures.parse_measure(text)], qrels, run)
+
+    found = ir.evaluate(qrels, run, [text], "ir_measures").mean()[text]
+
+    assert found == pytest.approx(next(iter(expected.values())), abs=1e-12)
+    kept = ir.evaluate(qrels, run, ["NumRet(judged_only=True)"], "standard,negative=kept").mean()
+    assert kept == {"NumRet(judged_only=True)": 4.0}
+
+
 def test_false_is_the_same_as_not_saying_it() -> None:
     """And what is neither is refused."""
     assert ir.AP(judged_only=False) == ir.AP()

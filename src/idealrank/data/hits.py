@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from idealrank.data.types import FloatArray, IntArray, QueryIds, ShortArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,12 @@ class Hits:
     document: IntArray | None = None
     tie_first: IntArray | None = None
     tie_last: IntArray | None = None
+
+    def part(self, kept: BoolArray) -> "Hits":
+        """Some of them."""
+        columns = (self.document, self.tie_first, self.tie_last)
+        others = (None if column is None else column[kept] for column in columns)
+        return Hits(self.query[kept], self.rank[kept], self.grade[kept], *others)
 
 
 @dataclass(frozen=True, eq=False)

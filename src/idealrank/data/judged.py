@@ -147,8 +147,13 @@ class Judged:
         """
         return iter((self,)) if self._parts is None else self._parts()
 
-    def condensed(self) -> "Judged":
+    def condensed(self, *, pooled: bool = True) -> "Judged":
         """The same lists without the documents that nobody judged: ranks close up, and lists are as long as they have judged ones.
+
+        Parameters
+        ----------
+        pooled : bool
+            Keep documents that were pooled but not judged: those whose grade was given below 0 and is counted 0.
 
         Examples
         --------
@@ -160,13 +165,16 @@ class Judged:
         if self.complete:
             return self
         zeros = np.zeros(self.n_queries, np.int64)
-        counters = replace(self.alignments, first_unjudged=zeros, straddling=zeros)
+        kept = None if pooled or not (self.judgments.given < 0).any() else (self.given >= 0) | (self.hits.grade < 0)
+        gone = 0 if kept is None else np.bincount(self.hits.query[~kept], minlength=self.n_queries)
+        lengths = self.alignments.judged.astype(np.int64) - gone
+        counters = replace(self.alignments, judged=lengths, first_unjudged=zeros, straddling=zeros)
         closer = Judged(
             queries=self.queries,
             ties=self.ties,
-            lengths=self.alignments.judged.astype(np.int64),
+            lengths=lengths,
             returned=self.returned,
-            hits=lambda: closed_up(self.hits),
+            hits=lambda: closed_up(self.hits if kept is None else self.hits.part(kept)),
             ideal=lambda: self.ideal,
             alignments=counters,
             scope=self.scope,

@@ -36,7 +36,7 @@ def averaged(measure: Measure, judged: Judged) -> PerQuery:
     seen = judged.assessors
     if not isinstance(seen, ByAssessor):
         raise OptionError(f"{measure}: found no judgments of several assessors, expected AssessorQrels")
-    result = measure.compute(seen.judged.condensed() if measure.judged_only else seen.judged)
+    result = measure.compute(seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged)
     scored = np.ones(result.values.size, bool) if result.scored is None else result.scored
     values, counts = seen.mean_by_query(result.values, scored)
     return PerQuery(values) if counts.all() else PerQuery(np.where(counts, values, np.nan), counts)

@@ -75,7 +75,8 @@ class Measure:
     cutoff : int or str, optional
         Ranks that count: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
     judged_only : bool, optional
-        Take documents without a judgment out of the list first, so that ranks close up (ir_measures' option of that name).
+        Take documents without a judgment out of the list first, so that ranks close up (ir_measures' option of that name); also
+        those pooled but not judged, whose negative grade the convention counts 0.
 
     Examples
     --------
@@ -150,7 +151,7 @@ class Measure:
                 f"{self.name}: {np.count_nonzero(judged.alignments.tied)} queries have tied scores, and the expected value over their "
                 f"orders has no closed form for this measure; choose {choices}"
             )
-        return self.compute(judged.condensed() if self.judged_only else judged)
+        return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
 
     def check_tables(self, tables: Collection[str]) -> None:
         """Refuse judgments of a kind that this measure cannot look at.
