@@ -14,7 +14,6 @@ from idealrank.data.types import FloatArray
 from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.ranks import chance_within
-from idealrank.measures.states import picked
 
 
 class JudgedShare(Measure):
@@ -87,7 +86,7 @@ class Unjudged(Measure):
     def compute(self, judged: Judged) -> PerQuery:
         """Share of unjudged documents of every query."""
         shown = _shown(judged, self.cutoff)
-        known = _number(judged, picked(judged.hits, judged.given >= 0), self.cutoff)
+        known = _number(judged, judged.hits.part(judged.given >= 0), self.cutoff)
         return PerQuery(
             (shown - known) / (resolve_cutoff(self.cutoff, judged.lengths) if self.cutoff is not None else np.maximum(shown, 1))
         )

@@ -47,18 +47,6 @@ def n_nonrelevant(judged: Judged, threshold: float) -> IntArray:
     return np.bincount(table.query[counted], minlength=judged.n_queries)
 
 
-def picked(hits: Hits, kept: BoolArray) -> Hits:
-    """Some of the hits.
-
-    Examples
-    --------
-    >>> picked(Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2)), np.array([False, True])).rank
-    array([2])
-    """
-    columns = (hits.document, hits.tie_first, hits.tie_last)
-    return Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], *(None if column is None else column[kept] for column in columns))
-
-
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The tie groups of some hits, one that is not tied being a group of its own.
@@ -143,4 +131,4 @@ def tie_order_matters(judged: Judged) -> bool:
     return judged.ties in ("expected", "best", "worst")
 
 
-__all__ = ["Groups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "picked", "tie_order_matters"]
+__all__ = ["Groups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "tie_order_matters"]
