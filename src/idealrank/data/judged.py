@@ -47,14 +47,10 @@ class Judged:
         Give `Hits`, the judged grades sorted for the ideal, `Judgments`, and grades of hits as given, when first asked.
     alignments, scope : Alignments, Scope
         Counters per query, and which queries were compared.
-    depth : int
-        Hits below this rank were dropped; 0 when all are here.
-    rectangle : Rectangle, optional
-        The same lists as a rectangle.
-    complete : bool
-        Every returned item is judged and every judged item returned, as in arrays.
-    parts : callable, optional
-        Gives the same queries stretch by stretch.
+    depth, complete : int, bool
+        Hits below this rank were dropped, 0 when all are here; every returned item is judged and the reverse, as in arrays.
+    rectangle, parts : Rectangle, callable, optional
+        The same lists as a rectangle; what gives the same queries stretch by stretch.
 
     Examples
     --------
@@ -150,10 +146,7 @@ class Judged:
     def condensed(self, *, pooled: bool = True) -> "Judged":
         """The same lists without the documents that nobody judged: ranks close up, and lists are as long as they have judged ones.
 
-        Parameters
-        ----------
-        pooled : bool
-            Keep documents that were pooled but not judged: those whose grade was given below 0 and is counted 0.
+        ``pooled=False`` takes out those pooled but not judged too: their grade was given below 0 and is counted 0.
 
         Examples
         --------
@@ -164,11 +157,11 @@ class Judged:
         """
         if self.complete:
             return self
-        zeros = np.zeros(self.n_queries, np.int64)
         kept = None if pooled or not (self.judgments.given < 0).any() else (self.given >= 0) | (self.hits.grade < 0)
-        gone = 0 if kept is None else np.bincount(self.hits.query[~kept], minlength=self.n_queries)
-        lengths = self.alignments.judged.astype(np.int64) - gone
-        counters = replace(self.alignments, judged=lengths, first_unjudged=zeros, straddling=zeros)
+        lengths = self.alignments.judged.astype(np.int64)
+        if kept is not None:
+            lengths = np.bincount(self.hits.query[kept], minlength=self.n_queries)
+        counters = replace(self.alignments, judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0)
         closer = Judged(
             queries=self.queries,
             ties=self.ties,
