@@ -14,6 +14,7 @@ N_ASSESSOR_MEASURES = 20
 
 CASES = {
     "out.test.prefs": ("prefs.test", "prefs.results.test"),
+    "out.test.prefs with comments": ("prefs.comment.test", "prefs.results.test"),
     "out.test.qrels_prefs": ("qrels.test", "results.test"),
     "out.test.qrels_jg": ("qrels.123.gz", "results.test"),
     "out.test.qrels_jg with comments": ("qrels.comments.123.gz", "results.test"),
@@ -38,15 +39,6 @@ def test_every_printed_digit(name: str, convention: str) -> None:
     assert len(measures) == 1 + (N_ASSESSOR_MEASURES if "jg" in name else N_PREFERENCE_MEASURES)  # num_q too
     evaluation = ir.evaluate(table_of(name, folder_file(judgments)), folder_file(run), measures.values(), convention)
     assert differences(printed, measures, evaluation) == []
-
-
-def test_comment_lines_of_preferences_change_nothing_but_a_document_that_has_a_hash_in_its_id() -> None:
-    """``prefs.comment.test`` is ``prefs.test`` with comments, and with one id that nobody returns in the place of another."""
-    plain, commented = (ir.read_preferences(folder_file(name)) for name in ("prefs.test", "prefs.comment.test"))
-    assert (commented.n_queries, commented.n_groups, commented.n_preferences) == (plain.n_queries, plain.n_groups, plain.n_preferences)
-    run = ir.read_run(folder_file("prefs.results.test"))
-    ours, theirs = (ir.evaluate(table, run, "prefs_simp", "trec_eval-10").per_query() for table in (plain, commented))
-    assert ours == theirs
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "with" not in name])
