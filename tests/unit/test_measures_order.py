@@ -70,6 +70,12 @@ def test_ties_that_have_no_expected_value_are_refused() -> None:
             value(text, {"a": 1.0, "b": 1.0}, ties="expected")
 
 
+@pytest.mark.parametrize("ties", ["input", "expected", "best", "worst"])
+def test_ties_of_arrays_stand_at_their_last_rank_under_every_policy(ties: str) -> None:
+    values = ir.evaluate([[0, 1, 0]], [[1.0, 1.0, 1.0]], ["LRAP", "CoverageError", "RankingLoss"], ir.Convention.of("standard", ties=ties))
+    assert list(values.mean().values()) == pytest.approx([1 / 3, 3, 1])
+
+
 def test_spellings() -> None:
     spelled = {"roc_auc": "AUC", "grade_tau": "GradeTau", "gradeweightedtau": "GradeWTau", "last_rel": "LastRel"}
     assert {spelling: str(ir.parse_measure(spelling)) for spelling in spelled} == spelled

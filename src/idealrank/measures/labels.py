@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.hits import Hits
+from idealrank.data.hits import Hits, only_relevant
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
@@ -151,14 +151,17 @@ class LRAP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Label ranking average precision of every query."""
-        found = judged.relevant(self.threshold)
-        number, last = _ends_of_ties(found.hits)
-        sums = judged.sum_by_query(found.hits.query, number / last)
-        return self.filled(sums / np.maximum(found.total, 1), found.total)
+        hits, total = only_relevant(judged.hits, self.threshold), judged.relevant(self.threshold).total
+        number, last = _ends_of_ties(hits)
+        sums = judged.sum_by_query(hits.query, number / last)
+        return self.filled(sums / np.maximum(total, 1), total)
 
 
 def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
-    """For each relevant hit, how many relevant ones have a score as high or higher, and how many documents."""
+    """For each relevant hit, how many relevant ones have a score as high or higher, and how many documents.
+
+    `Judged.relevant` does not say what ties where the tie policy makes an order of its own, so the hits are picked here.
+    """
     if hits.tie_first is None or hits.tie_last is None:
         return number_within(hits.query), hits.rank
     _, sizes, before = tie_groups(hits, hits.tie_first)
@@ -203,12 +206,12 @@ class CoverageError(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Coverage error of every query."""
-        found = judged.relevant(self.threshold)
-        _, last = _ends_of_ties(found.hits)
+        hits, total = only_relevant(judged.hits, self.threshold), judged.relevant(self.threshold).total
+        _, last = _ends_of_ties(hits)
         deepest = np.zeros(judged.n_queries)
-        np.maximum.at(deepest, found.hits.query, last)
-        complete = np.bincount(found.hits.query, minlength=judged.n_queries) >= found.total
-        return self.filled(np.where(complete, deepest, judged.lengths + 1.0), found.total)
+        np.maximum.at(deepest, hits.query, last)
+        complete = np.bincount(hits.query, minlength=judged.n_queries) >= total
+        return self.filled(np.where(complete, deepest, judged.lengths + 1.0), total)
 
 
 class RankingLoss(NeedsRelevant):
@@ -249,7 +252,7 @@ class RankingLoss(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Ranking loss of every query."""
         closed = judged.condensed()
-        hits = closed.relevant(self.threshold).hits
+        hits = only_relevant(closed.hits, self.threshold)
         number, last = _ends_of_ties(hits)
         relevant = np.bincount(hits.query, minlength=judged.n_queries)
         pairs = relevant * (closed.lengths - relevant)
