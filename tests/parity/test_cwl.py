@@ -10,6 +10,7 @@ import pytest
 import idealrank as ir
 from tests.parity.cwl_calls import MEASURES_OF_BOTH, NUMBERS, Gains, lists, numbers
 from tests.parity.test_cascade import cases, value_of
+from tests.parity.trec_folder import dl19_file
 
 RECORDED = json.loads((Path(__file__).parents[1] / "golden" / "cwl.json").read_text(encoding="utf-8"))
 INDEXES = [f"{kind}{name}" for kind in ("", "residual-") for name in NUMBERS]
@@ -46,6 +47,16 @@ def test_recorded_values_of_cwl_eval(text: str) -> None:
 def test_cwl_eval_live(text: str) -> None:
     """Other lists than those recorded."""
     made = lists(seed=1, count=40)
+    assert differing(text, made, {name: numbers(text, grades) for name, grades in made.items()}) == []
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("text", MEASURES_OF_BOTH)
+def test_cwl_eval_on_real_judgments(text: str) -> None:
+    """TREC Deep Learning 2019, a thousand deep: grades 0 to 3, most documents unjudged."""
+    run = ir.read_run(dl19_file("run.msmarco-v1-passage.bm25-default.dl19.txt.gz"))
+    qrels = ir.read_qrels(dl19_file("qrels.dl19-passage.txt.gz"))
+    made = {query: [qrels[query].get(document) for document in run.ranking(query).documents] for query in list(qrels)[::4]}
     assert differing(text, made, {name: numbers(text, grades) for name, grades in made.items()}) == []
 
 

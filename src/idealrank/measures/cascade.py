@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits
+from idealrank.data.hits import Hits, TieMembers
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
@@ -89,17 +89,13 @@ class ERR(Measure):
         """ERR of every query."""
         rectangle = judged.rectangle
         if rectangle is None or not is_deep_enough(judged, self.cutoff) or not isinstance(self.cutoff, int | None):
-            return PerQuery(self._of_hits(judged, judged.hits))
-        values = np.zeros(judged.n_queries)
-        view = np.ones(judged.n_queries)
-        for rank, stops in enumerate(self.satisfaction(rectangle.grades[:, : self.cutoff]).T, 1):
-            values += view * stops / rank
-            view *= 1.0 - stops
-        if rectangle.ties is not None and judged.ties != "input":
-            tied = np.unique(rectangle.ties.query)
             hits = judged.hits
-            values[tied] = self._of_hits(judged, _only(hits, np.isin(hits.query, tied)))[tied]
-        return PerQuery(values)
+            met = self._met(judged, hits, self.satisfaction(hits.grade))
+            return PerQuery(cascaded(met.query, met.worth, met.passing, judged.n_queries))
+        stops = self.satisfaction(rectangle.grades[:, : self.cutoff])
+        if rectangle.ties is None or judged.ties == "input":
+            return PerQuery(_down_the_ranks(stops, _NOTHING))
+        return PerQuery(_down_the_ranks(stops, self._in_ties(judged, rectangle.ties)))
 
     def _of_hits(self, judged: Judged, hits: Hits) -> FloatArray:
         return reciprocal_of_stops(judged, hits, self.satisfaction(hits.grade), limits_of(self.cutoff, judged.lengths, hits.query))
@@ -135,10 +131,62 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
     order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
     return cascaded(hits.query[order], stops[order] / rank[order], 1.0 - stops[order], judged.n_queries)
 
+    def _met(self, judged: Judged, hits: Hits, stops: FloatArray) -> "_Met":
+        """What may stop a user, down each list: hits, or whole tie groups where ties are averaged."""
+        limit = limits_of(self.cutoff, judged.lengths, hits.query)
+        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
+            useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
+            query, first, last, stops = hits.query[useful], hits.tie_first[useful], hits.tie_last[useful], stops[useful]
+            starts, sizes, _ = tie_groups(Hits(query, first, stops), first)
+            above, size = first[starts] - 1, (last - first + 1)[starts]
+            reached = np.clip(limit[useful][starts] - above, 0, size)
+            worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
+            passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
+            return _Met(query[starts], first[starts], worth, passing)
+        rank = tied_ranks(judged, hits, stops)
+        order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
+        order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
+        return _Met(hits.query[order], rank[order], stops[order] / rank[order], 1.0 - stops[order])
 
-def _only(hits: Hits, kept: "np.ndarray[tuple[int, ...], np.dtype[np.bool_ | np.int64]]") -> Hits:
-    first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
-    return Hits(hits.query[kept], hits.rank[kept], hits.grade[kept], None, first, last)
+    def _in_ties(self, judged: Judged, ties: TieMembers) -> "_Met":
+        """What stands at the ranks of tied documents: nothing, but what the tie groups are worth at their first ranks."""
+        members = ties.part(slice(None))
+        met = self._met(judged, members, self.satisfaction(members.grade))
+        nothing = np.zeros(members.rank.size)
+        return _Met(
+            np.concatenate((members.query, met.query)),
+            np.concatenate((members.rank, met.rank)),
+            np.concatenate((nothing, met.worth)),
+            np.concatenate((nothing + 1.0, met.passing)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """Where users may stop: query and rank, the reciprocal rank expected there, and the share who pass."""
+
+    query: IntArray
+    rank: IntArray
+    worth: FloatArray
+    passing: FloatArray
+
+
+_NOTHING = _Met(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+
+
+def _down_the_ranks(stops: FloatArray, tied: _Met) -> FloatArray:
+    """ERR of lists of one length, from the chances to stop by rank; what stands in ties takes the place of what the ranks say."""
+    # Sorted by rank and else as they come, so that of two at one rank the later one counts.
+    order = np.argsort(tied.rank, kind="stable")
+    bounds = np.searchsorted(tied.rank[order], np.arange(1, stops.shape[1] + 2))
+    values, view = np.zeros(stops.shape[0]), np.ones(stops.shape[0])
+    for rank, chances in enumerate(stops.T, 1):
+        worth, passing = chances / rank, 1.0 - chances
+        here = order[bounds[rank - 1] : bounds[rank]]
+        worth[tied.query[here]], passing[tied.query[here]] = tied.worth[here], tied.passing[here]
+        values += view * worth
+        view *= passing
+    return values
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,8 @@ _MISSED = 1e-9
 class INST(AdaptiveUser):
     """INST: a user who hopes for a gain of T and goes on the likelier, the further down and the more is still missing.
 
-    ``C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2`` with T_i = T less the gain of the first i documents; EU, the gain per document
-    seen, is in [0, 1].
+    ``INST = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2`` with T_i = T less the gain of
+    the first i documents and weights W that add up to 1; in [0, 1].
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ class INST(AdaptiveUser):
 class INSQ(StaticUser):
     """INSQ: a user who hopes for a gain of T, more patient the further down, whatever is found.
 
-    ``C(i) = ((i + 2T - 1) / (i + 2T))^2``; EU, the gain per document seen, is in [0, 1].
+    ``INSQ = sum_i gain_i / (i + 2T - 1)^2  /  sum_i 1 / (i + 2T - 1)^2``, in [0, 1], for
+    ``C(i) = ((i + 2T - 1) / (i + 2T))^2``.
 
     Parameters
     ----------
@@ -150,8 +151,8 @@ class INSQ(StaticUser):
 class BPM(AdaptiveUser):
     """Bejeweled player model, static: a user who reads until a gain of T or k documents, whichever comes first.
 
-    ``C(i) = 1`` while i < k and the first i documents gain less than T, else 0; EU, the gain per document seen, is in [0, 1]. With
-    a T next to 0 the user stops at the first gain, as the one of reciprocal rank.
+    ``BPM@k = sum_{i=1..s} gain_i / s``, s the first rank at which the gains add up to T, at most k; in [0, 1]. ``C(i) = 1`` before
+    s. With a T next to 0 the user stops at the first gain, as the one of reciprocal rank.
 
     Parameters
     ----------
@@ -300,8 +301,8 @@ class GP(StaticUser):
 class TBG(StaticUser):
     """Time-biased gain, normalised: a user whose chance to be still there halves every `halflife` seconds of reading.
 
-    ``V(i) = 2^(-t_i / halflife)`` with t_i the time that the documents above rank i took; EU, the gain per document seen, is in [0, 1].
-    ``of=ETU`` is the time-biased gain of the paper, before it is multiplied by what a relevant document is worth (0.4928 there).
+    ``TBG = sum_i gain_i V(i) / sum_i V(i), V(i) = 2^(-t_i / halflife)`` with t_i the time that the documents above rank i took; in
+    [0, 1]. ``of=ETU`` is the time-biased gain of the paper, before it is multiplied by what a relevant document is worth (0.4928 there).
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class _NearlyERR(AdaptiveUser):
 class NERR8(_NearlyERR):
     """Nearly ERR, equation 8: a user who reads the first k documents until satisfied.
 
-    ``C(i) = 1 - gain_i`` for i < k, ``C(k) = 0``; EU, the gain per document seen, is in [0, 1].
+    ``NERR8@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = 1 - gain_i`` for i < k, ``C(k) = 0``; in [0, 1].
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class NERR8(_NearlyERR):
 class NERR9(_NearlyERR):
     """Nearly ERR, equation 9: a user who reads until satisfied, and of those who are not i of i + 1 go on from rank i, down to k.
 
-    ``C(i) = i / (i + 1) (1 - gain_i)`` for i < k, ``C(k) = 0``; EU, the gain per document seen, is in [0, 1].
+    ``NERR9@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = i / (i + 1) (1 - gain_i)`` for i < k, ``C(k) = 0``; in [0, 1].
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class NERR9(_NearlyERR):
 class NERR10(_NearlyERR):
     """Nearly ERR, equation 10: a user who reads until satisfied, and else goes on with RBP's constant persistence.
 
-    ``C(i) = p (1 - gain_i)``; EU, the gain per document seen, is in [0, 1].
+    ``NERR10 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = p (1 - gain_i)``; in [0, 1].
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class NERR10(_NearlyERR):
 class NERR11(_NearlyERR):
     """Nearly ERR, equation 11: a user who reads until satisfied, and else goes on with INSQ's patience, which grows with the rank.
 
-    ``C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)``; EU, the gain per document seen, is in [0, 1].
+    ``NERR11 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)``; in [0, 1].
 
     Parameters
     ----------

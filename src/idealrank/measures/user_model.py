@@ -190,7 +190,9 @@ class StaticUser(UserModel):
         # Those not judged gain all there is, less what the judged ones fall short of.
         short = 1.0 - gains if unjudged else gains
         useful = judged.sum_by_query(hits.query, short * hit_weights(judged, hits, gains, views, reach))
-        gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if beyond.any() else useful
+        # Where somebody goes on beyond the last rank, totals ask what all the ranks gain; else nothing looks at it.
+        asked = self.number.endswith(("ETU", "ETC")) and beyond.any()
+        gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if asked else useful
         if unjudged:
             return Seen(viewed, viewed - useful, length - gain, beyond, length.astype(np.float64))
         return Seen(viewed, useful, gain, beyond, length.astype(np.float64))
