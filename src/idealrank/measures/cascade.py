@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits, TieMembers
+from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
@@ -13,8 +13,8 @@ from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import RankDiscount
 from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure, PerQuery, number_option
-from idealrank.measures.ranks import chance_within, hit_weights, tie_groups, tied_ranks
-from idealrank.measures.reading import cascaded, reciprocal_in_ties
+from idealrank.measures.ranks import chance_within, hit_weights
+from idealrank.measures.reading import cascaded, down_the_ranks, what_is_met
 from idealrank.measures.rules import checked
 from idealrank.measures.texts import number_text
 from idealrank.measures.weighted import is_deep_enough, weighted_gains
@@ -90,15 +90,15 @@ class ERR(Measure):
         rectangle = judged.rectangle
         if rectangle is None or not is_deep_enough(judged, self.cutoff) or not isinstance(self.cutoff, int | None):
             hits = judged.hits
-            met = self._met(judged, hits, self.satisfaction(hits.grade))
-            return PerQuery(cascaded(met.query, met.worth, met.passing, judged.n_queries))
+            limit = limits_of(self.cutoff, judged.lengths, hits.query)
+            return PerQuery(reciprocal_of_stops(judged, hits, self.satisfaction(hits.grade), limit))
         stops = self.satisfaction(rectangle.grades[:, : self.cutoff])
         if rectangle.ties is None or judged.ties == "input":
-            return PerQuery(_down_the_ranks(stops, _NOTHING))
-        return PerQuery(_down_the_ranks(stops, self._in_ties(judged, rectangle.ties)))
-
-    def _of_hits(self, judged: Judged, hits: Hits) -> FloatArray:
-        return reciprocal_of_stops(judged, hits, self.satisfaction(hits.grade), limits_of(self.cutoff, judged.lengths, hits.query))
+            return PerQuery(down_the_ranks(stops))
+        members = rectangle.ties.part(slice(None))
+        limit = limits_of(self.cutoff, judged.lengths, members.query)
+        met = what_is_met(judged, members, self.satisfaction(members.grade), limit)
+        return PerQuery(down_the_ranks(stops, members, met))
 
 
 def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> FloatArray:
@@ -114,79 +114,8 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
     >>> reciprocal_of_stops(judged, judged.hits, np.array([0.5, 0.5]), np.array([9, 9]))
     array([0.625])
     """
-    if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-        useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
-        hits, stops = _only(hits, useful), stops[useful]
-        first, last = hits.tie_first, hits.tie_last
-        assert first is not None and last is not None  # noqa: S101, PT018  (for the type checker)
-        starts, sizes, _ = tie_groups(hits, first)
-        if not starts.size:
-            return np.zeros(judged.n_queries)
-        above, size = first[starts] - 1, (last - first + 1)[starts]
-        reached = np.clip(limit[useful][starts] - above, 0, size)
-        worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
-        return cascaded(hits.query[starts], worth, np.multiply.reduceat(1.0 - stops, starts), judged.n_queries)
-    rank = tied_ranks(judged, hits, stops)
-    order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
-    order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
-    return cascaded(hits.query[order], stops[order] / rank[order], 1.0 - stops[order], judged.n_queries)
-
-    def _met(self, judged: Judged, hits: Hits, stops: FloatArray) -> "_Met":
-        """What may stop a user, down each list: hits, or whole tie groups where ties are averaged."""
-        limit = limits_of(self.cutoff, judged.lengths, hits.query)
-        if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-            useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
-            query, first, last, stops = hits.query[useful], hits.tie_first[useful], hits.tie_last[useful], stops[useful]
-            starts, sizes, _ = tie_groups(Hits(query, first, stops), first)
-            above, size = first[starts] - 1, (last - first + 1)[starts]
-            reached = np.clip(limit[useful][starts] - above, 0, size)
-            worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
-            passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
-            return _Met(query[starts], first[starts], worth, passing)
-        rank = tied_ranks(judged, hits, stops)
-        order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
-        order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
-        return _Met(hits.query[order], rank[order], stops[order] / rank[order], 1.0 - stops[order])
-
-    def _in_ties(self, judged: Judged, ties: TieMembers) -> "_Met":
-        """What stands at the ranks of tied documents: nothing, but what the tie groups are worth at their first ranks."""
-        members = ties.part(slice(None))
-        met = self._met(judged, members, self.satisfaction(members.grade))
-        nothing = np.zeros(members.rank.size)
-        return _Met(
-            np.concatenate((members.query, met.query)),
-            np.concatenate((members.rank, met.rank)),
-            np.concatenate((nothing, met.worth)),
-            np.concatenate((nothing + 1.0, met.passing)),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Met:
-    """Where users may stop: query and rank, the reciprocal rank expected there, and the share who pass."""
-
-    query: IntArray
-    rank: IntArray
-    worth: FloatArray
-    passing: FloatArray
-
-
-_NOTHING = _Met(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-
-
-def _down_the_ranks(stops: FloatArray, tied: _Met) -> FloatArray:
-    """ERR of lists of one length, from the chances to stop by rank; what stands in ties takes the place of what the ranks say."""
-    # Sorted by rank and else as they come, so that of two at one rank the later one counts.
-    order = np.argsort(tied.rank, kind="stable")
-    bounds = np.searchsorted(tied.rank[order], np.arange(1, stops.shape[1] + 2))
-    values, view = np.zeros(stops.shape[0]), np.ones(stops.shape[0])
-    for rank, chances in enumerate(stops.T, 1):
-        worth, passing = chances / rank, 1.0 - chances
-        here = order[bounds[rank - 1] : bounds[rank]]
-        worth[tied.query[here]], passing[tied.query[here]] = tied.worth[here], tied.passing[here]
-        values += view * worth
-        view *= passing
-    return values
+    met = what_is_met(judged, hits, stops, limit)
+    return cascaded(met.query, met.worth, met.passing, judged.n_queries)
 
 
 @dataclass(frozen=True, kw_only=True)
