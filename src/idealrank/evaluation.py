@@ -131,9 +131,10 @@ class Evaluation:
         return self.values[:, self._column(measure)]
 
     def _column(self, measure: MeasureLike) -> int:
-        texts = [str(one) for one in self.measures]
-        if measure in texts:  # of a measure of the user's own the text cannot be parsed
-            return texts.index(str(measure))
+        if isinstance(measure, str):
+            texts = [str(one) for one in self.measures]
+            if measure in texts:  # of a measure of the user's own the text cannot be parsed
+                return texts.index(measure)
         wanted = parse_measure(measure)
         if wanted not in self.measures:
             raise KeyError(f"{wanted}: not evaluated, only {', '.join(map(str, self.measures))}")

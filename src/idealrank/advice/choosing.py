@@ -6,8 +6,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank.advice.observed import DEPTHS, Observed, observe
 from idealrank.conventions import Convention
+from idealrank.data.aligning import align
 from idealrank.data.alignment import check_choice
-from idealrank.data.judged import Judged, align
+from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, judge_lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run

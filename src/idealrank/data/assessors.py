@@ -361,7 +361,7 @@ def query_of_row(documents: Qrels, judged: Judged) -> IntArray:
 
     Examples
     --------
-    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.aligning import align
     >>> from idealrank.data.run import Run
     >>> qrels = Qrels({"q1": {"a": 1}, "q2": {"b": 1}})
     >>> query_of_row(qrels, align(qrels, Run({"q2": ["b"]}), Alignment(missing="left-out")))

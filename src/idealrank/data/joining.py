@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from idealrank import _kernel
+from idealrank.data.aligning import align
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.assessors import AssessorQrels, ByAssessor
-from idealrank.data.judged import Judged, align
+from idealrank.data.judged import Judged
 from idealrank.data.preferences import PreferenceQrels
 from idealrank.data.preferred import Preferred
 from idealrank.data.qrels import Qrels

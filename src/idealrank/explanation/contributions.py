@@ -82,7 +82,7 @@ def value_of(measure: Measure, judged: Judged) -> float | None:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.aligning import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> value_of(RR(), align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment()))

@@ -17,6 +17,7 @@ from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.ranks import distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
+from idealrank.measures.rows import grades_by_rank, sums_of_precision
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 
@@ -143,6 +144,11 @@ class AP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Average precision of every query."""
+        by_rank = grades_by_rank(judged)
+        if by_rank is not None and by_rank.size:
+            deepest = int(resolve_cutoff(self.cutoff, judged.lengths)[0])
+            total = np.count_nonzero(by_rank >= self.threshold, axis=0)
+            return self.filled(sums_of_precision(by_rank, self.threshold, deepest) / np.maximum(total, 1), total)
         hits = judged.relevant(self.threshold).hits
         limit = limits_of(self.cutoff, judged.lengths, hits.query)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:

@@ -107,7 +107,7 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.judged import align
+    >>> from idealrank.data.aligning import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["a", "b"]}), Alignment())

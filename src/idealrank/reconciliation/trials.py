@@ -13,8 +13,9 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 
 from idealrank.conventions import SWITCHES, Convention
+from idealrank.data.aligning import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.judged import Judged, align
+from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, array_alignment, judge_lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run

@@ -1,0 +1,216 @@
+"""The only sort and the only join of the library: a run is ranked, its documents are looked up in the judgments."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.alignment import Alignment, Ties
+from idealrank.data.cutting import Cut, make_cut
+from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
+from idealrank.data.hits import Alignments, Hits, Judgments, Scope
+from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
+from idealrank.data.problems import translate
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.types import AnyArray, IntArray, QueryIds, decode_id, thread_count
+
+if TYPE_CHECKING:
+    pass
+from idealrank.data.judged import Judged
+
+# Queries, hits and judgments of a stretch: columns of so many stay in the cache.
+_STRETCH = 1 << 18
+
+
+def align(
+    qrels: Qrels,
+    run: Run,
+    alignment: Alignment,
+    *,
+    depth: int = 0,
+    max_documents: int | None = None,
+    threads: int = 0,
+    progress: _kernel.Progress | None = None,
+) -> Judged:
+    """Rank every query of the run and look its documents up in the judgments.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        What was judged and what was returned.
+    alignment : Alignment
+        The choices that act here.
+    depth : int
+        Keep hits down to this rank only (and whole tie groups that begin above it); 0 keeps all.
+    max_documents : int, optional
+        Cut every list after that many documents, before any is taken out of it.
+    threads : int
+        0 uses all cores. The result is the same for any number.
+    progress : Progress, optional
+        Counts bytes, and stops the work when asked.
+
+    Raises
+    ------
+    InputError
+        A line cannot be read, or a policy of the alignment is ``"error"`` and its case occurs.
+
+    Examples
+    --------
+    >>> align(Qrels({"q": {"a": 1}}), Run({"q": ["b", "a"]}), Alignment()).hits.rank
+    array([2])
+    """
+    graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
+    cut = make_cut(max_documents, alignment, graded.removed)
+    depth = cut.documents if cut else depth
+    try:
+        aligned = _kernel.align(
+            qrels.table,
+            run.source,
+            ties=KERNEL_TIES.get(alignment.ties, "input"),  # type: ignore[arg-type]
+            float32=alignment.score == "float32",
+            duplicates=alignment.duplicates,
+            skip_unjudged=alignment.unjudged == "skipped" and cut is None,
+            removed=None if graded.removed is None or cut else graded.removed.view(np.uint8),
+            depth=depth,
+            threads=thread_count(threads),
+            progress=progress,
+        )
+    except _kernel.ParseError as error:
+        raise translate(error, run.paths, "run") from None
+    run.let_go()
+    return _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut)
+
+
+def _judged(
+    qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, graded: Graded, *, depth: int, cut: Cut | None
+) -> Judged:
+    refuse_unjudged(qrels, run, alignment, aligned, within=cut.documents if cut else None)
+    kept = queries_that_count(qrels, run, alignment, aligned)
+    missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
+    scope = Scope(
+        queries_in_qrels=qrels.n_queries,
+        queries_in_run=int(np.count_nonzero(aligned.in_run)),
+        missing=QueryIds(missing.size, lambda: [qrels.queries[int(query)] for query in missing]),
+        without_judgments=aligned.n_queries - aligned.n_qrels_queries,
+        truncated_grades=graded.truncated,
+        doubtful_comments=aligned.counters.get("comments_like_data", 0),
+    )
+    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut).whole()
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """What the kernel found, as columns of some or of all queries."""
+
+    qrels: Qrels
+    aligned: _kernel.Aligned
+    graded: Graded
+    kept: IntArray | None  # codes of the queries that count; None for all
+    ties: Ties
+    scope: Scope
+    depth: int
+    cut: Cut | None
+
+    @property
+    def n_queries(self) -> int:
+        return self.aligned.n_queries if self.kept is None else self.kept.size
+
+    def whole(self) -> Judged:
+        """All queries that count."""
+        return self._stretch(0, self.n_queries, self._stretches if self.n_queries > 1 else None)
+
+    def _stretches(self) -> Iterator[Judged]:
+        begin = 0
+        while begin < self.n_queries:
+            end = min(begin + _STRETCH, self.n_queries)
+            for offsets in (self.aligned.hit_offsets, self.qrels.offsets):
+                top = self._code(begin)
+                if top < offsets.size - 1:
+                    last = int(np.searchsorted(offsets, offsets[top] + _STRETCH, side="right")) - 1
+                    if last < offsets.size - 1:
+                        end = min(end, max(begin + 1, self._place(last)))
+            yield self._stretch(begin, end)
+            begin = end
+
+    def _code(self, place: int) -> int:
+        return place if self.kept is None else int(self.kept[place])
+
+    def _place(self, code: int) -> int:
+        return code if self.kept is None else int(np.searchsorted(self.kept, code))
+
+    def _stretch(self, begin: int, end: int, parts: Callable[[], Iterator[Judged]] | None = None) -> Judged:
+        """The queries at the places from `begin` to before `end`."""
+        aligned = self.aligned
+        codes = slice(begin, end) if self.kept is None else self.kept[begin:end]
+
+        def pick(column: AnyArray) -> IntArray:
+            wide: IntArray = column[codes].astype(np.int64, copy=False)
+            return wide
+
+        counters = (aligned.tied, aligned.duplicates, aligned.first_unjudged, aligned.judged, aligned.straddling)
+        lengths, alignments = pick(aligned.length), Alignments(*(column[codes] for column in counters))
+        if self.cut is not None:
+            lengths, alignments = self.cut.columns(lengths, alignments, self._uncut_hits(begin, end))
+        return Judged(
+            queries=QueryIds(end - begin, lambda: self._ids(begin, end)),
+            ties=self.ties,
+            lengths=lengths,
+            returned=pick(aligned.returned),
+            hits=lambda: self._hits(begin, end),
+            ideal=lambda: self._ideal(begin, end),
+            judgments=lambda: self._judgments(begin, end),
+            alignments=alignments,
+            scope=self.scope,
+            depth=self.depth,
+            parts=parts,
+        )
+
+    def _ids(self, begin: int, end: int) -> list[str]:
+        ids = list(self.qrels.queries) + [decode_id(query) for query in self.aligned.run_only_ids()]
+        return ids[begin:end] if self.kept is None else [ids[query] for query in self.kept[begin:end]]
+
+    def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
+        """Code of each row of these queries, counted from `begin`, -1 where it does not count; and which rows they are."""
+        last = offsets.size - 1
+        low, high = (min(code, last) for code in (self._code(begin), self._code(end - 1) + 1)) if end > begin else (0, 0)
+        code_of = np.arange(high - low)
+        if self.kept is not None:
+            codes = self.kept[begin:end]
+            code_of = np.full(high - low, -1, np.int64)
+            within = codes < last
+            code_of[codes[within] - low] = np.flatnonzero(within)
+        return np.repeat(code_of, np.diff(offsets[low : high + 1])), slice(int(offsets[low]), int(offsets[high]))
+
+    def _hits(self, begin: int, end: int) -> Hits:
+        hits = self._uncut_hits(begin, end)
+        return hits if self.cut is None else self.cut.hits(hits)
+
+    def _uncut_hits(self, begin: int, end: int) -> Hits:
+        # A query that is left out is missing from the run or from the qrels: it has no hits, so none is dropped here.
+        query, rows = self._between(begin, end, self.aligned.hit_offsets)
+        tied = self.aligned.tie_first.size > 0
+        return Hits(
+            query=query,
+            rank=self.aligned.hit_rank[rows].astype(np.int64),
+            grade=self.graded.grades[self.aligned.hit_row[rows]],
+            document=self.aligned.hit_row[rows],
+            tie_first=self.aligned.tie_first[rows].astype(np.int64) if tied else None,
+            tie_last=self.aligned.tie_last[rows].astype(np.int64) if tied else None,
+        )
+
+    def _ideal(self, begin: int, end: int) -> IdealGrades:
+        judged = self._judgments(begin, end)
+        return ideal_grades(judged.query, judged.grade, end - begin)
+
+    def _judgments(self, begin: int, end: int) -> Judgments:
+        query, rows = self._between(begin, end, self.qrels.offsets)
+        row = np.arange(rows.start, rows.stop)
+        if (query < 0).any():
+            query, row = query[query >= 0], row[query >= 0]
+        if self.graded.removed is not None:
+            here = ~self.graded.removed[row]
+            query, row = query[here], row[here]
+        return Judgments(query, self.graded.grades[row], self.qrels.grades[row], row)
