@@ -24,7 +24,7 @@ from idealrank.measures.threshold import NeedsRelevant
 BETAS = (None, 0, 1, 5)
 RISING = (None, "linear", "exp2", "power(1.5)")
 # Rows of a block of lists: with twenty ranks each, what is worked out of it stays in the cache.
-_ROWS = 2048
+_ROWS = 16384
 
 
 def gains_of(gain: Gain, grades: FloatArray) -> FloatArray:
@@ -246,26 +246,23 @@ def q_of_rows(
     sums, total = np.zeros(grades.shape[0]), np.zeros(grades.shape[0], np.int64)
     for top in range(0, grades.shape[0], _ROWS):
         rows = slice(top, top + _ROWS)
-        total[rows] = (ideal[rows] >= threshold).sum(axis=1)
-        # With the ranks as rows, what is added lies together.
-        met, best = (np.ascontiguousarray(part[rows, :cutoff].T) for part in (grades, ideal))
-        gains, of_ideal = _gains_where(gain, met, threshold), _gains_where(gain, best, threshold)
+        # With the ranks as rows, what is added lies together; running sums a rank long stay in the cache.
+        met, whole = np.ascontiguousarray(grades[rows, :cutoff].T), np.ascontiguousarray(ideal[rows].T)
+        total[rows] = np.count_nonzero(whole >= threshold, axis=0)
+        of_ideal = _gains_where(gain, whole if not gain.rising else whole[: len(met)], threshold)
         if not gain.rising:
-            whole = np.ascontiguousarray(ideal[rows].T)
-            of_ideal = -np.sort(-_gains_where(gain, whole, threshold), axis=0)[:cutoff]
-        relevant = met >= threshold
-        seen, possible = relevant + beta * gains, 1.0 + beta * of_ideal
-        np.cumsum(seen, axis=0, out=seen)
-        np.cumsum(possible, axis=0, out=possible)
-        seen /= possible
-        seen *= relevant
-        for ratios in seen:
-            sums[rows] += ratios
+            of_ideal = -np.sort(-of_ideal, axis=0)[: len(met)]
+        relevant, gains = met >= threshold, gains_of(gain, met)
+        seen, possible = np.zeros(met.shape[1]), np.zeros(met.shape[1])
+        for rank, (here, worth, best) in enumerate(zip(relevant, gains, of_ideal, strict=True), 1):
+            seen += here * (1.0 + beta * worth)
+            possible += beta * best
+            sums[rows] += here * (seen / (rank + possible))
     return sums, total
 
 
 def _gains_where(gain: Gain, grades: FloatArray, threshold: float) -> FloatArray:
-    return np.where(grades >= threshold, gains_of(gain, grades), 0.0)
+    return gains_of(gain, grades) * (grades >= threshold)
 
 
 @lru_cache(maxsize=4096)
