@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+import jobs_measures
 import jobs_memory
 import jobs_scaling
 import jobs_start
@@ -21,6 +22,8 @@ JOBS = {
     "text": jobs_text.rows,
     "arrays": jobs_memory.array_rows,
     "dicts": jobs_memory.dict_rows,
+    "all-measures": jobs_measures.text_rows,
+    "measures": jobs_measures.array_rows,
     "start": jobs_start.rows,
     "scaling": jobs_scaling.rows,
 }
