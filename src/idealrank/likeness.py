@@ -33,10 +33,9 @@ class PairMeans(Means):
     1.0
     """
 
-    def __missing__(self, key: object) -> float:
-        if isinstance(key, (str, Measure)) and (text := str(parse_pair_measure(key))) in self:
-            return dict.__getitem__(self, text)
-        raise KeyError(f"{key}: not computed, only {', '.join(self)}")
+    @staticmethod
+    def _spelled(key: Any) -> str:
+        return str(parse_pair_measure(key))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,11 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pytest
 
@@ -82,3 +84,58 @@ def test_values_cannot_be_changed_by_accident() -> None:
     with pytest.raises(ValueError, match="read-only"):
         evaluation.values[0, 0] = 1.0
     assert evaluation.merge(ir.evaluate({"q3": {"a": 1}}, ir.Run({"q3": ["a"]}, name="late"))).name == "run+late"
+
+
+def test_pooled_documents_go_from_arrays_as_from_tables() -> None:
+    """A label below 0 says pooled but not judged; `judged_only` takes it out wherever it is held, for measures of one's own too."""
+    arrays = ir.evaluate(np.array([[1.0, -1, 0]]), np.array([[1.0, 3, 2]]), ["RR(judged_only=True)"])
+    tables = ir.evaluate({"q": {"a": 1, "b": -1, "c": 0}}, {"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, ["RR(judged_only=True)"])
+    assert arrays.values.tolist() == tables.values.tolist() == [[0.5]]
+
+    @ir.measure(bounds=(0, 100))
+    def seen(grades):  # type: ignore[no-untyped-def]
+        return float(len(grades))
+
+    only = replace(seen, judged_only=True)
+    assert ir.evaluate({"q": {"a": 1, "b": -1, "c": 0}}, {"q": ["b", "x", "a", "c"]}, [only]).values.tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("ndcg_at_10", "nDCG@10"), ("nDCG @ 10", "nDCG@10"), ("R-Prec", "Rprec"), ("r-precision", "Rprec"),
+        ("top_k_accuracy@1", "Success@1"),
+    ],
+)  # fmt: skip
+def test_spellings_that_differ_in_signs(typed: str, expected: str) -> None:
+    """As MTEB, BEIR and ranx write them."""
+    assert str(ir.parse_measure(typed)) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("RR@10(rel=2)", r"found options after the cutoff, expected them before it, as in RR\(rel=2\)@10"),
+        ("rbp.95", r"expected it as an option: RBP\(p=0.95\)"),
+        ("nDCG(gain=linear,gain=exp2)", "measure option gain: found it twice"),
+        ("alpha_nDCG@10", "is not computed here"),
+    ],
+)
+def test_texts_that_are_refused_say_what_was_meant(typed: str, message: str) -> None:
+    """Rather than computing something else."""
+    with pytest.raises(ir.OptionError, match=message):
+        ir.parse_measure(typed)
+
+
+def test_measures_of_ir_measures_and_cutoffs_by_an_operator() -> None:
+    """Their objects are read by their text; `@` gives a cutoff in Python too."""
+    assert str(ir.parse_measure(ir_measures.nDCG @ 10)) == "nDCG@10"
+    assert str(ir.ERR() @ 10) == "ERR@10"
+    assert str(ir.P(cutoff=5) @ 20) == "P@20"
+
+
+@pytest.mark.parametrize("number", [0, 2.5, "3", 2**70, True])
+def test_lists_are_cut_at_a_whole_number(number: object) -> None:
+    """Anything else is refused in our words."""
+    with pytest.raises(ir.OptionError, match=r"max_documents=.*expected a whole number"):
+        ir.evaluate(QRELS, RUN, ["AP"], max_documents=number)  # type: ignore[arg-type]

@@ -149,8 +149,8 @@ def advise_lists(
 def _check(surface: str | None, visible: int | None) -> None:
     if surface is not None:
         check_choice("surface", surface, get_args(Surface))
-    if visible is not None and (not str(visible).isdecimal() or int(visible) < 1):
-        raise OptionError(f"visible={visible}: expected a whole number from 1 on")
+    if visible is not None and (not str(visible).isdecimal() or not 1 <= int(visible) < 1 << 31):
+        raise OptionError(f"visible={visible}: expected a whole number from 1 on, below 2^31")
 
 
 def _advice(name: str, judged: Judged, surface: str | None, visible: int | None) -> Advice:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,15 +10,12 @@ from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.cutting import Cut, make_cut
 from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments, Scope
+from idealrank.data.judged import Judged
 from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import AnyArray, IntArray, QueryIds, decode_id, thread_count
-
-if TYPE_CHECKING:
-    pass
-from idealrank.data.judged import Judged
 
 # Queries, hits and judgments of a stretch: columns of so many stay in the cache.
 _STRETCH = 1 << 18

@@ -73,7 +73,7 @@ def _before(query: IntArray, gone: BoolArray) -> IntArray:
     return count - count[np.searchsorted(query, query)] if query.size else count
 
 
-def make_cut(documents: int | None, alignment: Alignment, removed: BoolArray | None) -> Cut | None:
+def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None) -> Cut | None:
     """The cut for a number of documents; None without one.
 
     Raises
@@ -88,8 +88,8 @@ def make_cut(documents: int | None, alignment: Alignment, removed: BoolArray | N
     """
     if documents is None:
         return None
-    if documents < 1:
-        raise OptionError(f"max_documents={documents}: expected at least 1")
+    if isinstance(documents, bool) or not isinstance(documents, (int, np.integer)) or not 1 <= documents < 1 << 31:
+        raise OptionError(f"max_documents={documents!r}: expected a whole number from 1 on, below 2^31")
     if alignment.ties not in ("docid", "docid-ascending", "input"):
         raise OptionError(
             f"max_documents={documents}: found ties={alignment.ties}, expected docid, docid-ascending or input, for a list can only be cut "

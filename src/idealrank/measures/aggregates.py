@@ -39,10 +39,15 @@ class Means(dict[str, float]):
         text = self._text(key)
         return default if text is None else dict.__getitem__(self, text)
 
+    @staticmethod
+    def _spelled(key: Any) -> str:
+        """The text of a measure, from any spelling."""
+        return str(parse_measure(key))
+
     def _text(self, key: object) -> str | None:
         """The key under which a measure stands here; None where it does not."""
         try:
-            text = key if dict.__contains__(self, key) else str(parse_measure(key))  # type: ignore[arg-type]
+            text = key if dict.__contains__(self, key) else self._spelled(key)
         except OptionError:
             return None
         return str(text) if dict.__contains__(self, text) else None

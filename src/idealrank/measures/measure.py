@@ -135,6 +135,11 @@ class Measure:
         """Values and which of them count; every option must be set (`under`)."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
+    def __matmul__(self, cutoff: "Cutoff | str | float") -> Self:
+        """The same measure with a cutoff (or what else is written after the @): ``ERR() @ 10``."""
+        option: dict[str, Any] = {self.after_at: cutoff}
+        return replace(self, **option)
+
     def measured(self, judged: Judged) -> PerQuery:
         """Values and which of them count, with what holds for every measure: `judged_only`, and ties that it does not offer.
 

@@ -107,9 +107,14 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     """The measure of a text, from the first table that has its name."""
     if isinstance(text, Measure):
         return text
+    if type(text).__module__.partition(".")[0] == "ir_measures":  # its measures are written as ours are read
+        text = str(text)
     if not isinstance(text, str):
         raise _no_measure(text)
-    match = _match(text.strip())
+    if misplaced := re.fullmatch(r"(\w+)(@[\w.]+)(\(.*\))", text.strip()):
+        right = misplaced[1] + misplaced[3] + misplaced[2]
+        raise OptionError(f"{text}: found options after the cutoff, expected them before it, as in {right}")
+    match = _match(_plainer(text.strip()))
     if match is None:
         raise _unknown(text, tables[0])
     name, options = match
@@ -123,6 +128,14 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
             known = next((other for option, other in OTHER_WITH.get(known, {}).items() if option in options), known)
             return _build(text, classes[known], options)
     raise _unknown(text, tables[0])
+
+
+def _plainer(text: str) -> str:
+    """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``R-Prec``; and ranx's ``rbp.95``, a persistence."""
+    if persistence := re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text):
+        raise OptionError(f"{text}: found a persistence where a cutoff would stand, expected it as an option: RBP(p=0.{persistence[2]})")
+    text = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"\s*@\s*", "@", text))
+    return re.sub(r"^([Rr])-(?=[Pp]rec)", r"\1_", text)
 
 
 def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -185,6 +198,8 @@ def _options(text: str) -> dict[str, Any]:
         key, equals, value = part.partition("=")
         if not equals:
             raise OptionError(f"measure option {part!r}: expected NAME=VALUE")
+        if key.strip() in options:
+            raise OptionError(f"measure option {key.strip()}: found it twice, expected each option once")
         options[key.strip()] = value.strip().strip("'\"")
     return options
 

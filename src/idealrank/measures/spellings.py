@@ -12,7 +12,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "ERR": ("err",),
     "RBP": ("rbp",),
     "Rprec": ("rprec", "rprec_mult", "r_prec", "r_precision"),
-    "Success": ("success", "hit", "hit_rate", "hitrate"),
+    "Success": ("success", "top_k_accuracy", "hit", "hit_rate", "hitrate"),
     "RelP": ("relp", "relative_p", "r_cap", "capped_recall"),
     "GMAP": ("gmap", "gm_map"),
     "IPrec": ("iprec", "iprec_at_recall"),
@@ -108,6 +108,9 @@ OTHER_WITH = {"NumRet": {"rel": "NumRelRet"}}
 # What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
 NUMBERED = frozenset(("rprec_mult", "rprec_mult_avgjg"))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
-ELSEWHERE = frozenset(("hits", "f1"))
+ELSEWHERE = frozenset(
+    ("hits", "f1", "alpha_ndcg", "alpha_dcg", "ap_ia", "map_ia", "p_ia", "err_ia", "nerr_ia", "ndcg_ia", "nrbp", "nnrbp", "strecall",
+     "strec")
+)  # fmt: skip
 # Other tools' names of options, wherever the measure has ours and not theirs.
 OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args, overload
+from typing import Any, ClassVar, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures import MEASURES
-from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
+from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Aggregate, Measure, PerQuery
 from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.spellings import PRESET_OPTIONS, SPELLINGS
@@ -49,10 +49,6 @@ class FunctionMeasure(Measure):
     function: ClassVar[UserFunction]
     extras: ClassVar[tuple[str, ...]] = ()
 
-    def __matmul__(self, cutoff: "Cutoff | str") -> Self:
-        """The same measure with this cutoff."""
-        return replace(self, cutoff=cutoff)  # type: ignore[arg-type]
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives, called as it was written."""
         return self.function(*args, **kwargs)
@@ -83,7 +79,7 @@ class FunctionMeasure(Measure):
 
     def measured(self, judged: Judged) -> PerQuery:
         """Values of every query; ties are refused only where the order of tied documents could change what the function sees."""
-        return self.compute(judged.condensed() if self.judged_only else judged)
+        return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
 
     def compute(self, judged: Judged) -> PerQuery:
         """Values of every query, one call each."""

@@ -6,6 +6,7 @@ import click
 
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
+from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
 
@@ -78,6 +79,8 @@ def evaluate(
     """
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or _DEFAULTS[kind])
+    if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
+        raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = reading.run_names(runs)
     watch = Watch()
