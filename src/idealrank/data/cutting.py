@@ -95,4 +95,4 @@ def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None)
             f"max_documents={documents}: found ties={alignment.ties}, expected docid, docid-ascending or input, for a list can only be cut "
             "where its order is fixed; a cutoff of the measure, as in nDCG@10, goes with any"
         )
-    return Cut(documents, removed, skipped=alignment.unjudged == "skipped")
+    return Cut(int(documents), removed, skipped=alignment.unjudged == "skipped")
