@@ -86,11 +86,10 @@ def test_values_cannot_be_changed_by_accident() -> None:
     assert evaluation.merge(ir.evaluate({"q3": {"a": 1}}, ir.Run({"q3": ["a"]}, name="late"))).name == "run+late"
 
 
-def test_pooled_documents_go_from_arrays_as_from_tables() -> None:
-    """A label below 0 says pooled but not judged; `judged_only` takes it out wherever it is held, for measures of one's own too."""
-    arrays = ir.evaluate(np.array([[1.0, -1, 0]]), np.array([[1.0, 3, 2]]), ["RR(judged_only=True)"])
+def test_pooled_documents_go_with_judged_only() -> None:
+    """A grade below 0 says pooled but not judged; `judged_only` takes it out, for measures of one's own too."""
     tables = ir.evaluate({"q": {"a": 1, "b": -1, "c": 0}}, {"q": {"a": 1.0, "b": 3.0, "c": 2.0}}, ["RR(judged_only=True)"])
-    assert arrays.values.tolist() == tables.values.tolist() == [[0.5]]
+    assert tables.values.tolist() == [[0.5]]
 
     @ir.measure(bounds=(0, 100))
     def seen(grades):  # type: ignore[no-untyped-def]

@@ -155,7 +155,7 @@ class Judged:
         >>> judged.condensed().hits.rank.tolist(), judged.condensed().lengths.tolist()
         ([1], [1])
         """
-        if self.complete and (pooled or self.rectangle is None or self.rectangle.as_given) and (pooled or not (self.given < 0).any()):
+        if self.complete:
             return self
         kept = None if pooled or not (self.judgments.given < 0).any() else (self.given >= 0) | (self.hits.grade < 0)
         lengths = self.alignments.judged.astype(np.int64)
