@@ -40,7 +40,7 @@ def test_a_cut_run_is_a_shorter_run(convention: str, qrels: dict[str, dict[str, 
 
 
 def test_what_it_refuses() -> None:
-    with pytest.raises(ir.OptionError, match="expected at least 1"):
+    with pytest.raises(ir.OptionError, match="expected a whole number from 1 on"):
         ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", max_documents=0)
     with pytest.raises(ir.OptionError, match="found ties=expected, expected docid"):
         ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", "standard,ties=expected", max_documents=2)
