@@ -111,7 +111,7 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
         text = str(text)
     if not isinstance(text, str):
         raise _no_measure(text)
-    if misplaced := re.fullmatch(r"(\w+)(@[\w.]+)(\(.*\))", text.strip()):
+    if misplaced := re.fullmatch(r"(\w+)(@[\w.]+)(\([^()]*=.*\))", text.strip()):
         right = misplaced[1] + misplaced[3] + misplaced[2]
         raise OptionError(f"{text}: found options after the cutoff, expected them before it, as in {right}")
     match = _match(_plainer(text.strip()))
