@@ -16,7 +16,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.measured import Measured, measure_lists, measure_parts, splits
-from idealrank.measures.aggregates import Means, aggregate
+from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
@@ -149,9 +149,7 @@ class Evaluation:
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """``{query: {measure: value}}``; None where the query does not count."""
-        texts = [str(measure) for measure in self.measures]
-        rows = zip(self.queries, self.values.tolist(), self.scored.tolist(), strict=True)
-        return {query: {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)} for query, values, scored in rows}
+        return values_by_query(self.queries, self.measures, self.values, self.scored)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """A dataframe with a column ``query`` and one per measure.

@@ -13,7 +13,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import InputRecord
-from idealrank.measures.aggregates import Means, aggregate
+from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
@@ -106,9 +106,7 @@ class Overlap:
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """``{query: {measure: value}}``; None where the measure is undefined."""
-        texts = [str(measure) for measure in self.measures]
-        rows = zip(self.queries, self.values.tolist(), self.scored.tolist(), strict=True)
-        return {query: {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)} for query, values, scored in rows}
+        return values_by_query(self.queries, self.measures, self.values, self.scored)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """A dataframe with columns ``query`` and ``common`` and one per measure.

@@ -1,7 +1,7 @@
 """How the values of queries become one number: the mean, the sum for counts, the geometric mean; exact in any order."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -51,6 +51,23 @@ class Means(dict[str, float]):
         except OptionError:
             return None
         return str(text) if dict.__contains__(self, text) else None
+
+
+def values_by_query(
+    queries: Iterable[str], measures: Iterable[Measure], values: FloatArray, scored: BoolArray
+) -> dict[str, dict[str, float | None]]:
+    """``{query: {measure: value}}``; None where the query does not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.measures.binary import AP
+    >>> values_by_query(["q"], [AP()], np.array([[0.5]]), np.array([[True]]))
+    {'q': {'AP': 0.5}}
+    """
+    texts = [str(measure) for measure in measures]
+    rows = zip(queries, values.tolist(), scored.tolist(), strict=True)
+    return {query: {t: v if s else None for t, v, s in zip(texts, row, counts, strict=True)} for query, row, counts in rows}
 
 
 def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:

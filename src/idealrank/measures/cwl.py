@@ -14,7 +14,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import Discount, RankDiscount, make_discount
 from idealrank.measures.measure import number_option
 from idealrank.measures.texts import number_text
-from idealrank.measures.user_model import Seen, StaticUser, UserModel
+from idealrank.measures.user_model import Seen, StaticUser, UserModel, WithGoal
 from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares, walk
 
 _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits"
@@ -23,8 +23,7 @@ _AND_IR_MEASURES = f"{_PROOF}; ir_measures' own test values to 4 decimals"
 _MISSED = 1e-9
 
 
-@dataclass(frozen=True, kw_only=True)
-class INST(AdaptiveUser):
+class INST(WithGoal, AdaptiveUser):
     """INST: a user who hopes for a gain of T and goes on the likelier, the further down and the more is still missing.
 
     ``INST = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2`` with T_i = T less the gain of
@@ -58,21 +57,14 @@ class INST(AdaptiveUser):
     {'INST(T=2)': 0.164265, 'INST(T=2,of=residual)': 0.835735}
     """
 
-    T: float | None = None
-
     name: ClassVar[str] = "INST"
-    samples: ClassVar = {**UserModel.samples, "T": (None, 0.5, 1, 2.5)}
+    _least_goal: ClassVar[float] = 0.25
     summary: ClassVar[str] = "gain per document of a user who hopes for T and adapts"
     use: ClassVar[str] = (
         "Choose it where users are known to want about T relevant documents, one for a fact and several for a survey: they stop once "
         "they have them. Not where nothing is known about what they want."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.T is not None:
-            object.__setattr__(self, "T", number_option("T", self.T, 0.25))
 
     @property
     def _hoped(self) -> float:
@@ -98,8 +90,7 @@ class INST(AdaptiveUser):
         return away * away * inverse_squares(away, count), after * after
 
 
-@dataclass(frozen=True, kw_only=True)
-class INSQ(StaticUser):
+class INSQ(WithGoal, StaticUser):
     """INSQ: a user who hopes for a gain of T, more patient the further down, whatever is found.
 
     ``INSQ = sum_i gain_i / (i + 2T - 1)^2  /  sum_i 1 / (i + 2T - 1)^2``, in [0, 1], for
@@ -124,21 +115,13 @@ class INSQ(StaticUser):
     0.141429
     """
 
-    T: float | None = None
-
     name: ClassVar[str] = "INSQ"
-    samples: ClassVar = {**UserModel.samples, "T": (None, 0.5, 1, 2.5)}
     summary: ClassVar[str] = "gain per document of a user who hopes for T"
     use: ClassVar[str] = (
         "Choose it where INST would do but scores tie or values must add up by document: its weights depend on ranks alone. Not where "
         "it matters that users stop once they have what they want."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.T is not None:
-            object.__setattr__(self, "T", number_option("T", self.T, 1e-6))
 
     @property
     def views(self) -> Discount:
@@ -147,8 +130,7 @@ class INSQ(StaticUser):
         return RankDiscount(f"insq({number_text(hoped)})", lambda rank: (hoped / (hoped + rank - 1)) ** 2)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BPM(AdaptiveUser):
+class BPM(WithGoal, AdaptiveUser):
     """Bejeweled player model, static: a user who reads until a gain of T or k documents, whichever comes first.
 
     ``BPM@k = sum_{i=1..s} gain_i / s``, s the first rank at which the gains add up to T, at most k; in [0, 1]. ``C(i) = 1`` before
@@ -175,22 +157,14 @@ class BPM(AdaptiveUser):
     {'BPM@10': 0.5, 'BPM(T=2)@10': 0.1}
     """
 
-    T: float | None = None
-
     name: ClassVar[str] = "BPM"
     cuts: ClassVar = "required"
-    samples: ClassVar = {**UserModel.samples, "T": (None, 0.5, 1, 2.5)}
     summary: ClassVar[str] = "gain per document of a user who wants T and reads at most k"
     use: ClassVar[str] = (
         "Choose it where both a goal and a budget are known. Not where near misses should count: it changes by jumps when a document "
         "crosses the goal."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.T is not None:
-            object.__setattr__(self, "T", number_option("T", self.T, 1e-6))
 
     @property
     def _goal(self) -> float:

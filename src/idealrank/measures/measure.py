@@ -76,7 +76,7 @@ class Measure:
         Ranks that count: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
     judged_only : bool, optional
         Take documents without a judgment out of the list first, so that ranks close up (ir_measures' option of that name); also
-        those pooled but not judged, whose negative grade the convention counts 0.
+        those pooled but not judged, whose negative grade the convention counts 0; labels of arrays all stay.
 
     Examples
     --------

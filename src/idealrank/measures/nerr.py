@@ -4,6 +4,7 @@ ERR is not in the framework, for it weighs where a user stops and not what is se
 Moffat 2021, ERR is not C/W/L: exploring the relationship between expected reciprocal rank and other metrics, ICTIR).
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import number_option
-from idealrank.measures.user_model import UserModel
+from idealrank.measures.user_model import UserModel, WithGoal
 from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares
 
 _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' own test values to 4 decimals"
@@ -24,13 +25,13 @@ class _NearlyERR(AdaptiveUser):
 
     proof: ClassVar[str] = _PROOF
 
+    @abstractmethod
     def patience(self, rank: IntArray) -> FloatArray:
         """Chance that one who is not satisfied goes on from each rank."""
-        raise NotImplementedError(type(self).__name__)
 
+    @abstractmethod
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
         """How many of the next `count` ranks those at `rank` see where nothing is gained, and the chance to go on beyond them."""
-        raise NotImplementedError(type(self).__name__)
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Not satisfied, and patient."""
@@ -184,8 +185,7 @@ class NERR10(_NearlyERR):
         return geometric(self.patience(rank), count)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NERR11(_NearlyERR):
+class NERR11(WithGoal, _NearlyERR):
     """Nearly ERR, equation 11: a user who reads until satisfied, and else goes on with INSQ's patience, which grows with the rank.
 
     ``NERR11 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)``; in [0, 1].
@@ -210,20 +210,12 @@ class NERR11(_NearlyERR):
     0.307692307692
     """
 
-    T: float | None = None
-
     name: ClassVar[str] = "NERR11"
-    samples: ClassVar = {**UserModel.samples, "T": (None, 0.5, 1, 2.5)}
     summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with INSQ's patience"
     use: ClassVar[str] = (
         "Choose it in place of ERR where no cutoff is wanted and users are known by how much they hope for. Not for searches that "
         "collect many results."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.T is not None:
-            object.__setattr__(self, "T", number_option("T", self.T, 1e-6))
 
     @property
     def _hoped(self) -> float:

@@ -78,7 +78,7 @@ class LastRel(NeedsRelevant):
         "Choose it where every relevant document must be found and the whole collection is ranked. Not for lists cut short, which it "
         "cannot see beyond, nor where one straggler should not decide (WSS)."
     )
-    proof: ClassVar[str] = "tar_eval of CLEF TAR (last_rel), recorded with the script that ran it, exactly"
+    proof: ClassVar[str] = "tar_eval of CLEF TAR (last_rel), its two classes retyped and recorded, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Rank of the last relevant document of every query."""
@@ -132,7 +132,7 @@ class WSS(NeedsRelevant):
         "Choose it for screening a ranked collection down to a recall that was promised. Not for lists cut short, nor across "
         "collections: what can be saved at most depends on the share of relevant documents."
     )
-    proof: ClassVar[str] = "tar_eval of CLEF TAR (wss_95, wss_100), recorded with the script that ran it, to 12 decimals"
+    proof: ClassVar[str] = "tar_eval of CLEF TAR (wss_95, wss_100), its two classes retyped and recorded, to 12 decimals"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -193,7 +193,7 @@ class RecallArea(NeedsRelevant):
         "Choose it for how early a whole review finds what it will find, without choosing a recall. Not for the top of a list: a place "
         "costs the same anywhere."
     )
-    proof: ClassVar[str] = "tar_eval of CLEF TAR (norm_area), recorded with the script that ran it, to its 3 decimals"
+    proof: ClassVar[str] = "tar_eval of CLEF TAR (norm_area), its two classes retyped and recorded, to its 3 decimals"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of the best area of every query."""

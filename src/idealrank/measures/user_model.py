@@ -168,6 +168,27 @@ class UserModel(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WithGoal(UserModel):
+    """A user who hopes for so much gain.
+
+    Parameters
+    ----------
+    T : float, optional
+        How much; a class says how little it may be.
+    """
+
+    T: float | None = None
+
+    _least_goal: ClassVar[float] = 1e-6
+    samples: ClassVar = {**UserModel.samples, "T": (None, 0.5, 1, 2.5)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.T is not None:
+            object.__setattr__(self, "T", number_option("T", self.T, self._least_goal))
+
+
+@dataclass(frozen=True, kw_only=True)
 class StaticUser(UserModel):
     """A user who goes on whatever was found, so that views depend on ranks alone."""
 

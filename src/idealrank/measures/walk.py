@@ -1,5 +1,6 @@
 """Users whose way down a list depends on what they found: a walk from hit to hit, what lies between them passed in closed form."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -30,7 +31,7 @@ class Walker(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveUser(UserModel):
+class AdaptiveUser(UserModel, ABC):
     """A user who goes on or not depending on what was found."""
 
     ties: ClassVar = "not offered"
@@ -43,13 +44,13 @@ class AdaptiveUser(UserModel):
         """What gains do to the chance to go on, worked out once for all hits: here they satisfy, each with the chance of its gain."""
         return 1.0 - gains
 
+    @abstractmethod
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Chance to go on from hits at these ranks, given the gain found so far, theirs included."""
-        raise NotImplementedError(type(self).__name__)
 
+    @abstractmethod
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How many of the next `count` ranks, all of gain 0 or 1, those at `rank` see, and the chance to go on beyond them."""
-        raise NotImplementedError(type(self).__name__)
 
     def seen(self, judged: Judged, unjudged: float) -> Seen:
         """What the walk saw."""
