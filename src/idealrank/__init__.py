@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from idealrank.measures.graded import RNDCG, BinG, G, NDCGRel
     from idealrank.measures.groups import APAvgJG, PAvgJG, RprecAvgJG
     from idealrank.measures.judgedness import JudgedShare, Unjudged
-    from idealrank.measures.labels import ARP, LRAP, PWA, Compat
+    from idealrank.measures.labels import ARP, LRAP, PWA, Compat, CoverageError, RankingLoss
     from idealrank.measures.measure import Measure, PerQuery
     from idealrank.measures.nerr import NERR8, NERR9, NERR10, NERR11
     from idealrank.measures.order import AUC, OPA, Accuracy, GradeTau, GradeTauAP, GradeWeightedTau

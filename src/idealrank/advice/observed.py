@@ -127,7 +127,7 @@ def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
     shares = _unjudged_shares(judged)
     within = np.flatnonzero(shares <= 1 - REACH + 1e-12)
     reach = int(within[-1]) + 1 if within.size else 0
-    looked = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
+    looked: list[int] = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
     listed = distinct.size <= _LISTED_GRADES
     return Observed(
         queries=n,

@@ -73,7 +73,7 @@ class Judged:
         parts: Callable[[], Iterator["Judged"]] | None = None,
     ) -> None:
         self.queries = queries
-        self.ties = ties
+        self.ties: Ties = ties
         self.lengths = lengths
         self.returned = returned
         self.alignments = alignments

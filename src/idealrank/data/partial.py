@@ -71,7 +71,7 @@ class _Order:
         if against.any():
             one, two = np.argwhere(against)[0].tolist()
             relation = "above" if above[one, two] else "level with"
-            found = f"document {self._name(local[one])} {relation} {self._name(local[two])}, which another sub-group contradicts"
+            found = f"document {self._name(int(local[one]))} {relation} {self._name(int(local[two]))}, which another sub-group contradicts"
             self._refuse(int(max(self._source[places[one]], self._source[places[two]])), found, _EXPECTED, _HINT)
         self._above[block] |= above
         self._equal[block] |= equal

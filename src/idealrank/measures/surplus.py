@@ -62,7 +62,7 @@ def _first_nonrelevant(preferred: Preferred, wanted: FloatArray, too_many: BoolA
         return before
 
     def tied(which: BoolArray) -> FloatArray:
-        size: FloatArray = np.bincount(tie, weights=which)[tie]
+        size: FloatArray = np.bincount(tie, weights=which)[tie].astype(np.float64)
         return size
 
     place = above(~relevant, of_group)

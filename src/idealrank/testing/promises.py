@@ -173,7 +173,7 @@ def _outside(measure: Measure, case: Case) -> str:
 def _beaten_ideal(measure: Measure, case: Case) -> str:
     gain = getattr(measure.under(case.convention), "gain", None)
     grades = case.qrels["q1"]
-    worth = {d: float(gain(np.array([grades[d]]))[0]) if callable(gain) else grades[d] for d in case.run["q1"]}
+    worth = {d: float(np.asarray(gain(np.array([grades[d]])))[0]) if callable(gain) else grades[d] for d in case.run["q1"]}
     ideal = {"q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}}
     best, value = (evaluated(measure, case.qrels, run, case.convention).values[0, 0] for run in (ideal, case.run))
     if measure.direction * value <= measure.direction * best + _TOLERANCE or np.isnan(best) or np.isnan(value):
