@@ -19,6 +19,6 @@ def shared_file(*parts: str) -> Path:
 
 
 # The default run tries the same examples every time, so that a failure belongs to the change at hand; `thorough` looks for new ones.
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=3000)
 settings.load_profile("default")

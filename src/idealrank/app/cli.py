@@ -43,6 +43,8 @@ Start here:
   idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm --per-query --format csv
   idealrank explain qrels.txt bm25.run --query q1
   idealrank conventions lightgbm
+  idealrank advise qrels.txt bm25.run
+  idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
 Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank, 130 interrupted.
 """

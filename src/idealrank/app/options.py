@@ -23,7 +23,8 @@ Decorator = Callable[[Command], Command]
 
 measures: Decorator = click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
-    help=f"nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; repeat it, or put commas between.  [default: {','.join(DEFAULT_MEASURES)}]",
+    help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists them. Repeat it, or put commas between.  "
+    f"[default: {','.join(DEFAULT_MEASURES)}]",
 )  # fmt: skip
 one_measure: Decorator = click.option(
     "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, help="The measure to explain."

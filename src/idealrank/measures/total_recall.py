@@ -165,7 +165,7 @@ class RecallArea(NeedsRelevant):
     """Area under the curve of recall against documents read, as a share of the area of the best order.
 
     ``RecallArea@k = sum over relevant documents at ranks r <= m of (m - r + 1/2) / (b m - b^2 / 2)`` with m = min(k, length of the list)
-    and b = min(m, |relevant|), in [0, 1]: the curve rises in a straight line over each relevant document.
+    and b the smaller of m and the number of relevant documents, in [0, 1]: the curve rises in a straight line over each relevant document.
 
     Parameters
     ----------
