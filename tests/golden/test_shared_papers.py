@@ -11,7 +11,7 @@ import idealrank as ir
 from tests.conftest import shared_file
 
 GAINS = {"exp": "exp2", "lin": "linear"}
-DISCOUNTS = {"log2": "log2", "jk2": "jarvelin(2)", "zipf": "reciprocal", "r^-0.5": "power(0.5)"}
+DISCOUNTS = {"log2": "log2", "jk2": "jarvelin(2)", "zipf": "reciprocal", "r^-0.5": "zipf(0.5)"}
 
 
 @cache
@@ -87,7 +87,7 @@ def test_a_thousand_documents_under_every_discount_and_cutoff() -> None:
     labels = (rng.random(case["n"]) < 0.1 + 0.8 * (1 - place)).astype(np.int64)
     assert (labels.sum(), labels[:20].tolist()) == (case["l"], case["first20"])
     texts = {
-        "log": "nDCG", "r^-0.5": "nDCG(discount=power(0.5))", "1/r": "nDCG(discount=reciprocal)", "2^-r": "nDCG(discount=exponential(2))",
+        "log": "nDCG", "r^-0.5": "nDCG(discount=zipf(0.5))", "1/r": "nDCG(discount=reciprocal)", "2^-r": "nDCG(discount=geometric(2))",
         "log@200": "nDCG@0.2n", "log@10": "nDCG@10", "log@31": "nDCG@sqrt(n)",
     }  # fmt: skip
     means = ir.evaluate(labels, -place, list(texts.values())).mean()

@@ -114,9 +114,10 @@ def test_functions_must_give_numbers() -> None:
         ("log(10)", lambda r: 1 / math.log10(r + 1)),
         ("jarvelin(2)", lambda r: 1 / math.log2(r) if r >= 2 else 1.0),
         ("jarvelin(10)", lambda r: 1 / math.log10(r) if r >= 10 else 1.0),
-        ("power(0.5)", lambda r: r**-0.5),
-        ("reciprocal", lambda r: 1 / r),
-        ("exponential(2)", lambda r: 2.0**-r),
+        ("zipf(0.5)", lambda r: r**-0.5),
+        ("zipf", lambda r: 1 / r),
+        ("geometric(2)", lambda r: 2.0**-r),
+        ("geometric(0.8)", lambda r: 0.8**r),
         ("linear", lambda r: max(40 - r, 0)),
         ("[1,0.5,0.25]", lambda r: [1, 0.5, 0.25][r - 1] if r <= 3 else 0.0),
     ],
@@ -133,6 +134,24 @@ def test_discounts_are_their_formulas(text: str, formula: Callable[[int], float]
     assert make_discount(discount.text).text == discount.text
 
 
+@pytest.mark.parametrize(
+    ("spelling", "text"),
+    [
+        ("power(0.5)", "zipf(0.5)"),
+        ("reciprocal", "zipf(1)"),
+        ("ZIPF( 2 )", "zipf(2)"),
+        ("exponential(2)", "geometric(2)"),
+        ("ln", "log(2.718281828459045)"),
+    ],
+)
+def test_other_names_of_a_discount_are_read(spelling: str, text: str) -> None:
+    """As the papers and other tools say it; one discount has one text."""
+    assert make_discount(spelling) == make_discount(text)
+    assert str(ir.parse_measure(f"nDCG(discount={spelling})@10")) == f"nDCG(discount={text})@10"
+    evaluation = ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, [f"nDCG(discount={spelling})@10"])
+    assert evaluation.mean()[f"nDCG(discount={spelling})@10"] == evaluation.mean()[f"nDCG(discount={text})@10"]
+
+
 def test_a_discount_may_be_any_function_or_table() -> None:
     """Of ranks, of ranks and list lengths, or a sequence of weights; expected values over ties included."""
     for ties, scores in (("input", SCORES), ("expected", [1.0, 1.0, 1.0, 0.5, 0.5, 0.5])):
@@ -144,7 +163,7 @@ def test_a_discount_may_be_any_function_or_table() -> None:
 @pytest.mark.parametrize(
     "discount",
     [
-        "log(1)", "jarvelin(0)", "power(-1)", "exponential(1)", "steps", "log2(3", "[]", "[a]", "log(inf)", "power(inf)",
+        "log(1)", "jarvelin(0)", "zipf(-1)", "geometric(1)", "geometric(0)", "steps", "log2(3", "[]", "[a]", "log(inf)", "zipf(inf)",
         "exponential(inf)", "jarvelin(inf)", "[1,nan]", [1, math.inf], [], ["a"], 5,
     ],
 )  # fmt: skip
@@ -170,7 +189,7 @@ def test_threads_that_need_more_ranks_at_once_share_one_table() -> None:
     assert discount.between(ranks, ranks, ranks) == pytest.approx(1 / ranks, abs=1e-14)
 
 
-@pytest.mark.parametrize("text", ["log2", "log(3)", "jarvelin(2)", "power(0.5)", "reciprocal", "exponential(2)", "linear", "[1,0.5]"])
+@pytest.mark.parametrize("text", ["log2", "log(3)", "jarvelin(2)", "zipf(0.5)", "geometric(2)", "geometric(0.8)", "linear", "[1,0.5]"])
 def test_discounts_go_to_other_processes(text: str) -> None:
     """Evaluations are made in several processes and merged in one."""
     discount = pickle.loads(pickle.dumps(make_discount(text)))

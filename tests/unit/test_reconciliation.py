@@ -104,7 +104,7 @@ def test_a_changed_switch_is_found_and_told() -> None:
 
 
 def test_two_switches_are_tried_when_nothing_else_fits() -> None:
-    value = value_of("standard,ties=best,discount=power(1)", "nDCG")
+    value = value_of("standard,ties=best,discount=zipf(1)", "nDCG")
 
     found = reconcile(Qrels(GRADES), Run(SCORES), f"{value:.10f}", "nDCG")
 

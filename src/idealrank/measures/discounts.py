@@ -184,15 +184,17 @@ def _jarvelin(base: float) -> RankDiscount:
     return RankDiscount(f"jarvelin({number_text(base)})", lambda rank: 1.0 if rank < base else 1.0 / log(rank))
 
 
-def _power(beta: float) -> RankDiscount:
+def _zipf(beta: float) -> RankDiscount:
     if not 0 < beta < math.inf:
-        raise OptionError(f"discount=power({beta:g}): expected an exponent above 0")
-    return RankDiscount(f"power({number_text(beta)})", (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)))
+        raise OptionError(f"discount=zipf({beta:g}): expected an exponent above 0")
+    return RankDiscount(f"zipf({number_text(beta)})", (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)))
 
 
-def _exponential(base: float) -> RankDiscount:
-    _check_base("exponential", base)
-    return RankDiscount(f"exponential({number_text(base)})", lambda rank: math.pow(base, -rank))
+def _geometric(base: float) -> RankDiscount:
+    if not 0 < base < math.inf or base == 1:
+        raise OptionError(f"discount=geometric({base:g}): expected a base above 1, or a ratio between 0 and 1")
+    text = f"geometric({number_text(base)})"
+    return RankDiscount(text, (lambda rank: math.pow(base, -rank)) if base > 1 else (lambda rank: math.pow(base, rank)))
 
 
 def _table(weights: Sequence[Any]) -> RankDiscount:
@@ -206,8 +208,10 @@ def _table(weights: Sequence[Any]) -> RankDiscount:
     return RankDiscount(text, lambda rank: listed[rank - 1] if rank <= len(listed) else 0.0)
 
 
-_FAMILIES: dict[str, Callable[[float], RankDiscount]] = {"log": _log, "jarvelin": _jarvelin, "power": _power, "exponential": _exponential}
-_NAMES = {"log2": ("log", 2.0), "reciprocal": ("power", 1.0), "zipf": ("power", 1.0), "jarvelin": ("jarvelin", 2.0), "ln": ("log", math.e)}
+_FAMILIES: dict[str, Callable[[float], RankDiscount]] = {
+    "log": _log, "jarvelin": _jarvelin, "zipf": _zipf, "power": _zipf, "geometric": _geometric, "exponential": _geometric,
+}  # fmt: skip
+_NAMES = {"log2": ("log", 2.0), "reciprocal": ("zipf", 1.0), "zipf": ("zipf", 1.0), "jarvelin": ("jarvelin", 2.0), "ln": ("log", math.e)}
 
 
 def make_discount(discount: DiscountLike) -> Discount:
@@ -217,7 +221,8 @@ def make_discount(discount: DiscountLike) -> Discount:
     ----------
     discount : Discount, str, sequence or callable
         ``"log2"`` = 1/log2(rank + 1), ``"log(b)"``, ``"jarvelin(b)"`` = 1 before rank b and 1/log_b(rank) from it on,
-        ``"power(beta)"`` = rank^-beta, ``"reciprocal"`` = 1/rank, ``"exponential(b)"`` = b^-rank, ``"linear"`` = n - rank,
+        ``"zipf(beta)"`` or ``"power(beta)"`` = rank^-beta, ``"reciprocal"`` = 1/rank, ``"geometric(b)"`` or ``"exponential(b)"`` =
+        b^-rank for a base b above 1 and b^rank for a ratio b below 1, ``"linear"`` = n - rank,
         weights of ranks 1, 2, ... (0 beyond), or a vectorised function of ranks, or of ranks and list lengths.
 
     Raises
@@ -256,6 +261,6 @@ def make_discount(discount: DiscountLike) -> Discount:
         if isinstance(error, OptionError):
             raise
     raise OptionError(
-        f"discount={discount}: expected log2 | log(BASE) | jarvelin(BASE) | power(BETA) | reciprocal | exponential(BASE) | linear | "
+        f"discount={discount}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) | reciprocal | geometric(BASE) | linear | "
         "[WEIGHT,...], or a function in Python"
     )

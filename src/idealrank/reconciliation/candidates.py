@@ -26,7 +26,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "missing": get_args(Missing),
     "without_judgments": get_args(WithoutJudgments),
     "gain": ("linear", "exp2", "power(2)"),
-    "discount": ("log2", "jarvelin(2)", "jarvelin(10)", "power(1)", "linear", "log(2.718281828459045)", "log(10)"),
+    "discount": ("log2", "jarvelin(2)", "jarvelin(10)", "zipf(1)", "linear", "log(2.718281828459045)", "log(10)"),
     "ideal": get_args(Ideal),
     "no_relevant": get_args(NoRelevant),
     "rounding": get_args(Rounding),

@@ -62,7 +62,7 @@ WORDS: dict[str, SwitchWords] = {
         "a query of the run without judgments",
     ),
     "gain": SwitchWords("the gain", "gain", {}, "a relevant document with a grade other than 1"),
-    "discount": SwitchWords("the discount", "discount", {"power(1)": "1/rank"}, "relevant documents at different ranks below the first"),
+    "discount": SwitchWords("the discount", "discount", {"zipf(1)": "1/rank"}, "relevant documents at different ranks below the first"),
     "ideal": SwitchWords(
         "the ideal", "ideal of",
         {

@@ -46,7 +46,7 @@ _ROUNDING = {
 }
 _RECALL_POINTS = {"rounded": "rounded to whole documents", "truncated": "the whole part of level x relevant + 0.9"}
 _GAIN = {"linear": "the grade", "exp2": "2^grade - 1"}
-_DISCOUNT = {"log2": "1/log2(rank + 1)", "power(1)": "1/rank", "linear": "list length - rank"}
+_DISCOUNT = {"log2": "1/log2(rank + 1)", "zipf(1)": "1/rank", "linear": "list length - rank"}
 
 # Switch -> (what it is about, words of its values). Values without an entry stand for themselves.
 WORDS: dict[str, tuple[str, dict[str, str]]] = {

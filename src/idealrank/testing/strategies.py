@@ -24,7 +24,18 @@ DOCUMENTS = ("d1", "d10", "d2", "D2", "é", "doc-3", "~", "0")
 SCORES = (2.0, 1.0, 1.0 + 1e-9, 0.5, 0.0, -0.0, -1.5)
 CUTOFFS = (None, 1, 2, 3, 5, 10, "0.2n", "0.5n", "sqrt(n)", "n^0.25")
 GAINS = ("linear", "exp2", "power(1.5)", "{-2:-1,-1:0,0:0,1:3,2:1,3:2}")
-DISCOUNTS = ("log2", "log(10)", "jarvelin(2)", "jarvelin(3.5)", "power(0.5)", "reciprocal", "exponential(2)", "linear", "[1,0.5,0.25]")
+DISCOUNTS = (
+    "log2",
+    "log(10)",
+    "jarvelin(2)",
+    "jarvelin(3.5)",
+    "zipf(0.5)",
+    "reciprocal",
+    "geometric(2)",
+    "geometric(0.8)",
+    "linear",
+    "[1,0.5,0.25]",
+)
 
 
 def drawn_from() -> Any:
