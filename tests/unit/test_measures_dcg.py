@@ -48,6 +48,25 @@ def test_a_gain_may_be_any_function_or_table() -> None:
     assert ir.ndcg(LABELS, SCORES, gain={0: 0, 1: 1, 2: 4, 3: 9}) == pytest.approx(squares, abs=1e-15)
 
 
+def test_a_table_need_not_say_that_grade_0_gains_nothing() -> None:
+    """Grade 0 that is not in a table gains 0, in the order of gains too; any other such grade is an error."""
+    assert ir.ndcg(LABELS, SCORES, gain={1: 1, 2: 4, 3: 9}) == pytest.approx(ir.ndcg(LABELS, SCORES, gain="power(2)"), abs=1e-15)
+    assert make_gain("{1:5}").text == "{1:5}"
+    assert ir.dcg([1, 0], [0.1, 0.9], gain={1: -5}, cutoff=1)[0] == 0.0
+    best = ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, ["iDCG(gain={1:-5})@1"]).mean()
+    assert best["iDCG(gain={1:-5})@1"] == 0.0
+    with pytest.raises(
+        ir.InputError, match=r"gain=\{1:5\}: found grade 2, expected one of 0, 1; \*:\* in the table makes every other grade"
+    ):
+        ir.ndcg([0, 1, 2], [3, 2, 1], gain={1: 5})
+
+
+def test_a_negative_grade_made_0_gains_what_grade_0_does() -> None:
+    """Also where a table pays for grade 0; an unjudged document gains nothing."""
+    found = ir.evaluate({"q": {"a": -1}}, {"q": ["x", "a"]}, ["DCG(gain={0:3})"])
+    assert found.mean()["DCG(gain={0:3})"] == pytest.approx(3 / math.log2(3), abs=1e-12)
+
+
 def test_a_gain_that_falls_has_its_ideal_by_gain() -> None:
     """Grade 1 worth more than grade 3: the ideal list shows grade 1 first."""
     gain = {0: 0, 1: 3, 2: 2, 3: 1}

@@ -108,12 +108,12 @@ class PowerGain:
 
 @dataclass(frozen=True)
 class TableGain:
-    """A gain per grade; a grade that is not in the table is an error, or its own gain where `others` says so.
+    """A gain per grade; of grades that are not in the table 0 gains 0 and others are an error, or their own gains if `others` says so.
 
     Examples
     --------
-    >>> TableGain(((0.0, 0.0), (1.0, 5.0)))(np.array([1.0]))
-    array([5.])
+    >>> TableGain(((1.0, 5.0),))(np.array([0.0, 1.0]))
+    array([0., 5.])
     >>> TableGain(((1.0, 5.0),), others=True)(np.array([1.0, 2.0]))
     array([5., 2.])
     """
@@ -128,18 +128,25 @@ class TableGain:
 
     @property
     def rising(self) -> bool:
-        gains = [gain for _, gain in sorted(self.entries)]
+        gains = [gain for _, gain in sorted(self._table.items())]
         return gains == sorted(gains) and not self.others
 
+    @property
+    def _table(self) -> dict[float, float]:
+        return {0.0: 0.0} | dict(self.entries)
+
     def __call__(self, grades: FloatArray) -> FloatArray:
-        table = dict(self.entries)
+        table = self._table
         known = np.array(sorted(table))
         place = np.minimum(np.searchsorted(known, grades), known.size - 1)
         wrong = known[place] != grades
         if self.others:
             return np.where(wrong, grades, np.array([table[float(grade)] for grade in known])[place])
         if wrong.any():
-            raise InputError(f"gain={self.text}: found grade {grades[wrong][0]:g}, expected one of {', '.join(f'{g:g}' for g in known)}")
+            raise InputError(
+                f"gain={self.text}: found grade {grades[wrong][0]:g}, expected one of {', '.join(f'{g:g}' for g in known)}; "
+                "*:* in the table makes every other grade its own gain"
+            )
         return np.array([table[float(grade)] for grade in known])[place]
 
 
@@ -182,8 +189,9 @@ def make_gain(gain: GainLike) -> Gain:
     Parameters
     ----------
     gain : Gain, str, mapping or callable
-        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function. In a
-        table ``*:*`` says that every other grade is its own gain.
+        ``"linear"``, ``"exp2"``, ``"power(1.5)"``, ``"{0:0,1:1,2:5}"``, a mapping from grade to gain, or a vectorised function. A
+        table need not say that grade 0 gains 0; ``*:*`` in it says that every other grade is its own gain. A negative grade that the
+        convention makes 0 gains what grade 0 does.
 
     Raises
     ------

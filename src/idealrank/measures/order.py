@@ -139,7 +139,7 @@ class Accuracy(NeedsRelevant):
         "Choose it to watch training: it is what a pairwise loss pushes up, on the candidates at hand. Not to compare systems: it does "
         "not see what was not returned, and a mistake at the bottom costs as much as one at the top."
     )
-    proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests"
+    proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests; its means asked beside others"
 
     def compute(self, judged: Judged) -> PerQuery:
         """Accuracy of every query."""
