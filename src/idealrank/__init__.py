@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
+    from idealrank import theory
     from idealrank.advice import Advice
     from idealrank.api import dcg, evaluate, ndcg, read_assessors, read_preferences, read_qrels, read_run
     from idealrank.conventions import PRESETS, Convention
@@ -220,10 +221,13 @@ __all__ = [
     "read_run",
     "reconcile",
     "split_difference",
+    "theory",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "theory":
+        return import_module("idealrank.theory")
     home = _HOMES.get(name) or import_module("idealrank.measures").CLASS_HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'idealrank' has no attribute {name!r}")

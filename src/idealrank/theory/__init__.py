@@ -1,0 +1,28 @@
+"""What NDCG converges to as lists grow, and which discounts and cutoffs can tell two rankers apart (Wang et al. 2013, COLT).
+
+The theory is about more and more documents under one query. Measures of many queries under short lists are what the rest of the
+package is for.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES: dict[str, str] = {
+    "RelevanceModel": "relevance",
+}
+
+__all__ = [
+    "RelevanceModel",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

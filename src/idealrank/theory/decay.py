@@ -1,0 +1,232 @@
+"""How discounts fall and cutoffs grow as lists do: the families that the theorems speak of.
+
+Weights here are those of natural logarithms, D(r) = 1/log(1 + r), whatever the base: a constant factor cancels in NDCG.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.special import expi
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import RelativeCutoff, cutoff_text, make_cutoff, resolve_cutoff
+from idealrank.measures.discounts import Discount, DiscountLike, LinearDiscount, RankDiscount, make_discount
+
+Kind: TypeAlias = Literal["logarithmic", "zipf", "geometric", "linear", "finite", "unknown"]
+Depth: TypeAlias = Literal["whole", "share", "power", "constant"]
+_Real: TypeAlias = Callable[[FloatArray], FloatArray]
+# D, its integral from 1, its first derivative and its third: what the Euler-Maclaurin formula needs.
+_Functions: TypeAlias = tuple[_Real, _Real, _Real, _Real]
+
+_DIRECT = 128  # ranks that are summed one by one before the Euler-Maclaurin formula takes over
+
+
+@dataclass(frozen=True)
+class Decay:
+    """A discount as a function of real ranks from 1 on, its integral, and what the sum has beyond the integral.
+
+    Parameters
+    ----------
+    discount : Discount
+        As measures use it.
+    kind : str
+        ``"logarithmic"`` (log2, log(b), jarvelin(b)), ``"zipf"``, ``"geometric"``, ``"linear"``, ``"finite"`` (a table of weights)
+        or ``"unknown"`` (a function of the user's).
+    exponent : float
+        b of zipf(b) = r^-b; ratio of geometric; base of jarvelin; else 0.
+
+    Examples
+    --------
+    >>> decay_of("zipf(0.5)").kappa
+    0.53964549119...
+    >>> decay_of("log2").summable, decay_of("geometric(2)").summable
+    (False, True)
+    """
+
+    discount: Discount
+    kind: Kind
+    exponent: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """Text of the discount."""
+        return self.discount.text
+
+    @property
+    def summable(self) -> bool | None:
+        """Whether the weights of all ranks have a finite sum; None where nobody can know."""
+        if self.kind == "unknown":
+            return None
+        return self.kind in {"geometric", "finite"} or (self.kind == "zipf" and self.exponent > 1)
+
+    def weight(self, rank: FloatArray) -> FloatArray:
+        """D at real ranks from 1 on, shape of `rank`; for logarithmic, zipf and geometric discounts."""
+        return self._functions[0](rank)
+
+    def integral(self, rank: FloatArray) -> FloatArray:
+        """F(t), the integral of D from 1 to t >= 1, shape of `rank`."""
+        return self._functions[1](rank)
+
+    @cached_property
+    def kappa(self) -> float:
+        """What the sum of D over ranks 1 to n has beyond its integral from 1 to n, as n grows; Euler-Maclaurin."""
+        weight, integral, slope, third = self._functions
+        ranks = max(_DIRECT, math.ceil(self.exponent) + 1)  # beyond the base of jarvelin
+        last = np.array([float(ranks)])
+        total = math.fsum(weight(np.arange(1.0, ranks + 1.0)).tolist())
+        return float(total - integral(last)[0] - weight(last)[0] / 2 - slope(last)[0] / 12 + third(last)[0] / 720)
+
+    @cached_property
+    def _functions(self) -> _Functions:
+        if self.kind == "zipf":
+            return _zipf(self.exponent)
+        if self.kind == "geometric":
+            return _geometric(self.exponent)
+        if self.kind == "logarithmic":
+            return _jarvelin(self.exponent) if self.exponent else _logarithmic()
+        raise OptionError(
+            f"discount={self.text} has no integral of its own here; expected log2, log(b), jarvelin(b), zipf(b) or geometric(b)"
+        )
+
+
+def decay_of(discount: DiscountLike) -> Decay:
+    """The family of a discount.
+
+    Raises
+    ------
+    OptionError
+        The discount is unknown.
+
+    Examples
+    --------
+    >>> decay_of("zipf(0.5)").kind, decay_of([1, 0.5]).kind
+    ('zipf', 'finite')
+    """
+    made = make_discount(discount)
+    if isinstance(made, LinearDiscount):
+        return Decay(made, "linear")
+    if not isinstance(made, RankDiscount):
+        return Decay(made, "unknown")
+    name, _, parameter = made.text.partition("(")
+    if name in {"log2", "log"}:
+        return Decay(made, "logarithmic")
+    if name == "jarvelin":
+        return Decay(made, "logarithmic", float(parameter[:-1]))
+    if name == "zipf":
+        return Decay(made, "zipf", float(parameter[:-1]))
+    if name == "geometric":
+        base = float(parameter[:-1])
+        return Decay(made, "geometric", 1 / base if base > 1 else base)
+    return Decay(made, "finite")
+
+
+def _zipf(beta: float) -> _Functions:
+    def integral(rank: FloatArray) -> FloatArray:
+        logarithm = np.log(rank)
+        return logarithm if beta == 1 else np.expm1((1 - beta) * logarithm) / (1 - beta)
+
+    factor = -beta * (beta + 1) * (beta + 2)
+    return lambda r: r**-beta, integral, lambda r: -beta * r ** (-beta - 1), lambda r: factor * r ** (-beta - 3)
+
+
+def _geometric(ratio: float) -> _Functions:
+    rate = math.log(ratio)
+
+    def weight(rank: FloatArray) -> FloatArray:
+        return np.exp(rate * rank)
+
+    return weight, lambda r: (weight(r) - ratio) / rate, lambda r: rate * weight(r), lambda r: rate**3 * weight(r)
+
+
+def _logarithmic() -> _Functions:
+    def integral(rank: FloatArray) -> FloatArray:
+        difference: FloatArray = expi(np.log1p(rank)) - expi(math.log(2.0))
+        return difference
+
+    return lambda r: 1 / np.log1p(r), integral, lambda r: -1 / ((1 + r) * np.log1p(r) ** 2), lambda r: _third(1 + r)
+
+
+def _third(x: FloatArray) -> FloatArray:
+    """Third derivative of 1 / log x."""
+    logarithm = np.log(x)
+    return -(2 / logarithm**2 + 6 / logarithm**3 + 6 / logarithm**4) / x**3
+
+
+def _jarvelin(base: float) -> _Functions:
+    """1 before rank b, log b / log r from it on, over log b to be of one size with the other logarithms."""
+    size = math.log(base)
+
+    def integral(rank: FloatArray) -> FloatArray:
+        # Before the base the integrand is written so that it stays finite where it is not used.
+        late = np.maximum(rank, base)
+        grown: FloatArray = np.where(rank < base, (rank - 1) / size, (base - 1) / size + expi(np.log(late)) - expi(size))
+        return grown
+
+    def weight(rank: FloatArray) -> FloatArray:
+        return 1 / np.log(np.maximum(rank, base))
+
+    def slope(rank: FloatArray) -> FloatArray:
+        return np.where(rank < base, 0.0, -1 / (rank * np.log(np.maximum(rank, base)) ** 2))
+
+    return weight, integral, slope, lambda r: np.where(r < base, 0.0, _third(np.maximum(r, base)))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A cutoff as a function of the list length n.
+
+    Parameters
+    ----------
+    text : str
+        ``""`` for the whole list, else what stands after the @.
+    kind : str
+        ``"whole"``, ``"share"`` (c n), ``"power"`` (n^a, a < 1) or ``"constant"``.
+    size : float
+        c, a or the constant; 1 for the whole list.
+
+    Examples
+    --------
+    >>> growth_of("0.2n").size, growth_of("sqrt(n)").kind, growth_of("sqrt(n)").at(100)
+    (0.2, 'power', 10)
+    """
+
+    text: str
+    kind: Depth
+    size: float
+
+    def at(self, n: int) -> int:
+        """How many ranks count in a list of n."""
+        return min(n, int(resolve_cutoff(make_cutoff(self.text.removeprefix("@") or None), np.array([n]))[0]))
+
+
+def growth_of(cutoff: "int | str | RelativeCutoff | None") -> Growth:
+    """The family of a cutoff.
+
+    Raises
+    ------
+    OptionError
+        It is none that measures know; or a share of 1 or more, which is the whole list.
+
+    Examples
+    --------
+    >>> growth_of(None).kind, growth_of(10).kind
+    ('whole', 'constant')
+    """
+    made = make_cutoff(cutoff)
+    text = cutoff_text(made)
+    if made is None:
+        return Growth(text, "whole", 1.0)
+    if isinstance(made, int):
+        return Growth(text, "constant", float(made))
+    if made.text == "sqrt(n)":
+        return Growth(text, "power", 0.5)
+    size = float(Fraction(made.text.removeprefix("n^").removesuffix("n")))
+    if size >= 1:
+        return Growth("", "whole", 1.0)
+    return Growth(text, "power" if made.text.startswith("n^") else "share", size)

@@ -1,0 +1,164 @@
+"""How relevance depends on the place in a ranking: the model that every statement of the theory is about."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.gains import GainLike, make_gain
+from idealrank.theory.quadrature import integrate
+
+Chance: TypeAlias = Callable[[FloatArray], FloatArray]
+ModelLike: TypeAlias = "RelevanceModel | Chance | Mapping[float, Chance]"
+
+_GRID = np.linspace(0.0, 1.0, 257)
+_SLACK = 1e-9  # what rounding may take a chance beyond 0 and 1
+
+
+@dataclass(frozen=True)
+class RelevanceModel:
+    """The chance of each grade at each canonical score.
+
+    The canonical score s of a document is the share of documents that the ranker scores lower: uniform on [0, 1], 1 at the top
+    (Wang et al., Lemma 3; it needs a ranker without ties). `ybar(s)` is the chance that a document of canonical score s is relevant.
+
+    Parameters
+    ----------
+    gains : tuple of float
+        What each grade is worth, falling: y_1 > y_2 > ... > y_q > 0. (1.0,) for binary relevance.
+    chances : tuple of callable
+        For each gain the chance P(Y = y_j | s): vectorised on [0, 1]. What they leave to 1 is the chance of gain 0.
+    points : tuple of float
+        Canonical scores at which a chance has a kink or a jump.
+
+    Examples
+    --------
+    >>> model = RelevanceModel.of(lambda s: 0.1 + 0.8 * s)
+    >>> model.expected(np.array([0.0, 1.0])), model.reached
+    (array([0.1, 0.9]), (0.5,))
+    """
+
+    gains: tuple[float, ...]
+    chances: tuple[Chance, ...]
+    points: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, ybar: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> "RelevanceModel":
+        """A model from a function (binary relevance), or from a mapping of grades to functions.
+
+        Parameters
+        ----------
+        ybar : callable, mapping or RelevanceModel
+            A vectorised function on [0, 1] with values in [0, 1], or one for each grade above 0: ``{1: ..., 2: ...}``.
+        points : iterable of float, optional
+            Where it has kinks or jumps, in (0, 1).
+        gain : str, mapping or callable, optional
+            What a grade is worth, see `make_gain`; binary relevance is grade 1.
+
+        Raises
+        ------
+        InputError
+            A function is not vectorised, or gives what is no chance, or the chances of all grades sum to more than 1.
+        OptionError
+            Grades or gains are not above 0, or two grades have one gain; or the points are not in (0, 1).
+        """
+        if isinstance(ybar, RelevanceModel):
+            return ybar
+        by_grade = ybar if isinstance(ybar, Mapping) else {1.0: ybar}
+        worth = sorted(((_gain_of(grade, gain), chance) for grade, chance in by_grade.items()), key=lambda pair: -pair[0])
+        gains = tuple(value for value, _ in worth)
+        if not gains or len(set(gains)) < len(gains):
+            raise OptionError(f"gains {gains}: expected a different one for each grade, and at least one grade")
+        model = cls(gains, tuple(chance for _, chance in worth), _checked_points(points))
+        model._check()
+        return model
+
+    def _check(self) -> None:
+        total = np.zeros(_GRID.size)
+        for gain, chance in zip(self.gains, self.chances, strict=True):
+            total += _checked_chance(chance, f"the chance of gain {gain:g}" if len(self.gains) > 1 else "ybar")
+        if total.max() > 1 + _SLACK:
+            raise InputError(f"the chances of all grades sum to {total.max():g} at s = {_GRID[total.argmax()]:g}, expected at most 1")
+
+    def expected(self, score: FloatArray) -> FloatArray:
+        """E[Y | s], the expected gain at each canonical score, shape of `score`; ybar(s) for binary relevance."""
+        total: FloatArray = np.zeros(np.shape(score))
+        for gain, chance in zip(self.gains, self.chances, strict=True):
+            total = total + gain * values_of(chance, score)
+        return total
+
+    def expected_from_top(self, depth: FloatArray) -> FloatArray:
+        """E[Y | s = 1 - depth]: the expected gain at a share `depth` of the list, counted from its top."""
+        return self.expected(1.0 - np.asarray(depth, np.float64))
+
+    @property
+    def depths(self) -> tuple[float, ...]:
+        """The points, counted from the top of the list."""
+        return tuple(sorted(1.0 - point for point in self.points))
+
+    @cached_property
+    def reached(self) -> tuple[float, ...]:
+        """R_j = P(Y >= y_j), rising; the last is the share of documents with a gain, p for binary relevance."""
+        shares = [integrate(partial(values_of, chance), 0.0, 1.0, points=self.points) for chance in self.chances]
+        return tuple(min(float(total), 1.0) for total in np.cumsum(shares))
+
+    @property
+    def share(self) -> float:
+        """P(Y > 0): p for binary relevance."""
+        return self.reached[-1]
+
+    @property
+    def at_top(self) -> float:
+        """E[Y | s = 1]: the expected gain at the very top."""
+        return float(self.expected(np.array([1.0]))[0])
+
+
+def values_of(chance: Chance, score: FloatArray) -> FloatArray:
+    """A chance at each canonical score; a function that gives one number is a constant.
+
+    Raises
+    ------
+    InputError
+        The function gives another shape.
+
+    Examples
+    --------
+    >>> values_of(lambda s: 0.5, np.array([0.0, 1.0]))
+    array([0.5, 0.5])
+    """
+    values = np.asarray(chance(score), np.float64)
+    if values.shape not in {(), np.shape(score)}:
+        raise InputError(f"a chance gave shape {values.shape} for scores of shape {np.shape(score)}; expected one value for each score")
+    return np.broadcast_to(values, np.shape(score))
+
+
+def _gain_of(grade: float, gain: GainLike) -> float:
+    if not grade > 0:
+        raise OptionError(f"grade {grade:g} of a model: expected grades above 0; what the chances leave to 1 is grade 0")
+    value = float(make_gain(gain)(np.array([float(grade)]))[0])
+    if not 0 < value < np.inf:
+        raise OptionError(f"gain {value:g} of grade {grade:g}: the theory is about gains above 0")
+    return value
+
+
+def _checked_points(points: Iterable[float]) -> tuple[float, ...]:
+    found = tuple(sorted({float(point) for point in points}))
+    if any(not 0 < point < 1 for point in found):
+        raise OptionError(f"points={list(found)}: expected canonical scores between 0 and 1")
+    return found
+
+
+def _checked_chance(chance: Chance, name: str) -> FloatArray:
+    """Values on a grid, checked."""
+    if not callable(chance):
+        raise InputError(f"{name}: found {chance!r}, expected a vectorised function of canonical scores, as in `lambda s: 0.1 + 0.8 * s`")
+    values = values_of(chance, _GRID)
+    wrong = ~((values >= -_SLACK) & (values <= 1 + _SLACK))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise InputError(f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected chances from 0 to 1")
+    return values
