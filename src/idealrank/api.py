@@ -11,7 +11,7 @@ from idealrank import evaluation as core
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
-from idealrank.data.joining import Judgments
+from idealrank.data.joining import Judgments, tables_of
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.preferences import PreferenceQrels
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -25,6 +25,7 @@ from idealrank.io.provenance import input_files
 from idealrank.io.reading import read_qrels, read_run
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
+from idealrank.measures.defaults import default_measures
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.measures.in_blocks import list_values
@@ -34,9 +35,7 @@ from idealrank.measures.parse import MeasureLike
 AnyTable: TypeAlias = Any
 """A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
 
-DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
-
-__all__ = ["DEFAULT_MEASURES", "dcg", "evaluate", "ndcg", "read_assessors", "read_preferences", "read_qrels", "read_run"]
+__all__ = ["dcg", "evaluate", "ndcg", "read_assessors", "read_preferences", "read_qrels", "read_run"]
 
 
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels:
@@ -101,7 +100,7 @@ def is_array(value: Any) -> bool:
 def evaluate(
     qrels: AnyTable,
     run: AnyTable,
-    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_MEASURES,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     convention: "Convention | str" = "standard",
     *,
     group: Any = None,
@@ -121,8 +120,9 @@ def evaluate(
         Judgments; preferences and judgments of several assessors are for the measures that need them.
     run : path, mapping, dataframe, Run, or array of scores
         What the system returned; an array when `qrels` is one.
-    measures : measure or iterable of them
-        `Measure` values or texts such as ``"nDCG@10"``.
+    measures : measure or iterable of them, optional
+        `Measure` values or texts such as ``"nDCG@10"``; default nDCG@10, nDCG, AP, RR, P@10 and R@100, or for preferences
+        prefs_simp, prefs_pair and prefs_avgjg, and for several assessors AP_avgjg and P_avgjg@10.
     convention : str or Convention
         A preset, with switches if need be: ``"lightgbm,ties=expected"``.
     group, offsets, qid, mask, padding
@@ -158,13 +158,14 @@ def evaluate(
         if max_documents is not None:
             raise InputError("max_documents belongs to runs with document ids; for arrays use a cutoff of the measure, as in AP@10")
         lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
-        return core.evaluate_lists(lists, measures, convention, threads=threads)
+        return core.evaluate_lists(lists, default_measures() if measures is None else measures, convention, threads=threads)
     if any(option is not None for option in (group, offsets, qid, mask, padding)):
         raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
     read_run_ = to_run(run)
     read_qrels_ = _to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
+    measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
         read_qrels_, read_run_, measures, convention, max_documents=max_documents, threads=threads, progress=progress, inputs=inputs

@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +161,47 @@ def test_mappings_are_refused_by_their_names() -> None:
         ir.PreferenceQrels({"q": {"ann": {"a": -1}}})
     with pytest.raises(ir.InputError, match="assessors: query 'q', group 'ann', document 'a': found level nan, expected a finite number"):
         ir.AssessorQrels({"q": {"ann": {"a": float("nan")}}})
+
+
+WRONG = {
+    "nothing": (None, "found NoneType, expected {query: {GROUP: {document: LEVEL}}}"),
+    "rows": ([1, 2], "found list, expected {query: {GROUP: {document: LEVEL}}}"),
+    "plain qrels": ({"q": {"a": 1}}, "query 'q', GROUP 'a': found int, expected {document: LEVEL}"),
+    "list of documents": ({"q": ["a"]}, "query 'q': found list, expected {GROUP: ...}; the whole is {query: {GROUP: {document: LEVEL}}}"),
+    "documents alone": ({"q": {"ann": "a"}}, "query 'q', GROUP 'ann': found str, expected {document: LEVEL}"),
+    "text": ({"q": {"ann": {"a": "2"}}}, "query 'q', GROUP 'ann', document 'a': found str, expected a number as LEVEL"),
+    "no level": ({"q": {"ann": {"a": None}}}, "query 'q', GROUP 'ann', document 'a': found NoneType, expected a number as LEVEL"),
+    "too deep": ({"q": {"ann": {"a": {"b": 1}}}}, "query 'q', GROUP 'ann', document 'a': found dict, expected a number as LEVEL"),
+    "huge": ({"q": {"ann": {"a": 10**400}}}, "document 'a': found a LEVEL larger than a number can be (1.8e308), expected a finite number"),
+    "id": ({"q": {None: {"a": 1}}}, "query 'q', GROUP None: found NoneType as an id, expected text"),
+    "empty id": ({"q": {"ann": {"": 1}}}, "query 'q', GROUP 'ann', document '': found an empty id, expected at least one character"),
+    "surrogate": ({"\ud800": {"ann": {"a": 1}}}, "found an id with half a surrogate pair, expected text that has a UTF-8 form"),
+}
+
+
+@pytest.mark.parametrize(("kind", "group", "level"), [(ir.PreferenceQrels, "group", "level"), (ir.AssessorQrels, "assessor", "grade")])
+@pytest.mark.parametrize("case", WRONG)
+def test_other_nestings_are_refused_with_their_place(case: str, kind: type, group: str, level: str) -> None:
+    given, message = WRONG[case]
+    with pytest.raises(ir.InputError, match=re.escape(message.replace("GROUP", group).replace("LEVEL", level))):
+        kind(given)
+
+
+def test_sub_groups_are_mappings_each() -> None:
+    with pytest.raises(ir.InputError, match=r"query 'q', group 'ann': found int, expected \{document: level\} or a sequence of such"):
+        ir.PreferenceQrels({"q": {"ann": [{"a": 1, "b": 0}, 5]}})  # type: ignore[list-item]
+    with pytest.raises(ir.InputError, match=r"query 'q', assessor 'ann': found list, expected \{document: grade\}"):
+        ir.AssessorQrels({"q": {"ann": [{"a": 1}]}})  # type: ignore[dict-item]
+
+
+def test_whole_numbers_are_ids_as_in_qrels() -> None:
+    assert ir.AssessorQrels({1: {2: {3: 1}}}).of("2")["1"] == {"3": 1.0}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("given", [None, 5, {"q": {"a": 10**400}}])
+def test_qrels_refuse_what_is_no_mapping_of_numbers(given: object) -> None:
+    with pytest.raises(ir.InputError, match=r"qrels: found .*, expected"):
+        ir.Qrels(given)  # type: ignore[arg-type]
 
 
 # --- tables and measures that do not fit -----------------------------------------------------------------------------------------

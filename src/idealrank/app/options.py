@@ -12,11 +12,10 @@ from idealrank.app.reading import Inputs
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.errors import OptionError
 from idealrank.io.detection import FORMATS
+from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.measures.texts import split_outside_brackets
-
-DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]

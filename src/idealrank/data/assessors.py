@@ -12,13 +12,16 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments
 from idealrank.data.judged import Judged
+from idealrank.data.nesting import Nesting
 from idealrank.data.policies import name_row
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
 from idealrank.errors import InputError
 
 # Row number from 0, what was found, what was expected, what to do: raises the error of whoever knows where the row came from.
 Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
+
+_NESTING = Nesting("assessors", "assessor", "grade", "{query: {assessor: {document: grade}}}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +147,7 @@ class AssessorQrels:
     Raises
     ------
     InputError
-        A grade is not a finite number.
+        A grade is not a finite number, or the mapping is nested in another way.
 
     Examples
     --------
@@ -157,14 +160,8 @@ class AssessorQrels:
     """
 
     def __init__(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors") -> None:
-        rows = [
-            (encode_id(query), encode_id(assessor), encode_id(document), float(grade))
-            for query, groups in grades.items()
-            for assessor, graded in groups.items()
-            for document, grade in graded.items()
-        ]
-        queries, assessors, documents, values = zip(*rows, strict=True) if rows else ((), (), (), ())
-        cells = Cells(queries, assessors, documents, np.array(values, np.float64))
+        queries, assessors, _, documents, values = _NESTING.columns(grades)
+        cells = Cells(queries, assessors, documents, values)
         self._take(cells, refuse_plainly(name, cells), name, ())
 
     @classmethod

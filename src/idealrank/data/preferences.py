@@ -8,11 +8,14 @@ import numpy as np
 
 from idealrank.data.assessors import AssessorQrels, Cells, Groups, Refuse, refuse_plainly, refuse_twice, tabulate
 from idealrank.data.listed import Pairs, dense_levels, possible_pairs
+from idealrank.data.nesting import Nesting
 from idealrank.data.partial import pairs_of_partial_groups
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import BoolArray, FloatArray, QueryIds, encode_id
+from idealrank.data.types import BoolArray, FloatArray, QueryIds
 
 Levels: TypeAlias = Mapping[str, float]
+
+_NESTING = Nesting("preferences", "group", "level", "{query: {group: {document: level}}}", in_parts=True)
 
 
 class PreferenceQrels:
@@ -34,7 +37,7 @@ class PreferenceQrels:
     Raises
     ------
     InputError
-        A level is negative or not finite, or a group contradicts itself.
+        A level is negative or not finite, a group contradicts itself, or the mapping is nested in another way.
 
     References
     ----------
@@ -52,15 +55,8 @@ class PreferenceQrels:
     """
 
     def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
-        rows = [
-            (encode_id(query), encode_id(group), part, encode_id(document), float(level))
-            for query, groups in levels.items()
-            for group, parts in groups.items()
-            for part, graded in enumerate([parts] if isinstance(parts, Mapping) else parts)
-            for document, level in graded.items()
-        ]
-        queries, names, parts, documents, values = zip(*rows, strict=True) if rows else ((), (), (), (), ())
-        cells = Cells(queries, names, documents, np.array(values, np.float64))
+        queries, names, parts, documents, values = _NESTING.columns(levels)
+        cells = Cells(queries, names, documents, values)
         self._take_cells(cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ())
 
     @classmethod

@@ -36,6 +36,8 @@ class Qrels:
     """
 
     def __init__(self, grades: Mapping[str, Mapping[str, float]], *, name: str = "qrels") -> None:
+        if not isinstance(grades, Mapping):
+            raise InputError(f"qrels: found {type(grades).__name__}, expected {{query: {{document: grade}}}}")
         for query, graded in grades.items():
             if not isinstance(graded, (dict, Mapping)):  # without grades the kernel would take the place in a list for one
                 raise InputError(
@@ -48,6 +50,8 @@ class Qrels:
             raise translate(error, (), "qrels") from None
         except TypeError as error:
             raise InputError(f"qrels: {error}") from None
+        except OverflowError:
+            raise InputError("qrels: found a grade larger than a number can be (1.8e308), expected a finite number") from None
         self._take(table, name, ())
 
     @classmethod

@@ -9,14 +9,10 @@ from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
+from idealrank.measures.defaults import default_measures
 
-# What judgments of each kind are measured with, unless measures are asked for.
-_DEFAULTS = {
-    "qrels": (),
-    "prefs": ("prefs_simp", "prefs_pair", "prefs_avgjg"),
-    "qrels_prefs": ("prefs_simp", "prefs_pair", "prefs_avgjg"),
-    "qrels_jg": ("AP_avgjg", "P_avgjg@10"),
-}
+# trec_eval's names of judgments, and what measures call them.
+_TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
 
 _EPILOG = """\
 Examples:
@@ -48,7 +44,7 @@ Examples:
 @options.measures
 @options.convention
 @click.option(
-    "--judgments", "kind", type=click.Choice(list(_DEFAULTS)), default="qrels", show_default=True,
+    "--judgments", "kind", type=click.Choice(list(_TABLES)), default="qrels", show_default=True,
     help="What QRELS holds, in trec_eval's words: grades; preferences; grades read as preferences; grades of several assessors.",
 )  # fmt: skip
 @click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
@@ -78,7 +74,7 @@ def evaluate(
     that computed it. Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     convention = options.parse_convention(convention_text)
-    measures = options.parse_measure_texts(measure_texts or _DEFAULTS[kind])
+    measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
