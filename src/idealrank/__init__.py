@@ -11,6 +11,7 @@ from idealrank.version import __version__
 if TYPE_CHECKING:
     from idealrank import theory
     from idealrank.advice import Advice
+    from idealrank.agreement import rank_dcg
     from idealrank.api import dcg, evaluate, ndcg, read_assessors, read_preferences, read_qrels, read_run
     from idealrank.conventions import PRESETS, Convention
     from idealrank.coverage import Coverage
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from idealrank.measures.parse import parse_measure
     from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
     from idealrank.measures.preference import NumPrefsFul, NumPrefsPoss, PrefsAvgJG, PrefsAvgJGRnonrel, PrefsPair, PrefsSimp
+    from idealrank.measures.rank_dcg import RankDCG
     from idealrank.measures.relstring import RelString
     from idealrank.measures.sets import SetAP, SetF, SetP
     from idealrank.measures.total_recall import WSS, LastRel, RecallArea
@@ -96,6 +98,7 @@ _HOMES = {
     "ndcg": "api",
     "overlap": "inquiry",
     "parse_measure": "measures.parse",
+    "rank_dcg": "agreement",
     "read_assessors": "api",
     "read_preferences": "api",
     "read_qrels": "api",
@@ -190,6 +193,7 @@ __all__ = [
     "PrefsSimp",
     "Qrels",
     "R",
+    "RankDCG",
     "RankingLoss",
     "RecallArea",
     "Reconciliation",
@@ -215,6 +219,7 @@ __all__ = [
     "ndcg",
     "overlap",
     "parse_measure",
+    "rank_dcg",
     "read_assessors",
     "read_preferences",
     "read_qrels",

@@ -118,12 +118,14 @@ def naive_lists(queries: Sequence[Sequence[tuple[float, float]]], measure: Measu
     """The oracle on arrays: every item is judged and returned."""
     switches = convention.switches()
     switches["ties"] = "expected" if switches["ties"].startswith("docid") else switches["ties"]
+    text = str(measure.under(convention))
+    order = naive.Asked.read(text).options.get("ties", switches["ties"])
     values: Values = {}
     for number, items in enumerate(queries):
         grades = {f"d{i}": label for i, (label, _) in enumerate(items)}
         ranked = [(f"d{i}", score) for i, (_, score) in enumerate(items)]
         try:
-            values[str(number)] = naive.value(str(measure.under(convention)), naive.prepare(grades, ranked, switches), switches["ties"])
+            values[str(number)] = naive.value(text, naive.prepare(grades, ranked, {**switches, "ties": order}), order)
         except naive.NaiveError:
             return None
     return values

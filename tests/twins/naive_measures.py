@@ -15,6 +15,7 @@ from tests.twins import (
     naive_labels,
     naive_ntcir,
     naive_precision,
+    naive_rank_dcg,
     naive_sets,
     naive_total,
 )
@@ -38,6 +39,7 @@ from tests.twins.naive_query import (
 def value(text: str, query: Query, ties: str) -> float | None:
     """A measure of one query; None where it does not count. The mean, best or worst over the orders of ties."""
     asked = Asked.read(text)
+    ties = asked.options.get("ties", ties)
     by_gain = asked.name in _BY_GAIN or asked.options.get("of", "EU") != "EU"
     if ties in ("best", "worst") and by_gain:
         return _VALUES[asked.name](asked, _by_gain(asked, query, ties), query)
@@ -147,6 +149,7 @@ _VALUES: dict[str, Value] = {
     **naive_cwl.VALUES,
     **naive_labels.VALUES,
     **naive_ntcir.VALUES,
+    **naive_rank_dcg.VALUES,
     **naive_total.VALUES,
     **naive_graded.VALUES,
 }
@@ -156,13 +159,20 @@ _GAINS = {**naive_bpref.GAINS, **naive_cascade.GAINS, **naive_cwl.GAINS, **naive
 _BY_GAIN = {*naive_bpref.GAINS, *naive_graded.GAINS, *naive_ntcir.GAINS}  # whose value is not always the greatest where gains come first
 
 
+def switches_for(text: str, switches: Mapping[str, str]) -> Mapping[str, str]:
+    """The switches of a convention, as the options of a measure change them."""
+    options = Asked.read(text).options
+    if "judged_only" in options:
+        unjudged = switches["unjudged"] if switches["unjudged"] == "error" else "skipped"
+        switches = {**switches, "unjudged": unjudged, "pooled": "skipped"}
+    return {**switches, "ties": options.get("ties", switches["ties"])}
+
+
 def evaluate(
     qrels: Mapping[str, Mapping[str, float]], run: Mapping[str, Sequence[Row]], text: str, switches: Mapping[str, str]
 ) -> dict[str, float | None]:
     """A resolved measure for every query that counts."""
-    if "judged_only=True" in text:
-        unjudged = switches["unjudged"] if switches["unjudged"] == "error" else "skipped"
-        switches = {**switches, "unjudged": unjudged, "pooled": "skipped"}
+    switches = switches_for(text, switches)
     for grades in qrels.values():
         prepare(grades, (), switches)  # a refused grade or document is refused wherever it stands
     for rows in run.values():

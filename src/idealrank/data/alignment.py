@@ -15,7 +15,7 @@ Missing: TypeAlias = Literal["zero", "left-out", "error"]
 WithoutJudgments: TypeAlias = Literal["left-out", "evaluated"]
 
 # The words other tools and papers use for the same policies.
-_SPELLINGS = {
+ALSO_CALLED = {
     "ties": {
         "docid-descending": "docid", "half": "expected", "average": "expected", "strict": "best", "weak": "worst", "le": "worst",
     },
@@ -81,7 +81,7 @@ class Alignment:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             given = getattr(self, name)
-            value = _SPELLINGS.get(name, {}).get(given, given) if isinstance(given, str) else given
+            value = ALSO_CALLED.get(name, {}).get(given, given) if isinstance(given, str) else given
             object.__setattr__(self, name, check_choice(name, value, allowed))
 
 

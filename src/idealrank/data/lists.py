@@ -93,7 +93,7 @@ class Lists:
         >>> Lists.from_arrays([1, 0, 2], [0.1, 0.2, 0.3], qid=["b", "a", "b"]).queries[0]
         'b'
         """
-        label_array, score_array = _as_numbers("labels", labels), _as_numbers("scores", scores)
+        label_array, score_array = as_numbers("labels", labels), as_numbers("scores", scores)
         score_array = score_array if score_array.dtype.kind == "f" else score_array.astype(np.float64)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
@@ -153,11 +153,33 @@ class Lists:
         kept._items = picked if self._items is None else self._items[picked]
         return kept
 
+    def name_item(self, row: int) -> str:
+        """An item by its place in the arrays as they were given.
+
+        Examples
+        --------
+        >>> Lists(np.array([1, 0]), np.array([0.1, 0.9]), np.array([0, 2])).only(np.array([False, True])).name_item(0)
+        'item 1'
+        """
+        return f"item {row if self._items is None else self._items[row]}"
+
     def __repr__(self) -> str:
         return f"Lists({self.n_queries} queries, {self.labels.size} items)"
 
 
-def _as_numbers(name: str, values: Any) -> AnyArray:
+def as_numbers(name: str, values: Any) -> AnyArray:
+    """An array of numbers in the types that lists are held in; `name` is for messages.
+
+    Raises
+    ------
+    InputError
+        These are no numbers, or rows of different lengths.
+
+    Examples
+    --------
+    >>> as_numbers("labels", [True, False]).dtype
+    dtype('int8')
+    """
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{name}: found a masked array, expected a plain one; pass its data, and mask= with True for real items")
     try:
@@ -280,7 +302,7 @@ def _ranked(lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, th
         )
     except _kernel.ParseError as error:
         raise InputError(
-            f"{_name_item(lists, error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
+            f"{lists.name_item(error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
         ) from None
 
 
@@ -302,18 +324,13 @@ def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArr
     fractional = alignment.grades != "given" and labels.dtype.kind == "f"
     if not fractional and alignment.grades != "minimum" and (labels.size == 0 or not labels.min() < 0):
         return lists, None, 0
-    graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: {_name_item(lists, row)}")
+    graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: {lists.name_item(row)}")
     changed = Lists(graded.grades, lists.scores, lists.offsets, order=lists.order, queries=lists.queries)
     changed._items = lists._items
     if graded.removed is not None:
         return changed.only(~graded.removed), None, graded.truncated
     lost = bool(((labels < 0) & (graded.grades >= 0)).any())
     return changed, labels.astype(np.float64) if lost else None, graded.truncated
-
-
-def _name_item(lists: Lists, row: int) -> str:
-    """An item by its place in the arrays as they were given."""
-    return f"item {row if lists._items is None else lists._items[row]}"
 
 
 def _refuse_infinite(labels: AnyArray) -> None:

@@ -44,6 +44,7 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "GradeTauAP": "GradeTauAP",
         "GradeWTau": "GradeWeightedTau",
     },
+    "rank_dcg": {"RankDCG": "RankDCG"},
     "labels": {
         "ARP": "ARP",
         "PWA": "PWA",

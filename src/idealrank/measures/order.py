@@ -24,7 +24,7 @@ from idealrank.measures.threshold import NeedsRelevant
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfGrades(Measure):
+class OfGrades(Measure):
     """A measure of the order of the judged documents that were returned against their grades.
 
     Parameters
@@ -187,7 +187,7 @@ def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], .
     return tuple((x, math.comb(relevant, x) * math.comb(size - relevant, drawn - x) / ways) for x in range(low, high + 1))
 
 
-class OPA(_OfGrades):
+class OPA(OfGrades):
     """Ordered pair accuracy: the share of pairs with different grades that stand in the right order, both judged and returned.
 
     ``OPA = |pairs with grade i > grade j and i above j| / |pairs with grade i > grade j|``, in [0, 1]; under ``ties=expected`` a pair
@@ -226,7 +226,7 @@ class OPA(_OfGrades):
         return self.filled_where(right / np.maximum(pairs, 1), pairs > 0)
 
 
-class GradeTau(_OfGrades):
+class GradeTau(OfGrades):
     """Kendall's tau-b between the order of the run and the grades, over judged documents returned.
 
     ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]. The run is an order: under
@@ -268,7 +268,7 @@ class GradeTau(_OfGrades):
         return self.filled_where(np.clip(values, -1.0, 1.0), apart > 0)
 
 
-class GradeTauAP(_OfGrades):
+class GradeTauAP(OfGrades):
     """AP correlation between the order of the run and the grades, over judged documents returned: mistakes near the top cost more.
 
     ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, C(i) = how many of the documents above place i have a higher grade than
@@ -308,7 +308,7 @@ class GradeTauAP(_OfGrades):
         return self.filled_where(tau_ap(hits.query, place, -hits.grade, judged.n_queries), counts.total > counts.tied_first)
 
 
-class GradeWeightedTau(_OfGrades):
+class GradeWeightedTau(OfGrades):
     """Weighted Kendall tau between the order of the run and the grades: a pair weighs the sum of 1 / rank of its two documents.
 
     ``tau_w = sum over pairs of sign x weight / sqrt(weights of all pairs x weights of pairs with different grades)``, the mean of two

@@ -52,6 +52,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "GradeTau": ("gradetau", "grade_tau"),
     "GradeTauAP": ("gradetauap", "grade_tau_ap"),
     "GradeWTau": ("gradewtau", "gradeweightedtau", "grade_weighted_tau"),
+    "RankDCG": ("rankdcg", "rank_dcg"),
     "ARP": ("arp",),
     "PWA": ("pwa",),
     "LRAP": ("lrap", "label_ranking_average_precision"),

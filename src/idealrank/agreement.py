@@ -1,0 +1,107 @@
+"""How well predicted values order items whose true values are known: rankDCG, and whatever else takes two plain lists.
+
+Items are users, products, systems: anything with one true value and one predicted. Several lists at once are laid out as for `ndcg`.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.lists import Lists, as_numbers
+from idealrank.errors import InputError
+from idealrank.measures.in_blocks import list_values
+from idealrank.measures.rank_dcg import RankDCG
+
+FloatOrArray: TypeAlias = Any
+"""A float for one list; a float64 array of shape (n_queries,) for several."""
+
+__all__ = ["rank_dcg"]
+
+
+def rank_dcg(
+    reference: Any,
+    predicted: Any,
+    ties: str = "worst",
+    group: Any = None,
+    *,
+    no_relevant: str = "nan",
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+    threads: int = 0,
+) -> FloatOrArray:
+    """Rank-ordering of items by predicted values against their true values, 0 for the worst order there is and 1 for the best.
+
+    ``rankDCG = (DCG' - min) / (max - min)``, ``DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions,
+    as `RankDCG` explains. Only the order of either list counts: any strictly increasing function of it gives the same value.
+
+    Parameters
+    ----------
+    reference, predicted : array-like, shape (n,) or (n_queries, width)
+        True and predicted values of the same items, of any sign; 2-D: a query a row.
+    ties : {"worst", "expected", "best"}
+        Items with equal predictions: the least value over their orders (the paper's, and the default here: a constant prediction has
+        0), the mean, or the greatest.
+    group, offsets, qid, mask, padding
+        How items form several lists, see `Lists.from_arrays`.
+    no_relevant : {"nan", "zero", "one", "left-out"}
+        The value of a list whose true values are all equal, where every order is as good as any other and the quotient is 0/0. The
+        default is NaN, for both 0 and 1 are values of lists that have an order, and would pass for one; as a switch of the convention
+        it is that of a query without relevant documents.
+    threads : int
+        0 uses all cores.
+
+    Returns
+    -------
+    float, or float64 array of shape (n_queries,)
+        In [0, 1]; a float for one list, an array where `group`, `offsets`, `qid` or 2-D input makes several.
+
+    Raises
+    ------
+    InputError
+        The lists differ in shape, or hold what is no finite number (a prediction may be infinite).
+    OptionError
+        `ties` or `no_relevant` is none of these words.
+
+    References
+    ----------
+    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC; see `RankDCG` for the sign that is printed there.
+
+    Examples
+    --------
+    >>> round(rank_dcg([9, 4, 4, 2, 2, 2, 1, 1, 1, 1], [4, 4, 2, 9, 2, 2, 1, 1, 1, 1]), 12)
+    0.65
+    >>> [rank_dcg([3, 2, 1], [0.5, 0.5, 0.5], ties=ties) for ties in ("worst", "expected", "best")]
+    [0.0, 0.5, 1.0]
+    >>> rank_dcg([3, 1, 2, 5, 5], [0.9, 0.1, 0.2, 0.4, 0.6], group=[3, 2])
+    array([ 1., nan])
+    """
+    convention = Convention.of("standard", negative="kept", ties="input", no_relevant=no_relevant)
+    measure = RankDCG(ties=ties).under(convention)  # type: ignore[arg-type]
+    lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    values = list_values(lists, measure, convention.alignment, threads=threads)
+    return _one_or_all(values, reference, group, offsets, qid)
+
+
+def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:
+    """The lists, checked under the names that the caller knows them by."""
+    true, guessed = as_numbers("reference", reference), as_numbers("predicted", predicted)
+    if true.shape != guessed.shape or true.ndim not in (1, 2):
+        raise InputError(
+            f"reference has shape {true.shape} and predicted {guessed.shape}; expected the same 1-D or 2-D shape for both, an entry an item"
+        )
+    lists = Lists.from_arrays(true, guessed, **layout)
+    for name, bad in (("reference", ~np.isfinite(lists.labels)), ("predicted", np.isnan(lists.scores))):
+        if bad.any():
+            row = int(np.argmax(bad))
+            found = (lists.labels if name == "reference" else lists.scores)[row]
+            raise InputError(f"{name}, {lists.name_item(row)}: found {found}, expected a finite number; leave such items out with mask=")
+    return lists
+
+
+def _one_or_all(values: Any, reference: Any, *layout: Any) -> FloatOrArray:
+    """The value of one list as a float, where nothing said that there are several."""
+    alone = np.ndim(reference) == 1 and all(option is None for option in layout)
+    return float(values[0]) if alone else values
