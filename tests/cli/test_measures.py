@@ -84,6 +84,18 @@ def test_the_measures_of_both_tables_are_explained(say: Say) -> None:
     assert set(json.loads(say("measures", "rbo(p=0.8)", "--format", "json").out)["pair_measures"]) == {"RBO"}
 
 
+def test_several_are_explained_one_after_the_other_and_each_once(say: Say) -> None:
+    """Names apart or with commas between; a name that is unknown refuses all."""
+    said = say("measures", "map", "RR,AP", "P_10")
+    cards = [say("measures", name).out for name in ("AP", "RR", "P")]
+    assert said.out == "\n\n".join(cards)
+    assert list(json.loads(say("measures", "map", "RR", "--format", "json").out)["measures"]) == ["AP", "RR"]
+    for names, words in ((("AP", "nDGC"), "unknown measure 'nDGC'"), (("",), "NAME: found no measure, expected one such as nDCG")):
+        refused = say("measures", *names)
+        assert (refused.code, refused.out) == (2, "")
+        assert words in refused.err
+
+
 def test_an_unknown_name_is_refused_with_what_may_be_meant(say: Say) -> None:
     said = say("measures", "nDGC")
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "table": "overlap bm25.run neural.run",
     "per-query": "overlap bm25.run neural.run --per-query -m RBO(p=0.98),overlap@3 -m tau",
     "expected": "overlap bm25.run neural.run --ties expected -m RBO(estimate=res,p=0.5),tau",
+    "one-file": "overlap bm25.run bm25.run -m overlap@10,tau",
     "same": "overlap bm25.run bm25.run.gz -m tau,wtau,Jaccard@10",
     "json": "overlap bm25.run neural.run --format json --per-query -m RBO,tau",
     "csv": "overlap bm25.run neural.run --format csv -m RBO,tau",
@@ -32,7 +33,6 @@ COMMANDS = {
     "error-duplicate": "overlap twice.run neural.run",
     "error-format": "overlap bm25.run judgments.csv --input-format trec",
     "error-no-file": "overlap bm25.run neural.rum",
-    "error-same": "overlap bm25.run bm25.run",
     "error-evaluate": "evaluate qrels.txt bm25.run -m RBO(p=0.9)",
 }
 

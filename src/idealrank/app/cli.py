@@ -31,7 +31,7 @@ COMMANDS = {
     "validate": "Report every problem of judgment and run files at once.",
     "trec-eval": "Stand in for the trec_eval binary: its options, its output.",
     "conventions": "List the conventions, or show every switch of one.",
-    "measures": "List the measures, or explain one.",
+    "measures": "List the measures, or explain some.",
     "advise": "Say which measures and cutoffs fit judgments and a run, and why.",
 }
 

@@ -108,8 +108,8 @@ def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
     return parse_measures(measure_parts(texts, "nDCG@10") or DEFAULT_MEASURES)
 
 
-def measure_parts(texts: Sequence[str], example: str) -> list[str]:
-    """The texts of single measures of all ``-m`` options; none where there is no such option.
+def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> list[str]:
+    """The texts of single measures of all ``-m`` options (or what `where` calls them); none where there is no such option.
 
     Raises
     ------
@@ -123,7 +123,8 @@ def measure_parts(texts: Sequence[str], example: str) -> list[str]:
     """
     parts = [part.strip() for text in texts for part in split_outside_brackets(text)]
     if texts and not any(parts):  # such as an unset variable of a script
-        raise OptionError(f"-m: found no measure, expected one such as {example}; without -m the default ones are computed")
+        without = "the default ones are computed" if where == "-m" else "all are listed"
+        raise OptionError(f"{where}: found no measure, expected one such as {example}; without {where} {without}")
     return [part for part in parts if part]
 
 

@@ -3,6 +3,7 @@
 import click
 
 from idealrank.app import output
+from idealrank.app.options import measure_parts
 from idealrank.measures.facts import classes_of, facts_of, families, family_title
 from idealrank.reports.measures import measure_card, measures_record, measures_table
 
@@ -12,28 +13,29 @@ Examples:
 \b
   idealrank measures
   idealrank measures nDCG
-  idealrank measures map
+  idealrank measures map recip_rank
   idealrank measures --format json
 """
 
 
-@click.command(epilog=_EPILOG, short_help="List the measures, or explain one.")
-@click.argument("name", required=False)
+@click.command(epilog=_EPILOG, short_help="List the measures, or explain some.")
+@click.argument("names", metavar="[NAME...]", nargs=-1)
 @click.option(
     "--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text for people, JSON for programs."
 )  # fmt: skip
-def measures(*, name: str | None, layout: str) -> None:
-    """List the measures by family and say which to choose; with NAME, explain one.
+def measures(*, names: tuple[str, ...], layout: str) -> None:
+    """List the measures by family and say which to choose; with NAMEs, explain those.
 
     NAME is a measure in anybody's spelling (nDCG@10, map, recip_rank). The explanation has formula, range, tie rule, options, source, when
     to use it and when not, and whose numbers it was held against.
     """
-    output.write([_report(name, layout)], None)
+    output.write([_report(names, layout)], None)
 
 
-def _report(name: str | None, layout: str) -> str:
-    if name is not None:
-        found = [facts_of(cls) for cls in classes_of(name)]
+def _report(names: tuple[str, ...], layout: str) -> str:
+    if names:
+        texts = measure_parts(names, "nDCG", where="NAME")
+        found = [facts_of(cls) for cls in dict.fromkeys(cls for text in texts for cls in classes_of(text))]
         return measures_record(found) if layout == "json" else "\n\n".join(map(measure_card, found))
     listed = families()
     if layout == "json":

@@ -69,7 +69,7 @@ def overlap(
     texts = options.measure_parts(measure_texts, "RBO(p=0.9)")
     measures = parse_pair_measures(texts or DEFAULT_PAIR_MEASURES)
     reading.refuse_standard_input_twice(run_a, run_b)
-    names = reading.run_names([run_a, run_b])
+    names = reading.run_names([run_a, run_b]) if run_a != run_b else _of_one_file(run_a)
     watch = Watch()
     first, second = (
         watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, "-"))  # type: ignore[misc]
@@ -83,6 +83,12 @@ def overlap(
         ),
     )  # fmt: skip
     output.write(_report(found, layout, per_query=per_query), output_path)
+
+
+def _of_one_file(path: str) -> list[str]:
+    """A run beside itself, as who tests a script may want it: every measure has its greatest value."""
+    (name,) = reading.run_names([path])
+    return [name, f"{name} (2)"]
 
 
 def _report(found: Overlap, layout: str, *, per_query: bool) -> Iterable[str]:
