@@ -109,7 +109,7 @@ def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
     lines += [
         *columns(rows, left=(0, 1, 2)),
         "",
-        "idealrank measures NAME explains one or several; k is a cutoff, and what stands in [] may be left out.",
+        "idealrank measures NAME explains one, or more; k is a cutoff; what stands in [] may be left out.",
     ]
     return "\n".join(lines) + "\n"
 
