@@ -11,7 +11,7 @@ from idealrank.version import __version__
 if TYPE_CHECKING:
     from idealrank import theory
     from idealrank.advice import Advice
-    from idealrank.agreement import rank_dcg
+    from idealrank.agreement import kendall, rank_dcg, spearman
     from idealrank.api import dcg, evaluate, ndcg, read_assessors, read_preferences, read_qrels, read_run
     from idealrank.conventions import PRESETS, Convention
     from idealrank.coverage import Coverage
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from idealrank.measures.labels import ARP, LRAP, PWA, Compat, CoverageError, RankingLoss
     from idealrank.measures.measure import Measure, PerQuery
     from idealrank.measures.nerr import NERR8, NERR9, NERR10, NERR11
-    from idealrank.measures.order import AUC, OPA, Accuracy, GradeTau, GradeTauAP, GradeWeightedTau
+    from idealrank.measures.order import AUC, OPA, Accuracy, GradeTauAP, GradeWeightedTau
     from idealrank.measures.pairs import Jaccard, OverlapAtK
     from idealrank.measures.pairs_rbo import RBO
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from idealrank.measures.rank_dcg import RankDCG
     from idealrank.measures.relstring import RelString
     from idealrank.measures.sets import SetAP, SetF, SetP
+    from idealrank.measures.tau_rho import GradeRho, GradeTau
     from idealrank.measures.total_recall import WSS, LastRel, RecallArea
     from idealrank.measures.user import measure
     from idealrank.measures.utility import Utility
@@ -94,6 +95,7 @@ _HOMES = {
     "dcg": "api",
     "evaluate": "api",
     "explain": "inquiry",
+    "kendall": "agreement",
     "measure": "measures.user",
     "ndcg": "api",
     "overlap": "inquiry",
@@ -104,6 +106,7 @@ _HOMES = {
     "read_qrels": "api",
     "read_run": "api",
     "reconcile": "inquiry",
+    "spearman": "agreement",
     "split_difference": "inquiry",
 }
 
@@ -154,6 +157,7 @@ __all__ = [
     "FileFormatError",
     "G",
     "GMBpref",
+    "GradeRho",
     "GradeTau",
     "GradeTauAP",
     "GradeWeightedTau",
@@ -215,6 +219,7 @@ __all__ = [
     "dcg",
     "evaluate",
     "explain",
+    "kendall",
     "measure",
     "ndcg",
     "overlap",
@@ -225,6 +230,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "reconcile",
+    "spearman",
     "split_difference",
     "theory",
 ]

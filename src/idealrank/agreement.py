@@ -1,4 +1,4 @@
-"""How well predicted values order items whose true values are known: rankDCG, and whatever else takes two plain lists.
+"""How well predicted values order items whose true values are known: rankDCG, Kendall's tau, Spearman's rho.
 
 Items are users, products, systems: anything with one true value and one predicted. Several lists at once are laid out as for `ndcg`.
 """
@@ -9,14 +9,17 @@ import numpy as np
 
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists, as_numbers
+from idealrank.data.types import AnyArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.in_blocks import list_values
 from idealrank.measures.rank_dcg import RankDCG
+from idealrank.measures.rules import checked
+from idealrank.measures.tau_rho import TauVariant, rho, tau
 
 FloatOrArray: TypeAlias = Any
 """A float for one list; a float64 array of shape (n_queries,) for several."""
 
-__all__ = ["rank_dcg"]
+__all__ = ["kendall", "rank_dcg", "spearman"]
 
 
 def rank_dcg(
@@ -83,6 +86,111 @@ def rank_dcg(
     lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
     values = list_values(lists, measure, convention.alignment, threads=threads)
     return _one_or_all(values, reference, group, offsets, qid)
+
+
+def kendall(
+    reference: Any,
+    predicted: Any,
+    variant: str = "b",
+    group: Any = None,
+    *,
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+) -> FloatOrArray:
+    """Kendall's tau of true and predicted values: pairs in the same order less pairs in opposite orders, as a share.
+
+    ``(C - D) / norm`` with the norm of the variant: a all pairs; b the geometric mean of the pairs not tied in either list; c
+    ``n^2 (m - 1) / (2 m)``, m being the number of different values of the list that has fewer. Symmetric in the two lists.
+
+    Parameters
+    ----------
+    reference, predicted, group, offsets, qid, mask, padding
+        As for `rank_dcg`.
+    variant : {"b", "a", "c"}
+        Default b, SciPy's.
+
+    Returns
+    -------
+    float, or float64 array of shape (n_queries,)
+        In [-1, 1], as for `rank_dcg`; NaN where there are fewer than two items, and for b and c also where a list has one value only.
+
+    Raises
+    ------
+    InputError
+        The lists differ in shape, or hold what is no finite number.
+    OptionError
+        There is no such variant.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); Stuart (1953), Biometrika 40, for tau-c; SciPy,
+    ``scipy.stats.kendalltau``. For a run and its judgments see `GradeTau`.
+
+    Examples
+    --------
+    >>> [round(kendall([9, 4, 4, 2], [3, 4, 2, 1], variant), 4) for variant in ("a", "b", "c")]
+    [0.5, 0.5477, 0.5625]
+    >>> kendall([[3, 2, 1], [3, 2, 1]], [[9, 8, 7], [0, 1, 2]])
+    array([ 1., -1.])
+    """
+    checked("variant", variant, TauVariant)
+    lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    values = tau(*_columns(lists), variant)  # type: ignore[arg-type]  # checked above
+    return _one_or_all(values, reference, group, offsets, qid)
+
+
+def spearman(
+    reference: Any,
+    predicted: Any,
+    group: Any = None,
+    *,
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+) -> FloatOrArray:
+    """Spearman's rho of true and predicted values: the correlation of their ranks, equal values at the mean of their ranks.
+
+    Parameters
+    ----------
+    reference, predicted, group, offsets, qid, mask, padding
+        As for `rank_dcg`.
+
+    Returns
+    -------
+    float, or float64 array of shape (n_queries,)
+        In [-1, 1], as for `rank_dcg`; NaN where a list has no two values that differ.
+
+    Raises
+    ------
+    InputError
+        The lists differ in shape, or hold what is no finite number.
+
+    References
+    ----------
+    Spearman (1904), The proof and measurement of association between two things, American Journal of Psychology 15; SciPy,
+    ``scipy.stats.spearmanr``. For a run and its judgments see `GradeRho`.
+
+    Examples
+    --------
+    >>> spearman([1, 2, 3, 4], [10, 30, 20, 40])
+    0.8
+    >>> spearman([3, 2, 1, 5, 5], [0.9, 0.5, 0.1, 1.0, 2.0], group=[3, 2])
+    array([ 1., nan])
+    """
+    lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    return _one_or_all(rho(*_columns(lists)), reference, group, offsets, qid)
+
+
+def _columns(lists: Lists) -> tuple[IntArray, AnyArray, AnyArray, int]:
+    """Query codes, true and predicted values, query after query, and the number of queries."""
+    items = slice(None) if lists.order is None else lists.order
+    query = np.repeat(np.arange(lists.n_queries), np.diff(lists.offsets))
+    # Columns are turned upside down on the way, which the narrowest whole numbers do not survive.
+    true = lists.labels.astype(np.int64) if lists.labels.dtype.kind == "i" else lists.labels
+    return query, true[items], lists.scores[items], lists.n_queries
 
 
 def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from itertools import combinations
+from statistics import correlation
 
 from tests.twins.naive_query import Asked, Entry, Query, Value, is_relevant, n_relevant, undefined
 
@@ -47,9 +48,21 @@ def _sign(above: float, below: float) -> int:
     return (above > below) - (above < below)
 
 
-def _tau_b(grades: list[float]) -> float:
+def _tau(asked: Asked, order: list[Entry], query: Query) -> float | None:
+    grades = _judged(order)
+    n, m = len(grades), len(set(grades))
+    if m < 2:
+        return undefined(asked)
     signs = [_sign(above, below) for above, below in combinations(grades, 2)]
-    return sum(signs) / math.sqrt(len(signs) * sum(map(abs, signs)))
+    variant = asked.options.get("variant", "b")
+    if variant == "c":
+        return sum(signs) / (n * n * (m - 1) / (2 * m))
+    return sum(signs) / (len(signs) if variant == "a" else math.sqrt(len(signs) * sum(map(abs, signs))))
+
+
+def _rho(grades: list[float]) -> float:
+    by_grade = [sum(other > grade for other in grades) + (1 + grades.count(grade)) / 2 for grade in grades]
+    return correlation([float(rank) for rank in range(1, len(grades) + 1)], by_grade)
 
 
 def _tau_ap(grades: list[float]) -> float:
@@ -128,7 +141,8 @@ VALUES: dict[str, Value] = {
     "AUC": _auc,
     "Accuracy": _accuracy,
     "OPA": _of_differing(_opa),
-    "GradeTau": _of_differing(_tau_b),
+    "GradeTau": _tau,
+    "GradeRho": _of_differing(_rho),
     "GradeTauAP": _of_differing(_tau_ap),
     "GradeWTau": _of_differing(_weighted_tau),
     "ARP": _arp,

@@ -40,10 +40,10 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "AUC": "AUC",
         "Accuracy": "Accuracy",
         "OPA": "OPA",
-        "GradeTau": "GradeTau",
         "GradeTauAP": "GradeTauAP",
         "GradeWTau": "GradeWeightedTau",
     },
+    "tau_rho": {"GradeTau": "GradeTau", "GradeRho": "GradeRho"},
     "rank_dcg": {"RankDCG": "RankDCG"},
     "labels": {
         "ARP": "ARP",

@@ -1,4 +1,4 @@
-"""Does the run put better documents above worse ones: AUC, ordered pairs, Kendall's tau, tau_AP, weighted tau, Accuracy.
+"""Does the run put better documents above worse ones: AUC, ordered pairs, tau_AP, weighted tau, Accuracy.
 
 All but Accuracy look at the judged documents that were returned, in the order in which they stand; documents nobody judged are taken
 out first, and judged documents that were not returned count nothing, for they have no place. So none of these says how much was
@@ -46,8 +46,17 @@ class OfGrades(Measure):
         return fill_undefined(np.where(defined, values, 0.0), defined, self.no_relevant or "zero")
 
 
-def _order(judged: Judged) -> tuple[Hits, IntArray]:
-    """Judged documents returned, and their places: equal where scores tie and the expected value is asked for."""
+def order_of_judged(judged: Judged) -> tuple[Hits, IntArray]:
+    """Judged documents returned, and their places: equal where scores tie and the expected value is asked for.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.lists import Lists, judge_lists
+    >>> hits, place = order_of_judged(judge_lists(Lists.from_arrays([1, 0, 2], [0.5, 0.5, 0.1]), Alignment()))
+    >>> place.tolist()
+    [1, 1, 3]
+    """
     closed = judged.condensed()
     hits = closed.hits
     if judged.ties == "expected" and hits.tie_first is not None:
@@ -219,53 +228,11 @@ class OPA(OfGrades):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ordered pair accuracy of every query."""
-        hits, place = _order(judged)
+        hits, place = order_of_judged(judged)
         counts = pair_counts(hits.query, place, -hits.grade, judged.n_queries)
         pairs = counts.total - counts.tied_second
         right = counts.concordant + (counts.tied_first - counts.tied_both) / 2
         return self.filled_where(right / np.maximum(pairs, 1), pairs > 0)
-
-
-class GradeTau(OfGrades):
-    """Kendall's tau-b between the order of the run and the grades, over judged documents returned.
-
-    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]. The run is an order: under
-    ``ties=expected`` a pair with tied scores counts half right and half wrong, which is the mean over the orders of the ties (SciPy
-    takes ties out of the first factor instead). Unjudged documents are taken out, documents not returned count nothing.
-
-    Parameters
-    ----------
-    no_relevant : str, optional
-        Value of a query where no two of these grades differ; default the convention's.
-
-    References
-    ----------
-    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); SciPy, ``scipy.stats.kendalltau``.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]).mean()["GradeTau"], 4)
-    0.3333
-    """
-
-    name: ClassVar[str] = "GradeTau"
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    summary: ClassVar[str] = "Kendall's tau-b between the run's order and the grades, among judged documents returned"
-    use: ClassVar[str] = (
-        "Choose it for how well a run sorts documents whose grades are all known, top and bottom alike. Not where many grades are "
-        "equal (1 is out of reach there), nor for what a user sees of the top."
-    )
-    proof: ClassVar[str] = "SciPy 1.17 (kendalltau) live, to 12 decimals; tied scores by the mean over all orders"
-
-    def compute(self, judged: Judged) -> PerQuery:
-        """Tau-b of every query."""
-        hits, place = _order(judged)
-        counts = pair_counts(hits.query, place, -hits.grade, judged.n_queries)
-        apart = counts.total - counts.tied_second
-        norm = np.sqrt(counts.total.astype(np.float64)) * np.sqrt(apart.astype(np.float64))
-        values = (counts.concordant - counts.discordant) / np.maximum(norm, 1.0)
-        return self.filled_where(np.clip(values, -1.0, 1.0), apart > 0)
 
 
 class GradeTauAP(OfGrades):
@@ -303,7 +270,7 @@ class GradeTauAP(OfGrades):
 
     def compute(self, judged: Judged) -> PerQuery:
         """AP correlation of every query."""
-        hits, place = _order(judged)
+        hits, place = order_of_judged(judged)
         counts = pair_counts(hits.query, hits.grade, hits.grade, judged.n_queries)
         return self.filled_where(tau_ap(hits.query, place, -hits.grade, judged.n_queries), counts.total > counts.tied_first)
 
@@ -343,6 +310,6 @@ class GradeWeightedTau(OfGrades):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Weighted tau of every query."""
-        hits, place = _order(judged)
+        hits, place = order_of_judged(judged)
         values = weighted_tau(hits.query, place, -hits.grade, judged.n_queries)
         return self.filled_where(values, ~np.isnan(values))

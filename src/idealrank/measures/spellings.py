@@ -50,6 +50,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "Accuracy": ("accuracy",),
     "OPA": ("opa", "ordered_pair_accuracy"),
     "GradeTau": ("gradetau", "grade_tau"),
+    "GradeRho": ("graderho", "grade_rho"),
     "GradeTauAP": ("gradetauap", "grade_tau_ap"),
     "GradeWTau": ("gradewtau", "gradeweightedtau", "grade_weighted_tau"),
     "RankDCG": ("rankdcg", "rank_dcg"),

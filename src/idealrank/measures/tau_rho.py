@@ -1,0 +1,242 @@
+"""Kendall's tau-a, tau-b and tau-c, and Spearman's rho: of two columns of values, and of a run against the grades."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.judged import Judged
+from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.measures.correlation import pair_counts
+from idealrank.measures.measure import PerQuery
+from idealrank.measures.order import OfGrades, order_of_judged
+from idealrank.measures.ranks import number_within
+from idealrank.measures.rules import checked
+
+TauVariant: TypeAlias = Literal["a", "b", "c"]
+
+
+def tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int, variant: TauVariant) -> FloatArray:
+    """Kendall's tau of two columns, in one of its three forms for ties.
+
+    With C pairs in the same order, D in opposite orders, n items: ``tau_a = (C - D) / (n (n - 1) / 2)``;
+    ``tau_b = (C - D) / sqrt((pairs not tied in the first) (pairs not tied in the second))``; ``tau_c = 2 m (C - D) / (n^2 (m - 1))``, m
+    being how many different values the column with fewer of them has.
+
+    Parameters
+    ----------
+    query : int64 array, shape (n,)
+        Query code of each item, in any order.
+    first, second : array, shape (n,)
+        Values of the same items; equal values are ties.
+    n_queries : int
+        Number of queries, those without items included.
+    variant : {"a", "b", "c"}
+        The form.
+
+    Returns
+    -------
+    float64 array, shape (n_queries,)
+        In [-1, 1]; NaN where there are fewer than two items, and for b and c also where a column has one value only.
+
+    References
+    ----------
+    Kendall (1938), A new measure of rank correlation, Biometrika 30; Kendall (1945), The treatment of ties in ranking problems,
+    Biometrika 33(3); Stuart (1953), The estimation and comparison of strengths of association in contingency tables, Biometrika 40.
+
+    Examples
+    --------
+    >>> query, first, second = np.zeros(4, int), np.array([1, 2, 2, 3]), np.array([1, 1, 3, 2])
+    >>> [round(float(tau(query, first, second, 1, variant)[0]), 4) for variant in ("a", "b", "c")]
+    [0.3333, 0.4, 0.375]
+    """
+    counts = pair_counts(query, first, second, n_queries)
+    apart = counts.total - counts.tied_first, counts.total - counts.tied_second
+    norm = _norm(variant, counts.total, apart)
+    if variant == "c":
+        n_values = np.minimum(_different(query, first, n_queries), _different(query, second, n_queries))
+        norm = _norm_c(np.bincount(query, minlength=n_queries), n_values)
+    return _quotient(counts.concordant - counts.discordant, norm)
+
+
+def _norm(variant: TauVariant, total: IntArray, apart: tuple[IntArray, IntArray]) -> FloatArray:
+    """What tau-a and tau-b divide by."""
+    if variant == "a":
+        return total.astype(np.float64)
+    norm: FloatArray = np.sqrt(apart[0].astype(np.float64) * apart[1])
+    return norm
+
+
+def _norm_c(sizes: IntArray, n_values: IntArray) -> FloatArray:
+    """What tau-c divides by: the most that C - D can be with so many different values, were all equally frequent."""
+    norm: FloatArray = sizes.astype(np.float64) ** 2 * (n_values - 1) / (2 * np.maximum(n_values, 1))
+    return norm
+
+
+def _different(query: IntArray, values: AnyArray, n_queries: int) -> IntArray:
+    """How many different values each query has."""
+    order = np.lexsort((values, query))
+    query, values = query[order], values[order]
+    first = np.ones(query.size, bool)
+    first[1:] = (query[1:] != query[:-1]) | (values[1:] != values[:-1])
+    return np.bincount(query[first], minlength=n_queries)
+
+
+def _quotient(number: IntArray | FloatArray, norm: FloatArray) -> FloatArray:
+    """Within [-1, 1]; NaN where there is nothing to divide by."""
+    values: FloatArray = np.divide(number, norm, out=np.full(norm.shape, np.nan), where=norm > 0)
+    return np.clip(values, -1.0, 1.0)
+
+
+def rho(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:
+    """Spearman's rho of two columns: the correlation of their ranks, tied items at the mean of their ranks.
+
+    Parameters
+    ----------
+    query, first, second, n_queries
+        As for `tau`.
+
+    Returns
+    -------
+    float64 array, shape (n_queries,)
+        In [-1, 1]; NaN where a column has no two values that differ.
+
+    References
+    ----------
+    Spearman (1904), The proof and measurement of association between two things, American Journal of Psychology 15; SciPy,
+    ``scipy.stats.spearmanr``.
+
+    Examples
+    --------
+    >>> rho(np.zeros(4, int), np.array([1, 2, 3, 4]), np.array([1, 3, 2, 4]), 1)
+    array([0.8])
+    """
+    one, two = middle_ranks(query, first), middle_ranks(query, second)
+
+    def total(products: IntArray) -> FloatArray:
+        return np.bincount(query, weights=products, minlength=n_queries).astype(np.float64, copy=False)
+
+    return _quotient(total(one * two), np.sqrt(total(one * one) * total(two * two)))
+
+
+def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
+    """Twice the distance of each item's rank from the middle of its query, ties at the mean of their ranks: whole numbers.
+
+    Examples
+    --------
+    >>> middle_ranks(np.zeros(3, int), np.array([5, 9, 5]))
+    array([-1,  2, -1])
+    """
+    order = np.lexsort((values, query))
+    query, values = query[order], values[order]
+    head = np.ones(query.size, bool)
+    head[1:] = (query[1:] != query[:-1]) | (values[1:] != values[:-1])
+    starts = np.flatnonzero(head)
+    sizes = np.diff(np.append(starts, query.size))
+    # First and last rank of the tie, less the first and last of the query.
+    twice = np.repeat(2 * number_within(query)[starts] + sizes - 1, sizes)
+    _, which, n_items = np.unique(query, return_inverse=True, return_counts=True)
+    middle = np.empty(query.size, np.int64)
+    middle[order] = twice - (n_items[which] + 1)
+    return middle
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeTau(OfGrades):
+    """Kendall's tau between the order of the run and the grades, over judged documents returned; tau-b unless told otherwise.
+
+    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]; tau-a divides by all pairs, and
+    tau-c by ``n^2 (m - 1) / (2 m)`` for n documents of m different grades. The run is an order: under ``ties=expected`` a pair with
+    tied scores counts half right and half wrong, which is the mean over the orders of the ties (SciPy, and `kendall`, take tied
+    scores for ties of the second list instead). Unjudged documents are taken out, documents not returned count nothing.
+
+    Parameters
+    ----------
+    variant : {"a", "b", "c"}, optional
+        What is divided by; default b. With many equal grades tau-b and tau-a do not reach 1, and tau-c nearly does.
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); Stuart (1953), Biometrika 40, for tau-c; SciPy,
+    ``scipy.stats.kendalltau``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]).mean()["GradeTau"], 4)
+    0.3333
+    """
+
+    variant: TauVariant | None = None
+
+    name: ClassVar[str] = "GradeTau"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    samples: ClassVar = {"variant": (None, "a", "b", "c")}
+    summary: ClassVar[str] = "Kendall's tau between the run's order and the grades, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it for how well a run sorts documents whose grades are all known, top and bottom alike. Not where many grades are "
+        "equal (1 is out of reach there), nor for what a user sees of the top."
+    )
+    proof: ClassVar[str] = "SciPy 1.17 (kendalltau, b and c) live, to 12 decimals; tied scores by the mean over all orders"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("variant", self.variant, TauVariant)
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Tau of every query."""
+        hits, place = order_of_judged(judged)
+        counts = pair_counts(hits.query, place, -hits.grade, judged.n_queries)
+        apart = counts.total - counts.tied_second
+        norm = _norm(self.variant or "b", counts.total, (counts.total, apart))
+        if self.variant == "c":
+            sizes = np.bincount(hits.query, minlength=judged.n_queries)
+            norm = _norm_c(sizes, _different(hits.query, hits.grade, judged.n_queries))
+        return self.filled_where(_quotient(counts.concordant - counts.discordant, norm), apart > 0)
+
+
+class GradeRho(OfGrades):
+    """Spearman's rho between the order of the run and the grades, over judged documents returned.
+
+    ``rho = correlation of the rank in the run with the rank by grade``, equal grades at the mean of their ranks; in [-1, 1], and
+    ``1 - 6 sum of squared differences / (n^3 - n)`` where all grades differ. The run is an order: under ``ties=expected`` it is the
+    mean over the orders of tied scores (SciPy, and `spearman`, take tied scores for equal ranks instead). Unjudged documents are taken
+    out, documents not returned count nothing.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of a query where no two of these grades differ; default the convention's.
+
+    References
+    ----------
+    Spearman (1904), The proof and measurement of association between two things, American Journal of Psychology 15; SciPy,
+    ``scipy.stats.spearmanr``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeRho()]).mean()["GradeRho"]
+    0.5
+    """
+
+    name: ClassVar[str] = "GradeRho"
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    summary: ClassVar[str] = "Spearman's rho between the run's order and the grades, among judged documents returned"
+    use: ClassVar[str] = (
+        "Choose it like tau-b where one document far out of place is worse than several slightly out of place. Not where many grades "
+        "are equal (1 is out of reach there), nor for what a user sees of the top."
+    )
+    proof: ClassVar[str] = "SciPy 1.17 (spearmanr) live, to 12 decimals; tied scores by the mean over all orders"
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """Rho of every query."""
+        hits, place = order_of_judged(judged)
+        by_run, by_grade = middle_ranks(hits.query, place), middle_ranks(hits.query, -hits.grade)
+        together = judged.sum_by_query(hits.query, (by_run * by_grade).astype(np.float64))
+        spread = judged.sum_by_query(hits.query, (by_grade * by_grade).astype(np.float64))
+        n = np.bincount(hits.query, minlength=judged.n_queries).astype(np.float64)
+        # An order has no ties, so the squares of its distances add up to what those of 1, ..., n do.
+        return self.filled_where(_quotient(together, np.sqrt((n**3 - n) / 3 * spread)), spread > 0)
