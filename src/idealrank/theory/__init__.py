@@ -8,11 +8,17 @@ from importlib import import_module
 from typing import Any
 
 _HOMES: dict[str, str] = {
+    "EvidenceRow": "evidence",
+    "Feasibility": "feasible",
     "RelevanceModel": "relevance",
+    "feasibility": "feasible",
 }
 
 __all__ = [
+    "EvidenceRow",
+    "Feasibility",
     "RelevanceModel",
+    "feasibility",
 ]
 
 

@@ -1,0 +1,253 @@
+"""Which discounts and cutoffs can tell rankers apart on ever longer lists: by theorem where there is one, else by evidence alone."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import RelativeCutoff
+from idealrank.measures.discounts import DiscountLike
+from idealrank.theory.decay import Decay, Growth, decay_of, growth_of
+from idealrank.theory.evidence import EvidenceRow, evidence_of, evidence_text, resemblance
+
+Verdict: TypeAlias = Literal["feasible", "borderline", "infeasible", "undecided"]
+
+_NOISE = (
+    "nothing for certain: of two rankers it prefers one with a chance that tends to neither 0 nor 1, however long the list; means over "
+    "many queries do tell rankers apart"
+)
+_EXCEPTION = "Needs chances of relevance strictly between 0 and 1 near the top: where ybar(1) = 1, NDCG does converge, to 1."
+_CONTINUITY = (
+    "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for it, Hoeffding's inequality and a "
+    "continuous ybar are."
+)
+_CONDITION_2 = (
+    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: where limits agree, the noise can stay as large as the difference "
+    "(by simulation and a limit-law argument)."
+)
+_TOP_SHARE = (
+    "Section 3.3 says that the conditions of Theorems 6 and 8 carry over to cutoffs; they do not: rankers that differ below the cutoff "
+    "alone are not told apart."
+)
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """Whether NDCG with a discount and a cutoff can tell rankers apart, what it sees, and why.
+
+    Feasible: NDCG converges, and the sign of the difference between two rankers settles for good as the list grows, for all but
+    exceptional pairs. Borderline: it converges, but to the chance of relevance at the very top, and sees little else. Infeasible: it does
+    not converge, and chance decides for ever. Undecided: nobody has proven it.
+
+    Parameters
+    ----------
+    discount, cutoff : str
+        Their texts; the cutoff is ``""`` for whole lists, else as in ``"@0.2n"``.
+    verdict : str
+        ``"feasible"``, ``"borderline"``, ``"infeasible"`` or ``"undecided"``.
+    theorem : str
+        Which theorem says so; ``""`` where none does.
+    reason : str
+        Why, in words.
+    distinguishes : str
+        Which differences between rankers it sees.
+    errata : str
+        What the paper states otherwise; ``""`` for nothing.
+    evidence : tuple of EvidenceRow
+        For functions: how the weights fall as far as was looked.
+    resembles : str or None
+        For functions: the verdict if the weights went on falling as they do as far as was looked; a guess, never a proof.
+
+    Examples
+    --------
+    >>> found = feasibility("geometric(2)")
+    >>> found.verdict, found.theorem
+    ('infeasible', 'Theorem 10')
+    """
+
+    discount: str
+    cutoff: str
+    verdict: Verdict
+    theorem: str
+    reason: str
+    distinguishes: str
+    errata: str = ""
+    evidence: tuple[EvidenceRow, ...] = ()
+    resembles: Verdict | None = None
+
+    def __str__(self) -> str:
+        """A few lines to read."""
+        lines = [f"{self.discount}{self.cutoff}: {self.verdict}" + (f" ({self.theorem})" if self.theorem else "")]
+        lines += [f"Why: {self.reason}", f"Tells apart: {self.distinguishes}"]
+        if self.errata:
+            lines.append(f"Correction: {self.errata}")
+        if self.evidence:
+            lines += ["", *evidence_text(self.evidence)]
+        return "\n".join(lines)
+
+
+def feasibility(
+    discount: DiscountLike = "log2", cutoff: "int | str | RelativeCutoff | None" = None, *, largest: int = 10**6
+) -> Feasibility:
+    """Whether NDCG with this discount and cutoff can tell rankers apart as lists grow, in the sense of Wang et al. (2013).
+
+    Parameters
+    ----------
+    discount : str, sequence, callable or Discount, optional
+        As measures take it. Named families and tables of weights are decided by theorem. For a function no number of values decides
+        whether the sum of its weights converges, so the verdict is ``"undecided"``, with evidence (and ``"infeasible"`` at a constant
+        cutoff, where the function does not matter).
+    cutoff : int, str or None, optional
+        As measures take it: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default the whole list.
+    largest : int, optional
+        Up to which rank a function is looked at, from 100 on; rounded down to a power of 10.
+
+    Returns
+    -------
+    Feasibility
+
+    Raises
+    ------
+    OptionError
+        Discount, cutoff or `largest` is none.
+    InputError
+        A function gives negative weights, or no weight at all.
+
+    Notes
+    -----
+    About lists that grow under one query. The linear discount and cutoffs n^a beyond a = 2/3 are not in the paper: what is said of them
+    follows from the law of large numbers and Hoeffding's inequality.
+
+    References
+    ----------
+    Wang, Wang, Li, He, Chen and Liu (2013), COLT, Theorems 4 to 13 and section 3.3.
+
+    Examples
+    --------
+    >>> feasibility("log2").verdict, feasibility("zipf(1)").verdict, feasibility("zipf(2)").verdict
+    ('feasible', 'borderline', 'infeasible')
+    >>> feasibility("log2", "0.2n").verdict, feasibility("log2", "sqrt(n)").verdict, feasibility("log2", 10).verdict
+    ('feasible', 'borderline', 'infeasible')
+    >>> feasibility(lambda rank: rank**-0.5).verdict
+    'undecided'
+    """
+    if not largest >= 100:
+        raise OptionError(f"largest={largest!r}: expected a rank from 100 on")
+    decay, growth = decay_of(discount), growth_of(cutoff)
+    if growth.kind == "constant":
+        return _constant(decay, growth, largest)
+    if decay.kind == "unknown":
+        return _unknown(decay, growth, largest)
+    if decay.summable:
+        return _summable(decay, growth)
+    if decay.kind == "zipf" and decay.exponent == 1:
+        return _reciprocal(decay, growth)
+    if growth.kind == "power":
+        return _power(decay, growth)
+    return _linear(decay, growth) if decay.kind == "linear" else _slow(decay, growth)
+
+
+def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
+    k = int(growth.size)
+    first = "the first document counts" if k == 1 else f"the first {k} documents count"
+    reason = (
+        f"only {first}, whatever the length of the list: the value of one query stays a draw of {k}, and more documents under it make "
+        "it no surer. Average over queries, or let the cutoff grow with the list."
+    )
+    evidence = evidence_of(decay.discount, growth, largest) if decay.kind == "unknown" else ()
+    return Feasibility(decay.text, growth.text, "infeasible", "Theorem 10", reason, _NOISE, _EXCEPTION, evidence)
+
+
+def _summable(decay: Decay, growth: Growth) -> Feasibility:
+    falls = "ends with its table" if decay.kind == "finite" else "falls faster than 1/rank"
+    reason = (
+        f"the discount {falls}: the weights of all ranks have a finite sum, so that a few documents at the top decide for ever, and chance "
+        "decides among those."
+    )
+    return Feasibility(decay.text, growth.text, "infeasible", "Theorem 10", reason, _NOISE, _EXCEPTION)
+
+
+def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
+    theorem, errata = ("Theorem 11" if growth.kind == "power" else "Theorem 9"), ""
+    if growth.kind == "share":
+        errata = "Not stated in the paper: to cut at a share of the list takes a bounded part from a sum that grows without end."
+    reason = (
+        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the top outweighs all the rest, and NDCG tends to "
+        "the chance of relevance at the very top, at the speed of 1/log n."
+    )
+    sees = (
+        "rankers with different chances of relevance at the very top, ybar(1). Where these are equal the noise stays as large as the "
+        "difference (by simulation and a limit-law argument; the paper leaves it open)"
+    )
+    return Feasibility(decay.text, growth.text, "borderline", theorem, reason, sees, errata)
+
+
+def _power(decay: Decay, growth: Growth) -> Feasibility:
+    linear = decay.kind == "linear"
+    reason = (
+        f"the cutoff {growth.text[1:]} grows without end, so the noise vanishes, but its share of the list vanishes too: NDCG tends to the "
+        "chance of relevance at the very top."
+    )
+    # The means differ by (k/n) x the difference in slope; the noise is k^-1/2, or k^-(1-b) where the weights' squares have a finite sum.
+    beta = decay.exponent if decay.kind == "zipf" else 0.0
+    deep = max(2 / 3, 1 / (2 - beta))
+    sees = "rankers with different chances of relevance at the very top, ybar(1)"
+    if growth.size > deep:
+        sees += f"; beyond n^{deep:.3g} also rankers with equal ybar(1) whose ybar fall from there at different rates"
+    else:
+        sees += "; where these are equal, differences further down drown in the noise"
+    theorem = "law of large numbers" if linear else "Theorem 11"
+    errata = "The linear discount is not in the paper; over so few ranks its weights are all but equal." if linear else ""
+    return Feasibility(decay.text, growth.text, "borderline", theorem, reason, sees, errata)
+
+
+def _linear(decay: Decay, growth: Growth) -> Feasibility:
+    reason = "the weight depends on the share of the list above a document alone: NDCG is an average over the list, and its noise vanishes."
+    sees, errata = "rankers with different limits, which for binary relevance are rankers with different AUC", ""
+    if growth.kind == "share":
+        sees = f"rankers with different limits, from differences within {_top(growth)}"
+        errata = _TOP_SHARE
+    return Feasibility(decay.text, growth.text, "feasible", "law of large numbers", reason, sees, errata)
+
+
+def _slow(decay: Decay, growth: Growth) -> Feasibility:
+    """Logarithmic discounts, and zipf(b) with b < 1."""
+    logarithmic, cut = decay.kind == "logarithmic", growth.kind == "share"
+    reason = (
+        "the discount falls more slowly than 1/rank: documents all down the list go on to count, so the noise vanishes faster than the "
+        "difference between two rankers."
+    )
+    if logarithmic and not cut:
+        reason += " NDCG of every ranker tends to 1, at the speed of 1/log n: its height on a long list says little, its differences do."
+        sees = "any two rankers whose ybar differ on more than single points; it can take astronomically many documents"
+        return Feasibility(decay.text, growth.text, "feasible", "Theorems 4 and 6", reason, sees)
+    if logarithmic:
+        sees = f"any two rankers whose ybar differ within {_top(growth)}, and no others"
+        return Feasibility(decay.text, growth.text, "feasible", "Theorem 12", reason, sees, _TOP_SHARE)
+    sees = "rankers with different limits; pairs whose limits coincide are not told apart for certain"
+    if cut:
+        sees = f"rankers with different limits, from differences within {_top(growth)}"
+    theorem = "Theorem 13 and Theorem 8, condition 1" if cut else "Theorem 7 and Theorem 8, condition 1"
+    errata = " ".join([_CONTINUITY, _CONDITION_2, *([_TOP_SHARE] if cut else [])])
+    return Feasibility(decay.text, growth.text, "feasible", theorem, reason, sees, errata)
+
+
+def _top(growth: Growth) -> str:
+    return f"the top {100 * growth.size:.4g} % of the list"
+
+
+def _unknown(decay: Decay, growth: Growth, largest: int) -> Feasibility:
+    evidence = evidence_of(decay.discount, growth, largest)
+    guess: Verdict | None = resemblance(decay.discount, evidence)
+    if growth.kind == "power" and guess == "feasible":
+        guess = "borderline"
+    reason = (
+        f"no theorem speaks of a function known by its values alone: those up to rank {evidence[-1].n:,} do not decide what comes after."
+    )
+    if guess:
+        reason += f" There it falls like rank^-{max(evidence[-1].exponent, 0.0):.3g}; if it goes on so, it is {guess}."
+    else:
+        reason += " There it is no clear case: it is too near 1/rank, or changes its speed, or depends on the length of the list."
+    sees = "unknown; choose log2, log(b), jarvelin(b) or zipf(b) with b < 1 to know"
+    if growth.kind == "power":
+        sees = "at most rankers with different chances of relevance at the very top, ybar(1)"
+    return Feasibility(decay.text, growth.text, "undecided", "", reason, sees, "", evidence, guess)
