@@ -12,6 +12,8 @@ _HOMES: dict[str, str] = {
     "Feasibility": "feasible",
     "RelevanceModel": "relevance",
     "feasibility": "feasible",
+    "simulate": "simulation",
+    "simulate_many": "simulation",
 }
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "Feasibility",
     "RelevanceModel",
     "feasibility",
+    "simulate",
+    "simulate_many",
 ]
 
 

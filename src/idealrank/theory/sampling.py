@@ -1,0 +1,182 @@
+"""Random samples in blocks, on any number of threads with the same result."""
+
+import operator
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import IntArray
+from idealrank.errors import OptionError
+
+# A seed, a sequence of seeds, a generator, or None for a seed from the operating system.
+RandomLike: TypeAlias = "np.random.Generator | np.random.SeedSequence | int | Iterable[int] | None"
+# Called with the samples done and the samples in all, in the thread of the caller.
+ProgressCall: TypeAlias = Callable[[int, int], None]
+
+_BLOCK = 1 << 17  # documents that are drawn at a time, or one sample if it is longer
+
+
+class Streams(NamedTuple):
+    """Two independent generators that belong to one block alone."""
+
+    main: np.random.Generator
+    side: np.random.Generator
+
+
+class Block(NamedTuple):
+    """Some samples, from the first to before the last, and their randomness."""
+
+    first: int
+    last: int
+    streams: Streams
+
+
+def generator_of(rng: RandomLike) -> np.random.Generator:
+    """A generator from a seed, or the one given.
+
+    Raises
+    ------
+    OptionError
+        It is neither; or a generator that cannot spawn others.
+
+    Examples
+    --------
+    >>> generator_of(1).random() == generator_of(np.random.default_rng(1)).random()
+    True
+    """
+    try:
+        generator = np.random.default_rng(rng)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"rng={rng!r}: expected a seed from 0 on, or a NumPy generator ({error})") from None
+    if not hasattr(generator.bit_generator.seed_seq, "spawn"):
+        raise OptionError(f"rng={rng!r}: its bit generator has no seed sequence, so it has no children; use numpy.random.default_rng(seed)")
+    return generator
+
+
+def threads_of(threads: int | None) -> int:
+    """How many threads to use; None and 0 for one a core.
+
+    Raises
+    ------
+    OptionError
+        It is no whole number from 0 on.
+
+    Examples
+    --------
+    >>> threads_of(3)
+    3
+    """
+    count = whole_number("threads", 0 if threads is None else threads, 0)
+    return count or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+def whole_number(name: str, value: int, least: int = 1) -> int:
+    """An option that is a whole number, checked.
+
+    Raises
+    ------
+    OptionError
+        It is none, or too small.
+
+    Examples
+    --------
+    >>> whole_number("n", np.int64(5))
+    5
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if isinstance(value, (bool, np.bool_)) or number < least:
+        raise OptionError(f"{name}={value!r}: expected a whole number from {least} on")
+    return number
+
+
+def block_size(documents: int) -> int:
+    """How many samples of so many documents make a block: a choice that results depend on, so it depends on nothing else."""
+    return max(1, _BLOCK // documents)
+
+
+def run_blocks(
+    work: Callable[[Block], None],
+    samples: int,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    threads: int | None = None,
+    progress: ProgressCall | None = None,
+) -> None:
+    """Call `work` for each block of `size` samples, on threads.
+
+    The first block draws from `rng` itself, each later one from a child of its own: what is drawn does not depend on threads, nor
+    the first samples on how many there are.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a `Block` and keeps its results where no other block does.
+    samples, size : int
+        How many samples, and how many of them make a block.
+    rng : Generator
+        Advanced, so that another call draws other samples.
+    threads : int, optional
+        None or 0 for one a core.
+    progress : callable, optional
+        Called as ``progress(done, samples)`` in this thread.
+    """
+    report = progress or _nobody
+    count = min(threads_of(threads), -(-samples // size))
+    if count == 1:
+        for block in _blocks(samples, size, rng):
+            work(block)
+            report(block.last, samples)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        waiting: deque[tuple[Future[None], int]] = deque()
+        try:
+            for block in _blocks(samples, size, rng):
+                waiting.append((pool.submit(work, block), block.last))
+                if len(waiting) > 2 * count:  # blocks hold generators: never all of them at once
+                    _finish(waiting, report, samples)
+            while waiting:
+                _finish(waiting, report, samples)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _nobody(_done: int, _samples: int) -> None:
+    """Nobody wants to know."""
+
+
+def _finish(waiting: "deque[tuple[Future[None], int]]", report: ProgressCall, samples: int) -> None:
+    future, done = waiting.popleft()
+    future.result()
+    report(done, samples)
+
+
+def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[Block]:
+    for first in range(0, samples, size):
+        child = rng.spawn(1)[0]
+        streams = Streams(child, child.spawn(1)[0]) if first else Streams(rng, child)
+        yield Block(first, min(first + size, samples), streams)
+
+
+def thinned(count: int, keep: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """A mask of `count` that keeps a uniformly random subset of `keep`.
+
+    Examples
+    --------
+    >>> int(thinned(10, 4, np.random.default_rng(0)).sum())
+    4
+    """
+    few = min(keep, count - keep)
+    chosen: IntArray = rng.choice(count, few, replace=False, shuffle=False)
+    mask = np.full(count, few < keep)
+    mask[chosen] = few == keep
+    return mask

@@ -1,0 +1,196 @@
+"""NDCG of random samples that grow: what the limits and the pseudo-expectation are checked against."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.discounts import DiscountLike
+from idealrank.measures.gains import GainLike
+from idealrank.theory.relevance import ModelLike, RelevanceModel, values_of
+from idealrank.theory.sampling import Block, ProgressCall, RandomLike, block_size, generator_of, run_blocks, thinned, whole_number
+from idealrank.theory.weighing import CutoffLike, Levels, Pair, ndcg_of, tables_of, weighings
+
+Sizes: TypeAlias = "int | Sequence[int] | IntArray"
+
+
+def simulate(
+    ybar: ModelLike,
+    n: Sizes,
+    samples: int,
+    *,
+    discount: DiscountLike = "log2",
+    cutoff: CutoffLike = None,
+    rng: RandomLike = None,
+    points: Iterable[float] = (),
+    gain: GainLike = "linear",
+    threads: int | None = None,
+    progress: ProgressCall | None = None,
+) -> FloatArray:
+    """NDCG of random lists under a model of relevance.
+
+    A list is n documents whose canonical scores are uniform on [0, 1], each relevant with the chance ybar of its score, in the
+    order of their scores. With several n, one sample is one list that grows: its first n_1 documents, its first n_2, ...
+
+    Parameters
+    ----------
+    ybar : callable, mapping or RelevanceModel
+        The chance of relevance at each canonical score, or one for each grade; see `RelevanceModel.of`.
+    n : int, or sequence of int
+        Documents of a list, from 1 on.
+    samples : int
+        How many lists, from 1 on.
+    discount : str, sequence or callable, optional
+        See `make_discount`.
+    cutoff : int or str, optional
+        ``10``, ``"0.2n"``, ``"sqrt(n)"``, ``"n^0.3"``; default the whole list.
+    rng : Generator, seed or None
+        The result depends on it and on nothing else, the number of threads included.
+    points : iterable of float, optional
+        Where ybar has kinks or jumps; not needed to draw samples.
+    gain : str, mapping or callable, optional
+        What a grade is worth, see `make_gain`.
+    threads : int, optional
+        None or 0 for one a core.
+    progress : callable, optional
+        Called now and then as ``progress(samples_done, samples)`` in the thread of the caller.
+
+    Returns
+    -------
+    float64 array, shape (samples,), or (samples, len(n)) for a sequence
+        In [0, 1]. NaN where a list has no relevant document, for its NDCG is 0/0: the share of such lists is at most
+        (1 - p)^n, and a mean over the others is conditional on relevance; a 0 or 1 in their place would shift it unseen.
+
+    Raises
+    ------
+    InputError
+        `ybar` gives what is no chance.
+    OptionError
+        An option is impossible; the message names it.
+
+    Notes
+    -----
+    The scores are drawn in order: sums of standard exponentials over their total are the depths u = 1 - s, then
+    ``y = rng.random(n) < ybar(1 - u)``. The first sample comes from `rng` itself. Smaller sizes are random subsets of larger ones,
+    which is what the first documents of a random order are.
+
+    References
+    ----------
+    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, section 2 and Lemma 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.theory import simulate
+    >>> simulate(lambda s: 0.1 + 0.8 * s, 1000, 3, rng=123).round(6)
+    array([0.941298, 0.960366, 0.956626])
+    >>> simulate(lambda s: 0.1 + 0.8 * s, [10, 100], 3, cutoff="sqrt(n)", rng=123).shape
+    (3, 2)
+    """
+    many = simulate_many(ybar, n, samples, [(discount, cutoff)], rng=rng, points=points, gain=gain, threads=threads, progress=progress)
+    return many[..., 0]
+
+
+def simulate_many(
+    ybar: ModelLike,
+    n: Sizes,
+    samples: int,
+    measures: Iterable[Pair],
+    *,
+    rng: RandomLike = None,
+    points: Iterable[float] = (),
+    gain: GainLike = "linear",
+    threads: int | None = None,
+    progress: ProgressCall | None = None,
+) -> FloatArray:
+    """NDCG of random lists under several discounts and cutoffs at once: the same lists for all of them.
+
+    Parameters
+    ----------
+    ybar, n, samples, rng, points, gain, threads, progress
+        As for `simulate`.
+    measures : iterable of (discount, cutoff)
+        Such as ``[("log2", None), ("zipf(0.5)", "0.2n")]``.
+
+    Returns
+    -------
+    float64 array, shape (samples, n_measures), or (samples, len(n), n_measures) for a sequence
+        As for `simulate`; each column has the values that `simulate` gives with the same seed.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `simulate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.theory import simulate_many
+    >>> simulate_many(lambda s: s**2, 1000, 2, [("log2", None), ("zipf(0.5)", "0.2n")], rng=1).shape
+    (2, 2)
+    """
+    model = RelevanceModel.of(ybar, points=points, gain=gain)
+    sizes = sizes_of(n)
+    distinct, where = np.unique(sizes, return_inverse=True)
+    samples = whole_number("samples", samples)
+    pairs = weighings(measures)
+    tables = [tables_of(pairs, size) for size in distinct.tolist()]
+    gains = np.array([0.0, *reversed(model.gains)])
+    values = np.empty((samples, distinct.size, len(pairs)))
+
+    def work(block: Block) -> None:
+        for at, levels in enumerate(_growing(model, distinct, block)):
+            values[block.first : block.last, at] = ndcg_of(levels, gains, tables[at])
+
+    run_blocks(work, samples, block_size(int(distinct[-1])), generator_of(rng), threads=threads, progress=progress)
+    return values[:, 0] if np.ndim(n) == 0 else values[:, where.reshape(-1)]
+
+
+def sizes_of(n: Sizes) -> IntArray:
+    """List lengths, shape (n_sizes,), in the order given.
+
+    Raises
+    ------
+    OptionError
+        There is none, or one is no whole number from 1 on.
+
+    Examples
+    --------
+    >>> sizes_of(10), sizes_of([10, 100])
+    (array([10]), array([ 10, 100]))
+    """
+    if np.ndim(n) == 0:
+        return np.array([whole_number("n", cast("int", n))])
+    listed = [whole_number("n", size) for size in cast("Sequence[int]", n)]
+    if not listed or np.ndim(n) > 1:
+        raise OptionError(f"n={n!r}: expected a whole number, or a sequence of at least one")
+    return np.array(listed, np.int64)
+
+
+def _growing(model: RelevanceModel, sizes: IntArray, block: Block) -> list[Levels]:
+    """Levels in ranked order for each size, rising: shapes (n_lists, size)."""
+    whole = drawn_levels(model, int(sizes[-1]), block.last - block.first, block.streams.main)
+    grown = [np.empty((whole.shape[0], size), np.uint8) for size in sizes[:-1].tolist()]
+    for row in range(whole.shape[0]):
+        larger = whole[row]
+        for part in reversed(grown):
+            larger = part[row] = larger[thinned(larger.size, part.shape[1], block.streams.side)]
+    return [*grown, whole]
+
+
+def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Generator) -> Levels:
+    """Levels of relevance in ranked order, shape (samples, n)."""
+    steps, chances = np.empty((samples, n + 1)), np.empty((samples, n))
+    for row in range(samples):  # one list after another, so that the first do not depend on how many there are
+        rng.standard_exponential(out=steps[row])
+        rng.random(out=chances[row])
+    np.cumsum(steps, axis=1, out=steps)
+    depths = np.divide(steps[:, :n], steps[:, n:])
+    scores = np.subtract(1.0, depths, out=depths).reshape(-1)
+    levels, reached = np.zeros((samples, n), np.uint8), np.zeros(1)
+    for chance in model.chances:
+        reached = reached + values_of(chance, scores).reshape(samples, n)
+        levels += chances < reached
+    return levels
