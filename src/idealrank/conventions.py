@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 from idealrank.data.alignment import Alignment
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 from idealrank.measures.rules import Rules
 from idealrank.measures.texts import function_digest, split_outside_brackets
 
@@ -78,7 +78,7 @@ class Convention:
             switches = {**given, **switches}
             preset = PRESETS.get(base.strip().lower())
             if preset is None:
-                raise OptionError(f"unknown convention {base!r}, expected one of {', '.join(PRESETS)}")
+                raise OptionError(f"unknown convention {shown(repr(base))}, expected one of {', '.join(PRESETS)}")
         elif isinstance(name, Convention):
             preset = name
         else:
@@ -88,7 +88,7 @@ class Convention:
     def _with(self, switches: Mapping[str, Any]) -> "Convention":
         for switch in switches:
             if switch not in SWITCHES:
-                raise OptionError(f"unknown switch {switch!r}, expected one of {', '.join(SWITCHES)}")
+                raise OptionError(f"unknown switch {shown(repr(switch))}, expected one of {', '.join(SWITCHES)}")
         values = dict(switches)
         if str(values.get("cutoff", "")).lower() == "none":
             values["cutoff"] = None
@@ -146,10 +146,10 @@ def _read_text(text: str) -> tuple[str, dict[str, str]]:
     for change in changes:
         switch, equals, value = (part.strip() for part in change.partition("="))
         if not equals:
-            raise OptionError(f"convention {change!r}: expected SWITCH=VALUE after the name, as in lightgbm,ties=expected")
+            raise OptionError(f"convention {shown(repr(change))}: expected SWITCH=VALUE after the name, as in lightgbm,ties=expected")
         switch = switch.replace("-", "_")
         if switch in switches:
-            raise OptionError(f"convention {text!r}: {switch} is given twice, expected each switch once")
+            raise OptionError(f"convention {shown(repr(text))}: {switch} is given twice, expected each switch once")
         switches[switch] = value
     return base, switches
 

@@ -11,6 +11,25 @@
 Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the category of every warning.
 """
 
+_SHOWN = 80
+
+
+def shown(value: object) -> str:
+    r"""What a message says of something a user gave: printable text of at most 80 characters, the rest left out.
+
+    Examples
+    --------
+    >>> shown("nDCG\n@10"), len(shown("x" * 5000)), shown("x" * 5000)[-6:]
+    ('nDCG\\n@10', 80, 'xx ...')
+    """
+    text = str(value)
+    # A long text is cut first: what is left out need not be made printable.
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: _SHOWN + 1])
+    if len(printable) <= _SHOWN:
+        return printable
+    end = " ..." + (text[0] if text[0] in "'\"" and text.endswith(text[0]) else "")
+    return printable[: _SHOWN - len(end)] + end
+
 
 class IdealrankError(Exception):
     """Base of every error of this library.

@@ -138,3 +138,41 @@ def test_lists_are_cut_at_a_whole_number(number: object) -> None:
     """Anything else is refused in our words."""
     with pytest.raises(ir.OptionError, match=r"max_documents=.*expected a whole number"):
         ir.evaluate(QRELS, RUN, ["AP"], max_documents=number)  # type: ignore[arg-type]
+
+
+LONG = "x" * 5000
+TABLE = ",".join(f"{grade}:{grade}" for grade in range(3, 3000))
+
+
+@pytest.mark.parametrize("given", [
+    LONG, f"nDCG(gain={LONG})", f"nDCG(discount={LONG})", f"AP({LONG}=3)", f"AP(rel={LONG})", f"AP({LONG})", f"P@{LONG}",
+    f"nDCG(no_relevant={LONG})", f"AP@10(rel={LONG})", f"nDCG(gain={{{TABLE},3:4}})", f"nDCG(gain={{{TABLE},4000:a}})",
+    f"nDCG(discount=[{TABLE.replace(':', ',')},a])", f"nDCG@{'9' * 5000}", f"IPrec@{LONG}", f"utility_{'1' * 500}", f"RBO(p={LONG})",
+])  # fmt: skip
+def test_a_long_measure_is_shown_in_part(given: str) -> None:
+    """Of each text at most 80 characters, twice where the option has an error of its own."""
+    with pytest.raises(ir.OptionError) as raised:
+        ir.parse_measure(given)
+    assert len(str(raised.value)) < 350
+    assert " ..." in str(raised.value)
+
+
+@pytest.mark.parametrize("given", [LONG, f"standard,{LONG}", f"standard,gain={LONG}", f"standard,ties={LONG}", f"standard,{LONG}=3"])
+def test_a_long_convention_is_shown_in_part(given: str) -> None:
+    with pytest.raises(ir.OptionError) as raised:
+        ir.Convention.of(given)
+    assert str(raised.value).count("x") < 90
+
+
+def test_a_table_of_many_grades_is_shown_in_part() -> None:
+    qrels, run = {"q": {"a": 2}}, {"q": ["a"]}
+    with pytest.raises(ir.InputError, match=r"gain=\{3:3,4:4,.* \.\.\.: found grade 2, expected one of 0, 3, 4, .* \.\.\.; ") as raised:
+        ir.evaluate(qrels, run, f"nDCG(gain={{{TABLE}}})")
+    assert len(str(raised.value)) < 350
+
+
+@pytest.mark.parametrize("given", ["AP\n\x1b[31m", "nDCG(gain=\n\x07)", "AP(rel=\x00)", "nDCG(no_relevant=a\nb)", "P@1\n0\r"])
+def test_what_is_shown_can_be_printed_on_one_line(given: str) -> None:
+    with pytest.raises(ir.OptionError) as raised:
+        ir.parse_measure(given)
+    assert str(raised.value).isprintable()

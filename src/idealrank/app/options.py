@@ -10,7 +10,7 @@ import click
 from idealrank.app import console
 from idealrank.app.reading import Inputs
 from idealrank.conventions import PRESETS, SWITCHES, Convention
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 from idealrank.io.detection import FORMATS
 from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
@@ -143,7 +143,9 @@ def parse_convention(text: str) -> Convention:
     """
     name, *changes = split_outside_brackets(text)
     if name.partition("=")[0].strip().replace("-", "_") in SWITCHES:
-        raise OptionError(f"convention {text!r}: found a switch, expected the name of a convention before it, as in standard,{text}")
+        raise OptionError(
+            f"convention {shown(repr(text))}: found a switch, expected the name of a convention before it, as in standard,{shown(text)}"
+        )
     _check("convention", name.strip().lower(), PRESETS, "one that `idealrank conventions` lists")
     for change in changes:
         _check("switch", change.partition("=")[0].strip().replace("-", "_"), SWITCHES, f"one of {', '.join(SWITCHES)}")
@@ -153,4 +155,4 @@ def parse_convention(text: str) -> Convention:
 def _check(kind: str, name: str, known: Iterable[str], expected: str) -> None:
     if name not in known:
         near = console.nearest(name, known)
-        raise OptionError(f"unknown {kind} {name!r}, expected {expected}" + (f"; did you mean {near}?" if near else ""))
+        raise OptionError(f"unknown {kind} {shown(repr(name))}, expected {expected}" + (f"; did you mean {near}?" if near else ""))

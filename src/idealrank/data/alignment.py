@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args, get_type_hints
 
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 
 Ties: TypeAlias = Literal["docid", "docid-ascending", "input", "expected", "best", "worst"]
 Duplicates: TypeAlias = Literal["error", "first", "last", "best", "twice"]
@@ -35,7 +35,7 @@ def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> obj
     """
     if value not in allowed:
         choices = " | ".join(map(str, allowed))
-        raise OptionError(f"{switch}={value}: expected one of {choices}")
+        raise OptionError(f"{switch}={shown(value)}: expected one of {choices}")
     return value
 
 

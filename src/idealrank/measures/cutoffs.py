@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from idealrank.data.types import IntArray
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 
 _DECIMAL = r"(\d{1,9}(?:\.\d{0,30})?|\.\d{1,30})"
 _SHARE = re.compile(_DECIMAL + "n")
@@ -108,7 +108,7 @@ def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
         share, power = _SHARE.fullmatch(text), _POWER.fullmatch(text)
         if text == "sqrt(n)" or (share and _positive(share[1], at_most_one=False)) or (power and _positive(power[1], at_most_one=True)):
             return RelativeCutoff(text)
-    found = "beyond 64 bits" if isinstance(cutoff, int) and cutoff > _LARGEST else repr(cutoff)
+    found = "beyond 64 bits" if isinstance(cutoff, int) and cutoff > _LARGEST else shown(repr(cutoff))
     raise OptionError(f"cutoff {found}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like")
 
 

@@ -14,7 +14,7 @@ from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
@@ -102,7 +102,9 @@ class _Discounted(Measure):
         with np.errstate(over="ignore", invalid="ignore"):
             sums = add(judged)
         if not np.isfinite(sums).all():
-            raise InputError(f"{self}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
+            raise InputError(
+                f"{shown(self)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains"
+            )
         return sums
 
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.texts import function_text, number_text
 
 
@@ -203,7 +203,7 @@ def _table(weights: Sequence[Any]) -> RankDiscount:
     except (TypeError, ValueError):
         listed = []
     if not listed or not all(map(math.isfinite, listed)):
-        raise OptionError(f"discount={weights!r}: expected a name, a function, or the weights of ranks 1, 2, ... as finite numbers")
+        raise OptionError(f"discount={shown(weights)}: expected a name, a function, or the weights of ranks 1, 2, ... as finite numbers")
     text = "[" + ",".join(number_text(weight) for weight in listed) + "]"
     return RankDiscount(text, lambda rank: listed[rank - 1] if rank <= len(listed) else 0.0)
 
@@ -261,6 +261,6 @@ def make_discount(discount: DiscountLike) -> Discount:
         if isinstance(error, OptionError):
             raise
     raise OptionError(
-        f"discount={discount}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) | reciprocal | geometric(BASE) | linear | "
+        f"discount={shown(discount)}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) | reciprocal | geometric(BASE) | linear | "
         "[WEIGHT,...], or a function in Python"
     )

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.texts import function_text, number_text
 
 # Whole grades in a range this small are looked up in a table, which costs less than computing and gives the same bits everywhere.
@@ -144,7 +144,7 @@ class TableGain:
             return np.where(wrong, grades, np.array([table[float(grade)] for grade in known])[place])
         if wrong.any():
             raise InputError(
-                f"gain={self.text}: found grade {grades[wrong][0]:g}, expected one of {', '.join(f'{g:g}' for g in known)}; "
+                f"gain={shown(self.text)}: found grade {grades[wrong][0]:g}, expected one of {shown(', '.join(f'{g:g}' for g in known))}; "
                 "*:* in the table makes every other grade its own gain"
             )
         return np.array([table[float(grade)] for grade in known])[place]
@@ -226,7 +226,7 @@ def _gain_from_text(text: str) -> Gain:
     except ValueError as error:
         if isinstance(error, OptionError):
             raise
-    raise OptionError(f"gain={text}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a function in Python")
+    raise OptionError(f"gain={shown(text)}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a function in Python")
 
 
 def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
@@ -235,14 +235,14 @@ def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
         given = [pair for pair in listed if [str(part).strip() for part in pair] != ["*", "*"]]
         entries = sorted((float(grade), float(value)) for grade, value in given)
     except (TypeError, ValueError):
-        raise OptionError(f"gain={text}: expected numbers, a grade and its gain each, as in {{0:0,1:1,2:5}}") from None
+        raise OptionError(f"gain={shown(text)}: expected numbers, a grade and its gain each, as in {{0:0,1:1,2:5}}") from None
     if not entries:
         raise OptionError("gain={}: expected at least one grade")
     if not all(map(math.isfinite, chain.from_iterable(entries))):
-        raise OptionError(f"gain={text}: expected finite numbers, a grade and its gain each")
+        raise OptionError(f"gain={shown(text)}: expected finite numbers, a grade and its gain each")
     for (grade, _), (following, _) in pairwise(entries):
         if grade == following:
-            raise OptionError(f"gain={text}: grade {grade:g} is given twice, expected each grade once")
+            raise OptionError(f"gain={shown(text)}: grade {grade:g} is given twice, expected each grade once")
     return TableGain(tuple(entries), others=len(given) < len(listed))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from idealrank.data.grading import sort_by_query
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, shown
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
@@ -89,7 +89,9 @@ class GainMeasure(Measure):
 
     def _filled(self, values: FloatArray, defined: BoolArray) -> PerQuery:
         if not np.isfinite(values).all():
-            raise InputError(f"{self}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
+            raise InputError(
+                f"{shown(self)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains"
+            )
         return fill_undefined(values, defined, self.no_relevant or "zero")
 
     def _named(self, plain: str) -> str:

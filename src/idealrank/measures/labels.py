@@ -8,7 +8,7 @@ import numpy as np
 from idealrank.data.hits import Hits, only_relevant
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 from idealrank.measures.correlation import overlap_sums
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import make_discount
@@ -356,5 +356,5 @@ def _unless_false(value: object) -> bool | None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return None if value is None or value else False
     if str(value).strip().lower() not in words:
-        raise OptionError(f"normalize={value}: expected true or false")
+        raise OptionError(f"normalize={shown(value)}: expected true or false")
     return words[str(value).strip().lower()]

@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, cutoff_text, make_cutoff
 from idealrank.measures.rules import HasRules, NoRelevant
 from idealrank.measures.texts import number_text
@@ -182,11 +182,11 @@ class Measure:
         """
         for table in self.needs:
             if table not in tables:
-                raise OptionError(f"{self}: expected {table}, found none; {_HOW_TO_GIVE.get(table, f'give {table}')}")
+                raise OptionError(f"{shown(self)}: expected {table}, found none; {_HOW_TO_GIVE.get(table, f'give {table}')}")
         if self.looks_at_grades and not self.needs and tables:
             raise OptionError(
-                f"{self}: found {' and '.join(tables)}, expected grades; give judgments as Qrels (ir.read_qrels; --judgments qrels), "
-                "or choose another measure"
+                f"{shown(self)}: found {' and '.join(tables)}, expected grades; give judgments as Qrels (ir.read_qrels; "
+                "--judgments qrels), or choose another measure"
             )
 
     def per_query(self, judged: Judged) -> FloatArray:
@@ -248,7 +248,7 @@ def truth_option(name: str, value: object) -> bool | None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return True if value else None
     if str(value).strip().lower() not in words:
-        raise OptionError(f"{name}={value}: expected true or false")
+        raise OptionError(f"{name}={shown(value)}: expected true or false")
     return words[str(value).strip().lower()]
 
 
@@ -272,7 +272,7 @@ def number_option(name: str, value: object, low: float = -math.inf, high: float 
     if isinstance(value, (bool, np.bool_)) or not math.isfinite(number) or not low <= number <= high:
         between = f" from {number_text(low)} to {number_text(high)}" if math.isfinite(low) and math.isfinite(high) else ""
         between = between or (f" of at least {number_text(low)}" if math.isfinite(low) else "")
-        raise OptionError(f"{name}={value}: expected a number{between}")
+        raise OptionError(f"{name}={shown(value)}: expected a number{between}")
     return number
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.spellings import (
@@ -75,8 +75,8 @@ def parse_pair_measure(text: MeasureLike) -> Measure:
     measure = _parsed(text, _TWO_RUNS, _ONE_RUN)
     if measure.kind != "pair of runs":
         raise OptionError(
-            f"measure {str(text)!r} compares a run with judgments, expected one of two runs: {', '.join(PAIR_MEASURES)}, as in RBO(p=0.9); "
-            "`idealrank evaluate` computes it"
+            f"measure {shown(repr(str(text)))} compares a run with judgments, expected one of two runs: {', '.join(PAIR_MEASURES)}, "
+            "as in RBO(p=0.9); `idealrank evaluate` computes it"
         )
     return measure
 
@@ -97,8 +97,8 @@ def parse_run_measure(text: MeasureLike) -> Measure:
     measure = parse_measure(text)
     if measure.kind == "pair of runs":
         raise OptionError(
-            f"{measure} compares two runs and takes no judgments, found it among measures of one run; "
-            f"use `idealrank overlap RUN_A RUN_B -m '{measure}'`, or idealrank.overlap(run_a, run_b) in Python"
+            f"{shown(measure)} compares two runs and takes no judgments, found it among measures of one run; "
+            f"use `idealrank overlap RUN_A RUN_B -m '{shown(measure)}'`, or idealrank.overlap(run_a, run_b) in Python"
         )
     return measure
 
@@ -113,7 +113,7 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
         raise _no_measure(text)
     if misplaced := re.fullmatch(r"(\w+)(@[\w.]+)(\([^()]*=.*\))", text.strip()):
         right = misplaced[1] + misplaced[3] + misplaced[2]
-        raise OptionError(f"{text}: found options after the cutoff, expected them before it, as in {right}")
+        raise OptionError(f"{shown(text)}: found options after the cutoff, expected them before it, as in {shown(right)}")
     match = _match(_plainer(text.strip()))
     if match is None:
         raise _unknown(text, tables[0])
@@ -133,7 +133,9 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
 def _plainer(text: str) -> str:
     """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``R-Prec``; and ranx's ``rbp.95``, a persistence."""
     if persistence := re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text):
-        raise OptionError(f"{text}: found a persistence where a cutoff would stand, expected it as an option: RBP(p=0.{persistence[2]})")
+        raise OptionError(
+            f"{shown(text)}: found a persistence where a cutoff would stand, expected it as an option: RBP(p=0.{persistence[2]})"
+        )
     text = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"\s*@\s*", "@", text))
     return re.sub(r"^([Rr])-(?=[Pp]rec)", r"\1_", text)
 
@@ -143,7 +145,7 @@ def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
     named = AFTER_UNDERSCORE.get(name.lower())
     if _AFTER_AT not in options:
         if name.lower() in NUMBERED:
-            raise OptionError(f"{text}: expected a number after the name, as in {name}_0.20")
+            raise OptionError(f"{shown(text)}: expected a number after the name, as in {name}_0.20")
         return options
     numbers = str(options[_AFTER_AT])
     if named is None and "=" not in numbers:
@@ -154,7 +156,7 @@ def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
     if "," not in named:
         return others | {named: numbers}
     if numbers.count(",") != named.count(","):
-        raise OptionError(f"{text}: expected {named.count(',') + 1} numbers with commas between, one for each of {named}")
+        raise OptionError(f"{shown(text)}: expected {named.count(',') + 1} numbers with commas between, one for each of {named}")
     return others | dict(zip(named.split(","), numbers.split(","), strict=True))
 
 
@@ -197,9 +199,9 @@ def _options(text: str) -> dict[str, Any]:
     for part in filter(str.strip, split_outside_brackets(text)):
         key, equals, value = part.partition("=")
         if not equals:
-            raise OptionError(f"measure option {part!r}: expected NAME=VALUE")
+            raise OptionError(f"measure option {shown(repr(part))}: expected NAME=VALUE")
         if key.strip() in options:
-            raise OptionError(f"measure option {key.strip()}: found it twice, expected each option once")
+            raise OptionError(f"measure option {shown(key.strip())}: found it twice, expected each option once")
         options[key.strip()] = value.strip().strip("'\"")
     return options
 
@@ -211,11 +213,11 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
         options[cls.after_at] = options.pop(_AFTER_AT)
     for key in options:
         if key not in known:
-            raise OptionError(f"{text}: {cls.name} has no option {key!r}, expected {' | '.join(sorted(known))}")
+            raise OptionError(f"{shown(text)}: {cls.name} has no option {shown(repr(key))}, expected {' | '.join(sorted(known))}")
     try:
         return cls(**options)
     except OptionError as error:
-        raise OptionError(f"{text}: {error}") from None
+        raise OptionError(f"{shown(text)}: {error}") from None
 
 
 def _no_measure(found: Any) -> OptionError:
@@ -233,10 +235,10 @@ def _unknown(text: str, names: _Names) -> OptionError:
         expected = f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
-        return OptionError(f"measure {text!r} is not computed here, {expected}")
+        return OptionError(f"measure {shown(repr(text))} is not computed here, {expected}")
     near = difflib.get_close_matches(name.lower(), [*map(str.lower, classes), *spellings], n=1, cutoff=0.6)
     hint = f"; did you mean {spellings.get(near[0], near[0])}?" if near else ""
-    return OptionError(f"unknown measure {text!r}, {expected}{hint}")
+    return OptionError(f"unknown measure {shown(repr(text))}, {expected}{hint}")
 
 
 def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
@@ -267,7 +269,9 @@ def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[
     texts = Counter(map(str, parsed))
     for text, count in texts.items():
         if count > 1:
-            raise OptionError(f"{count} measures are written {text}, expected different texts; give their functions names of their own")
+            raise OptionError(
+                f"{count} measures are written {shown(text)}, expected different texts; give their functions names of their own"
+            )
     if not parsed:
         raise OptionError("no measures given, expected at least one, as in nDCG@10")
     return parsed
