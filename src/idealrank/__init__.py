@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from idealrank.inquiry import advise, explain, overlap, reconcile, split_difference
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
-    from idealrank.measures.binary import AP, RR, P, R
+    from idealrank.measures.binary import AP, RR, F, P, R
     from idealrank.measures.bpref import Bpref, GMBpref, InfAP
     from idealrank.measures.cascade import ERR, RBP
     from idealrank.measures.counts import NumNonrelJudgedRet, NumQ, NumRel, NumRelRet, NumRet
@@ -154,6 +154,7 @@ __all__ = [
     "ElevenPointAP",
     "Evaluation",
     "Explanation",
+    "F",
     "FileFormatError",
     "G",
     "GMBpref",

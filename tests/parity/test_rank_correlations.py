@@ -1,4 +1,4 @@
-"""Kendall's tau in three forms and Spearman's rho, of plain lists and of runs: SciPy live; F at a cutoff: scikit-learn live."""
+"""Kendall's tau in three forms and Spearman's rho, of plain lists and of runs: SciPy live; F of the top: scikit-learn live."""
 
 from itertools import permutations
 
@@ -133,3 +133,24 @@ def test_tied_scores_of_a_run_are_the_mean_over_their_orders() -> None:
     values = [scipy_values(grades[order], -np.arange(5)) for order in orders]
     found = run_values(grades.tolist(), scores.tolist(), ["GradeTau", "GradeTau(variant=c)", "GradeRho"], "expected")
     assert found == pytest.approx(np.mean(values, axis=0), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_f_of_the_first_k_against_scikit_learn(k: int) -> None:
+    """F1, and F2, whose beta is squared here; lists of eight, some without a relevant item, left out."""
+    from sklearn.metrics import f1_score, fbeta_score
+
+    rng = np.random.default_rng(k)
+    labels, scores = rng.integers(0, 2, (50, 8)), rng.permuted(np.tile(np.arange(8.0), (50, 1)), axis=1)
+    labels[:, 0] = 1
+    shown = scores >= 8 - k
+    found = ir.evaluate(labels, scores, [ir.F(cutoff=k), ir.F(cutoff=k, beta=4)]).values
+    theirs = [(f1_score(label, one), fbeta_score(label, one, beta=2)) for label, one in zip(labels, shown, strict=True)]
+    np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-12)
+
+
+def test_spellings_of_f() -> None:
+    """As it is published: F1@10."""
+    assert {str(ir.parse_measure(text)) for text in ("F1@10", "f1_score@10", "f_measure@10", "F@10")} == {"F@10"}
+    with pytest.raises(OptionError, match="F needs a cutoff, as in F@10"):
+        ir.parse_measure("f1")

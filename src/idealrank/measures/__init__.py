@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Family by family: the module, and its classes by the name that stands in texts.
 _FAMILIES: dict[str, dict[str, str]] = {
     "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},
-    "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R"},
+    "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R", "F": "F"},
     "cascade": {"ERR": "ERR", "RBP": "RBP"},
     "precision": {
         "Rprec": "Rprec",

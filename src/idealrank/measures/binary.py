@@ -6,6 +6,7 @@ presence of tied scores, ECIR).
 """
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import PerQuery
+from idealrank.measures.measure import PerQuery, number_option
 from idealrank.measures.ranks import distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
 from idealrank.measures.rows import grades_by_rank, sums_of_precision
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
@@ -109,6 +110,60 @@ class R(NeedsRelevant):
     def trec_name(self) -> str:
         """``recall_100``, or ``set_recall`` without a cutoff."""
         return self.trec_binary("set_recall", "recall")
+
+
+@dataclass(frozen=True, kw_only=True)
+class F(NeedsRelevant):
+    """F of the first k ranks: the weighted harmonic mean of P@k and R@k; F1 unless told otherwise.
+
+    ``F@k = (1 + beta) P@k R@k / (beta P@k + R@k) = (1 + beta) |relevant in the top k| / (k + beta |relevant|)``, in [0, 1]. The weight is
+    that of `SetF`: the F of van Rijsbergen with his beta b is ``beta = b^2`` here, so that F2 is ``beta=4``; all are F1 at 1.
+
+    Parameters
+    ----------
+    cutoff : int or str
+        k; must be given. The F of whole lists, however long, is `SetF`.
+    beta : float, optional
+        How much recall counts against precision, 0 or above; default 1.
+    rel : float, optional
+        Least grade of a relevant document, default 1.
+    no_relevant : str, optional
+        Value of a query without relevant documents; default the convention's.
+
+    References
+    ----------
+    van Rijsbergen (1979), Information Retrieval, chapter 7; scikit-learn, ``fbeta_score`` of "is among the first k".
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, [ir.F(cutoff=2)]).mean()["F@2"]
+    0.4
+    """
+
+    beta: float | None = None
+
+    name: ClassVar[str] = "F"
+    cuts: ClassVar = "required"
+    samples: ClassVar = {"beta": (None, 0, 0.5, 1, 4)}
+    summary: ClassVar[str] = "harmonic mean of precision and recall of the first k ranks"
+    use: ClassVar[str] = (
+        "Choose it where k results are shown and recommenders are compared with published F1@k. Not to compare cutoffs, nor where "
+        "queries differ much in how many relevant documents they have: its greatest value depends on both."
+    )
+    proof: ClassVar[str] = "scikit-learn 1.9 (f1_score, fbeta_score) live, to 12 decimals"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.beta is not None:
+            object.__setattr__(self, "beta", number_option("beta", self.beta, 0))
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """F of every query."""
+        n_relevant = judged.relevant(self.threshold).total
+        beta = 1.0 if self.beta is None else self.beta
+        shown = resolve_cutoff(self.cutoff, judged.lengths)
+        return self.filled((1.0 + beta) * self.found(judged) / (shown + beta * n_relevant), n_relevant)
 
 
 class AP(NeedsRelevant):

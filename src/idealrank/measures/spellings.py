@@ -9,6 +9,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "RR": ("rr", "mrr", "recip_rank"),
     "P": ("p", "precision", "prec"),
     "R": ("r", "recall", "set_recall", "setr"),
+    "F": ("f", "f1", "f1_score", "f_measure", "f_score"),
     "ERR": ("err",),
     "RBP": ("rbp",),
     "Rprec": ("rprec", "rprec_mult", "r_prec", "r_precision"),
@@ -111,7 +112,7 @@ OTHER_WITH = {"NumRet": {"rel": "NumRelRet"}}
 NUMBERED = frozenset(("rprec_mult", "rprec_mult_avgjg"))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
 ELSEWHERE = frozenset(
-    ("hits", "f1", "alpha_ndcg", "alpha_dcg", "ap_ia", "map_ia", "p_ia", "err_ia", "nerr_ia", "ndcg_ia", "nrbp", "nnrbp", "strecall",
+    ("hits", "alpha_ndcg", "alpha_dcg", "ap_ia", "map_ia", "p_ia", "err_ia", "nerr_ia", "ndcg_ia", "nrbp", "nnrbp", "strecall",
      "strec")
 )  # fmt: skip
 # Other tools' names of options, wherever the measure has ours and not theirs.
