@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from idealrank.measures.pairs import Jaccard, OverlapAtK
     from idealrank.measures.pairs_rbo import RBO
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
+    from idealrank.measures.pairwise_loss import PairwiseLoss, pairwise_loss
     from idealrank.measures.parse import parse_measure
     from idealrank.measures.precision import GMAP, ElevenPointAP, IPrec, RelativeP, Rprec, Success
     from idealrank.measures.preference import NumPrefsFul, NumPrefsPoss, PrefsAvgJG, PrefsAvgJGRnonrel, PrefsPair, PrefsSimp
@@ -86,6 +87,7 @@ _HOMES = {
     "Overlap": "likeness",
     "PAIR_MEASURES": "measures",
     "PRESETS": "conventions",
+    "PairwiseLoss": "measures.pairwise_loss",
     "PerQuery": "measures.measure",
     "PreferenceQrels": "data.preferences",
     "Qrels": "data.qrels",
@@ -99,6 +101,7 @@ _HOMES = {
     "measure": "measures.user",
     "ndcg": "api",
     "overlap": "inquiry",
+    "pairwise_loss": "measures.pairwise_loss",
     "parse_measure": "measures.parse",
     "rank_dcg": "agreement",
     "read_assessors": "api",
@@ -190,6 +193,7 @@ __all__ = [
     "OverlapAtK",
     "P",
     "PAvgJG",
+    "PairwiseLoss",
     "PerQuery",
     "PreferenceQrels",
     "PrefsAvgJG",
@@ -224,6 +228,7 @@ __all__ = [
     "measure",
     "ndcg",
     "overlap",
+    "pairwise_loss",
     "parse_measure",
     "rank_dcg",
     "read_assessors",

@@ -1,0 +1,196 @@
+"""Sums without rounding: whole numbers over a power of two, in int64 where that holds them and in Python's whole numbers where not."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
+
+# An int64 sum is formed only where its terms add up to less than this; twice that still fits.
+_INT64 = 1 << 62
+# Whole numbers that float64 holds, every one of them.
+_FLOAT64 = 1 << 53
+
+
+@dataclass(frozen=True, eq=False)
+class Dyadic:
+    """Numbers ``numerator / 2**shift``, added and multiplied without rounding.
+
+    Parameters
+    ----------
+    numerator : int64 array, or object array of int
+        Never overflows: a sum or product that int64 could not hold is formed of Python's whole numbers.
+    shift : int
+        0 or more.
+
+    Examples
+    --------
+    >>> half = Dyadic(np.array([1]), 1)
+    >>> (half + half * np.array([2**62])).numerator
+    array([4611686018427387905], dtype=object)
+    """
+
+    numerator: AnyArray
+    shift: int = 0
+
+    def __add__(self, other: "Dyadic") -> "Dyadic":
+        shift = max(self.shift, other.shift)
+        ours, theirs = self._at(shift), other._at(shift)
+        if _largest(ours) + _largest(theirs) >= _INT64:
+            ours, theirs = ours.astype(object), theirs.astype(object)
+        return Dyadic(ours + theirs, shift)
+
+    def __sub__(self, other: "Dyadic") -> "Dyadic":
+        return self + other * np.full(1, -1)
+
+    def __mul__(self, whole: IntArray) -> "Dyadic":
+        numerator = self.numerator
+        if _largest(numerator) * max(_largest(whole), 1) >= _INT64:
+            numerator, whole = numerator.astype(object), whole.astype(object)
+        return Dyadic(numerator * whole, self.shift)
+
+    def halved(self) -> "Dyadic":
+        """Half of each.
+
+        Examples
+        --------
+        >>> Dyadic(np.array([3])).halved().rounded()
+        array([1.5])
+        """
+        return Dyadic(self.numerator, self.shift + 1)
+
+    def rounded(self) -> FloatArray:
+        """The nearest float64 of each; infinite where it is beyond float64.
+
+        Examples
+        --------
+        >>> Dyadic(np.array([3, 2**62]), 1).rounded()
+        array([1.50000000e+00, 2.30584301e+18])
+        """
+        if self.numerator.dtype != object and self.shift < 900:
+            return self.numerator.astype(np.float64) * 2.0**-self.shift
+        return np.array([_quotient(whole, 1 << self.shift) for whole in self.numerator.tolist()], np.float64)
+
+    def over(self, other: "Dyadic") -> FloatArray:
+        """The nearest float64 of each quotient; `other` is not 0.
+
+        Examples
+        --------
+        >>> Dyadic(np.array([1]), 1).over(Dyadic(np.array([3])))
+        array([0.16666667])
+        """
+        shift = max(self.shift, other.shift)
+        ours, theirs = self._at(shift), other._at(shift)
+        if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
+            return ours.astype(np.float64) / theirs.astype(np.float64)
+        pairs = np.broadcast(ours, theirs)
+        return np.array([_quotient(int(a), int(b)) for a, b in pairs], np.float64).reshape(pairs.shape)
+
+    def is_float(self) -> BoolArray:
+        """Whether float64 holds each without rounding.
+
+        Examples
+        --------
+        >>> Dyadic(np.array([2**53, 2**53 + 1])).is_float()
+        array([ True, False])
+        """
+        if _largest(self.numerator) <= _FLOAT64 and self.shift < 1000:
+            return np.ones(self.numerator.shape, bool)
+        values = zip(self.numerator.tolist(), self.rounded().tolist(), strict=True)
+        return np.array([math.isfinite(near) and _same(int(whole), self.shift, near) for whole, near in values], bool)
+
+    def positive(self) -> BoolArray:
+        """Which are above 0.
+
+        Examples
+        --------
+        >>> Dyadic(np.array([0, 1])).positive()
+        array([False,  True])
+        """
+        return np.asarray(self.numerator > 0, bool)
+
+    def _at(self, shift: int) -> AnyArray:
+        """The numerators over 2**shift, a shift as large as ours or larger."""
+        more = shift - self.shift
+        if more == 0:
+            return self.numerator
+        if _largest(self.numerator) << more >= _INT64:
+            return self.numerator.astype(object) * (1 << more)
+        return self.numerator << more
+
+
+def joined(parts: "list[Dyadic]") -> Dyadic:
+    """One after the other.
+
+    Examples
+    --------
+    >>> joined([Dyadic(np.array([1]), 1), Dyadic(np.array([1]))]).rounded()
+    array([0.5, 1. ])
+    """
+    shift = max((part.shift for part in parts), default=0)
+    numerators = [part._at(shift) for part in parts]
+    return Dyadic(np.concatenate(numerators) if numerators else np.zeros(0, np.int64), shift)
+
+
+def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
+    """Sums of value x weight over stretches, for any finite values.
+
+    Values are taken apart into whole numbers of a few bits, from the highest to the lowest, until nothing is left; each of these is
+    summed in int64. Whole numbers of moderate size need one round, float64 of similar size three or four.
+
+    Parameters
+    ----------
+    values : float or whole-number array, shape (n,)
+        Finite.
+    weights : int64 array, shape (n,)
+        Less than 2**36 in size.
+    starts : int64 array, shape (n_stretches,)
+        Where each stretch begins, rising, none empty; the last ends at n. A stretch has 2**18 items at most.
+
+    Examples
+    --------
+    >>> dots(np.array([0.1, 0.2, -0.3]), np.array([1, 1, 1]), np.array([0])).rounded()
+    array([2.77555756e-17])
+    """
+    if values.size == 0:
+        return Dyadic(np.zeros(starts.size, np.int64))
+    if values.dtype.kind == "i" and values.dtype.itemsize == 8 and _largest(values) > _FLOAT64:
+        low = dots((values & 0xFFFFFFFF).astype(np.float64), weights, starts)
+        return dots((values >> 32).astype(np.float64), weights, starts) * np.full(1, 1 << 32) + low
+    rest = values.astype(np.float64)
+    longest = int(np.diff(np.append(starts, values.size)).max())
+    bits = 61 - (max(_largest(weights), 1) * longest).bit_length()
+    below = bits - math.frexp(float(np.abs(rest).max()))[1]  # a digit is the whole part of value x 2**below, less than 2**bits
+    total = Dyadic(np.zeros(starts.size, np.int64))
+    while True:
+        digit = np.trunc(_scaled(rest, below))
+        sums = Dyadic(np.add.reduceat(digit.astype(np.int64) * weights, starts), max(below, 0))
+        total += sums if below >= 0 else sums * np.full(1, 1 << -below, object)
+        rest -= _scaled(digit, -below)
+        if not rest.any():
+            return total
+        below += bits
+
+
+def _scaled(values: FloatArray, power: int) -> FloatArray:
+    """Values x 2**power; what is lost of those that become tiny is less than any digit."""
+    scaled: FloatArray = values * 2.0**power if abs(power) < 1000 else np.ldexp(values, power)
+    return scaled
+
+
+def _largest(numbers: AnyArray) -> int:
+    """The greatest size of any, as Python's whole number."""
+    return max(int(numbers.max()), -int(numbers.min())) if numbers.size else 0
+
+
+def _quotient(ours: int, theirs: int) -> float:
+    try:
+        return ours / theirs
+    except OverflowError:
+        return math.inf if (ours > 0) == (theirs > 0) else -math.inf
+
+
+def _same(whole: int, shift: int, near: float) -> bool:
+    above, below = near.as_integer_ratio()
+    return above << shift == whole * below

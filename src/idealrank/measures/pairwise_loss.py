@@ -1,0 +1,248 @@
+"""The pairwise loss that linear NDCG is: pairs in the wrong order, each weighed with the difference of its grades."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from idealrank.data.alignment import Alignment
+from idealrank.data.lists import Lists, judge_lists
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.measures.dyadic import Dyadic
+from idealrank.measures.list_order import TieOrder
+from idealrank.measures.measure import fill_undefined
+from idealrank.measures.pair_sums import GradeTable, PairSums
+from idealrank.measures.rules import NoRelevant, checked
+
+_TIES: dict[str, TieOrder] = {
+    "half": "expected", "expected": "expected", "average": "expected",
+    "strict": "best", "best": "best",
+    "weak": "worst", "worst": "worst", "le": "worst",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairwiseLoss:
+    """A pairwise loss and everything that it is part of; of one list numbers, of several arrays with an entry a list.
+
+    Attributes
+    ----------
+    loss : float or float64 array, shape (n_lists,)
+        R(f) = sum over pairs in the wrong order of the difference of their grades, 0 or more.
+    exact : bool or bool array, shape (n_lists,)
+        Whether `loss` is R(f) to the last digit. Where it is not, float64 cannot hold R(f), and `loss` is R(f) rounded once.
+    thresholds : float64 array, shape (n_thresholds,)
+        The different grades of all lists but the lowest, rising: threshold t parts grades of t or more from those below.
+    gaps : float64 array, shape (n_thresholds,)
+        From the grade below each threshold up to it: 1 where no whole grade is missing.
+    losses : float64 array, shape (n_thresholds,) or (n_lists, n_thresholds)
+        The loss at each threshold times its gap; their sum is `loss`. Where grades are missing, one threshold with a gap of g stands
+        for g equal losses R_k of the paper.
+    pairs, weighted_pairs : float or float64 array, shape (n_lists,)
+        Z = sum over grades a < b of |S_a||S_b|, and Z_w = sum of (b - a)|S_a||S_b|. Z_w is what the worst order loses; Z can be less.
+    per_pair, relative : float or float64 array, shape (n_lists,)
+        R(f) / Z, the paper's normalised loss, in [0, highest - lowest grade], and R(f) / Z_w, in [0, 1].
+    dcg, ideal_dcg, worst_dcg : float or float64 array, shape (n_lists,)
+        Sum of grade x (n - rank) of the list, of its best and of its worst order: ``ideal_dcg - dcg`` is R(f), ``ideal_dcg -
+        worst_dcg`` is Z_w.
+    ndcg, least_ndcg : float or float64 array, shape (n_lists,)
+        ``dcg / ideal_dcg``, and what the worst order has: not 0, but (m - 1) / (2n + m - 1) for m ones and n zeros.
+    auc : float or float64 array, shape (n_lists,)
+        Of two grades, the chance that a document of the higher stands above one of the lower, a tie counted as `ties` says; it equals
+        ``1 - relative`` and ``(ndcg - least_ndcg) / (1 - least_ndcg)``. NaN for three grades or more.
+    ties : {"half", "strict", "weak"}
+        What a pair with equal scores counts: half, nothing, or all of it.
+
+    Notes
+    -----
+    Where no pair has two grades, `per_pair`, `relative` and `auc` are undefined, and where the ideal DCG is 0 or less `ndcg` and
+    `least_ndcg`: they have the value of `no_relevant`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> parts = ir.pairwise_loss([3, 2, 3, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5], decompose=True)
+    >>> parts.loss, parts.thresholds, parts.losses
+    (2.0, array([1., 2., 3.]), array([1., 0., 1.]))
+    >>> parts.pairs, parts.weighted_pairs, parts.ideal_dcg, round(parts.ndcg, 6)
+    (9.0, 16.0, 26.0, 0.923077)
+    """
+
+    loss: Any
+    exact: Any
+    thresholds: FloatArray
+    gaps: FloatArray
+    losses: FloatArray
+    pairs: Any
+    weighted_pairs: Any
+    per_pair: Any
+    relative: Any
+    dcg: Any
+    ideal_dcg: Any
+    worst_dcg: Any
+    ndcg: Any
+    least_ndcg: Any
+    auc: Any
+    ties: Literal["half", "strict", "weak"]
+
+
+@overload
+def pairwise_loss(
+    labels: Any,
+    scores: Any,
+    group: Any = None,
+    *,
+    ties: str = "half",
+    decompose: Literal[False] = False,
+    no_relevant: NoRelevant = "zero",
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+) -> Any: ...
+@overload
+def pairwise_loss(
+    labels: Any,
+    scores: Any,
+    group: Any = None,
+    *,
+    ties: str = "half",
+    decompose: Literal[True],
+    no_relevant: NoRelevant = "zero",
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+) -> PairwiseLoss: ...
+def pairwise_loss(
+    labels: Any,
+    scores: Any,
+    group: Any = None,
+    *,
+    ties: str = "half",
+    decompose: bool = False,
+    no_relevant: NoRelevant = "zero",
+    offsets: Any = None,
+    qid: Any = None,
+    mask: Any = None,
+    padding: float | None = None,
+) -> Any:
+    """The pairwise loss whose other side is linear NDCG: ideal DCG - DCG with the weights n - rank.
+
+    ``R(f) = sum over pairs with grade(i) < grade(j) and f(j) < f(i) of grade(j) - grade(i)``, in [0, inf).
+
+    Parameters
+    ----------
+    labels, scores : array-like, shape (n,) or (n_queries, width)
+        1-D: one list, or several with `group`, `offsets` or `qid`; 2-D: a list a row. Labels may be negative and need not be whole.
+    group, offsets, qid, mask, padding
+        How items form lists, see `Lists.from_arrays`.
+    ties : {"half", "strict", "weak"}
+        What a pair with equal scores counts: half (``expected``, ``average``: the mean over all orders, as AUC has it), nothing
+        (``best``: ``f(j) < f(i)``), or all of it (``worst``, ``le``: ``f(j) <= f(i)``).
+    decompose : bool
+        Give the losses at every threshold, the normalisers, DCG, NDCG and AUC too.
+    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}
+        With `decompose`: the value of what is undefined, as `ndcg` has it. R(f) itself never is.
+
+    Returns
+    -------
+    float, or float64 array of shape (n_queries,), or PairwiseLoss
+        A float for one list of 1-D arrays without `group`, `offsets` or `qid`; `PairwiseLoss` with `decompose`.
+
+    Raises
+    ------
+    InputError
+        Shapes do not fit, a label or score is NaN, or a label is infinite.
+    OptionError
+        `ties` or `no_relevant` is unknown.
+
+    Notes
+    -----
+    The cost is one sort of the scores. Sums are exact, in whole numbers, and rounded once at the end: up to 2**53 the loss of whole
+    labels is exact; beyond, and for labels such as 0.1, it is the float64 nearest to R(f), and `PairwiseLoss.exact` tells. Nothing
+    overflows.
+
+    Linear DCG gives every pair the grade of the document that stands first, ``DCG = sum over i < j of r_i``, the ideal order the
+    higher of the two, and the difference is R(f). Read with this in mind, some indices in the paper are slips of the pen: the bounds
+    of i and j are exchanged in equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound |S_b| of x_j with grade n
+    should be |S_n|, and "(1) equals (10)" means (9). R(f) / Z stays below 1 for two grades alone; `PairwiseLoss.relative` does always.
+
+    References
+    ----------
+    Jin and Geng (2011), on the NDCG of the ECML/PKDD 2010 challenge as a pairwise loss, equations 1 to 10.
+
+    Examples
+    --------
+    >>> pairwise_loss([1, 0, 2, 0, 0], [2, 2, 1, 1, 3])
+    7.5
+    >>> pairwise_loss([[0, 2], [1, 0]], [[0.9, 0.1], [0.9, 0.1]])
+    array([2., 0.])
+    """
+    if ties not in _TIES:
+        raise OptionError(f"ties={ties}: expected half (expected, average) | strict (best) | weak (worst, le)")
+    checked("no_relevant", no_relevant, NoRelevant)
+    lists = Lists.from_arrays(labels, scores, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    _refuse_what_has_no_order(lists)
+    alone = np.ndim(labels) == 1 and all(layout is None for layout in (group, offsets, qid))
+    sums = PairSums.of(lists, _TIES[ties])
+    if decompose:
+        return _decomposed(lists, sums, ties, no_relevant, alone=alone)
+    loss = sums.loss.rounded()
+    return float(loss[0]) if alone else loss
+
+
+def _refuse_what_has_no_order(lists: Lists) -> None:
+    """NaN and infinite labels are refused in the words of every other function of arrays."""
+    for values in (lists.labels, lists.scores):
+        if values.size and values.dtype.kind == "f":
+            wrong = np.isnan(values.min()) or (values is lists.labels and not np.isfinite([values.min(), values.max()]).all())
+            if wrong:
+                judge_lists(lists, Alignment(negative="kept"))
+
+
+def _decomposed(lists: Lists, sums: PairSums, ties: str, no_relevant: NoRelevant, *, alone: bool) -> PairwiseLoss:
+    table = GradeTable.of(lists, _TIES[ties])
+    length = sums.length[:, None]
+    above = length - np.cumsum(table.number, axis=1)[:, :-1]
+    doubled = above * (2 * length - above - 1) - (table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1])
+    gaps = np.diff(table.grades)
+    pairs = Dyadic(sums.length * sums.length - (table.number * table.number).sum(axis=1)).halved()
+    weighted, positive = sums.ideal - sums.worst, sums.ideal.positive()
+    relative = _share(sums.loss, weighted, weighted.positive(), no_relevant)
+    two = (table.number > 0).sum(axis=1) == 2
+
+    def given(values: Any) -> Any:
+        return values[0].item() if alone else values
+
+    return PairwiseLoss(
+        loss=given(sums.loss.rounded()),
+        exact=given(sums.loss.is_float()),
+        thresholds=table.grades[1:],
+        gaps=gaps,
+        losses=(gaps * (doubled / 2))[0] if alone else gaps * (doubled / 2),
+        pairs=given(pairs.rounded()),
+        weighted_pairs=given(weighted.rounded()),
+        per_pair=given(_share(sums.loss, pairs, pairs.positive(), no_relevant)),
+        relative=given(relative),
+        dcg=given(sums.dcg.rounded()),
+        ideal_dcg=given(sums.ideal.rounded()),
+        worst_dcg=given(sums.worst.rounded()),
+        ndcg=given(_share(sums.dcg, sums.ideal, positive, no_relevant)),
+        least_ndcg=given(_share(sums.worst, sums.ideal, positive, no_relevant)),
+        auc=given(_auc(sums, weighted, two, table.number, no_relevant)),
+        ties={"expected": "half", "best": "strict", "worst": "weak"}[_TIES[ties]],  # type: ignore[arg-type]
+    )
+
+
+def _auc(sums: PairSums, weighted: Dyadic, two: BoolArray, number: IntArray, no_relevant: NoRelevant) -> FloatArray:
+    """1 - R(f) / Z_w of lists with two grades; undefined for one, NaN for more."""
+    values = _share(weighted - sums.loss, weighted, weighted.positive(), no_relevant)
+    return np.where(two | ((number > 0).sum(axis=1) < 2), values, np.nan)
+
+
+def _share(part: Dyadic, whole: Dyadic, defined: BoolArray, no_relevant: NoRelevant) -> FloatArray:
+    """The quotient, or what the policy says where there is none."""
+    divisor = np.where(defined, whole.numerator, 1)
+    return fill_undefined(part.over(Dyadic(divisor, whole.shift)), defined, no_relevant).values
