@@ -79,10 +79,11 @@ def _weight(asked: Asked, rank: int, length: int) -> float:
         return math.log(parameter) / math.log(rank + 1)
     if family == "jarvelin":
         return 1.0 if rank < parameter else math.log(parameter) / math.log(rank)
-    if family == "power":
+    if family == "zipf":
         return 1.0 / float(rank**parameter)
-    if family == "exponential":
-        return float(parameter**-rank)
+    if family == "geometric":
+        return float(parameter**-rank) if parameter > 1 else float(parameter**rank)
+    assert family == "linear", name
     return max(length - rank, 0)
 
 
