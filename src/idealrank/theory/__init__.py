@@ -10,8 +10,11 @@ from typing import Any
 _HOMES: dict[str, str] = {
     "EvidenceRow": "evidence",
     "Feasibility": "feasible",
+    "Limit": "limits",
     "RelevanceModel": "relevance",
     "feasibility": "feasible",
+    "limit": "limits",
+    "pseudo_expectation": "pseudo",
     "simulate": "simulation",
     "simulate_many": "simulation",
 }
@@ -19,8 +22,11 @@ _HOMES: dict[str, str] = {
 __all__ = [
     "EvidenceRow",
     "Feasibility",
+    "Limit",
     "RelevanceModel",
     "feasibility",
+    "limit",
+    "pseudo_expectation",
     "simulate",
     "simulate_many",
 ]

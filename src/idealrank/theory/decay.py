@@ -24,6 +24,7 @@ _Real: TypeAlias = Callable[[FloatArray], FloatArray]
 # D, its integral from 1, its first derivative and its third: what the Euler-Maclaurin formula needs.
 _Functions: TypeAlias = tuple[_Real, _Real, _Real, _Real]
 
+_LARGEST = 2**63  # list lengths from here on have no whole-number cutoffs
 _DIRECT = 128  # ranks that are summed one by one before the Euler-Maclaurin formula takes over
 
 
@@ -203,6 +204,18 @@ class Growth:
     def at(self, n: int) -> int:
         """How many ranks count in a list of n."""
         return min(n, int(resolve_cutoff(make_cutoff(self.text.removeprefix("@") or None), np.array([n]))[0]))
+
+    def log_share(self, n: int, *, whole_ranks: bool = True) -> float:
+        """ln(k/n), at most 0, for the cutoff k in a list of n of any size.
+
+        With `whole_ranks` k is what measures count, max(1, floor(x)), as long as n fits 63 bits: above, the floor is below rounding.
+        """
+        if whole_ranks and n < _LARGEST:
+            return math.log(self.at(n) / n)
+        if self.kind == "constant":
+            return min(0.0, math.log(self.size) - math.log(n))
+        share = (self.size - 1) * math.log(n) if self.kind == "power" else math.log(self.size)
+        return max(share, -math.log(n))
 
 
 def growth_of(cutoff: "int | str | RelativeCutoff | None") -> Growth:

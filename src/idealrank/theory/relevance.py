@@ -106,6 +106,15 @@ class RelevanceModel:
         shares = [integrate(partial(values_of, chance), 0.0, 1.0, points=self.points) for chance in self.chances]
         return tuple(min(float(total), 1.0) for total in np.cumsum(shares))
 
+    @cached_property
+    def steps(self) -> tuple[tuple[float, float], ...]:
+        """The gains that occur, falling, each with R_j: the ideal list is these steps. A gain of chance 0 everywhere is left out."""
+        found: list[tuple[float, float]] = []
+        for gain, reached in zip(self.gains, self.reached, strict=True):
+            if reached > (found[-1][1] if found else 0.0):
+                found.append((gain, reached))
+        return tuple(found)
+
     @property
     def share(self) -> float:
         """P(Y > 0): p for binary relevance."""

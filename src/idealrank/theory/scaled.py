@@ -1,0 +1,178 @@
+"""Discounts over a list of n documents, by the logarithm of n, so that n may be 10^1000.
+
+A place in the list is its share of the list u = r/n, by its depth z = -ln u: 0 at the bottom, ln n at rank 1. All sums are measured in
+one unit, the size that F(n) has as n grows; it cancels in NDCG.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expi
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import OptionError
+from idealrank.theory.decay import Decay
+from idealrank.theory.quadrature import integrate
+from idealrank.theory.relevance import RelevanceModel
+
+DEEPEST = 40.0  # beyond it 1 - exp(-z) is 1 in float64: no model tells such ranks from the very top
+_DIRECT = 600.0  # from here on the asymptotic series of the exponential integral is exact, and the integral itself soon overflows
+_LARGEST_EXPONENT = 700.0  # exp of more is not a float64
+_LI_2 = float(expi(math.log(2.0)))
+
+
+def scaled_expi(x: float) -> float:
+    """exp(-x) Ei(x) for x > 0, finite for any x.
+
+    Examples
+    --------
+    >>> scaled_expi(1e6)
+    1.000001000002...e-06
+    """
+    if x <= _DIRECT:
+        return float(expi(x)) * math.exp(-x)
+    term = total = 1 / x
+    for k in range(1, 20):
+        term *= k / x
+        total += term
+    return total
+
+
+@dataclass(frozen=True)
+class ScaledDecay:
+    """A discount seen from a list of n.
+
+    Parameters
+    ----------
+    decay : Decay
+        Logarithmic, zipf or geometric.
+    log_n : float
+        ln n, at least 0.
+
+    Examples
+    --------
+    >>> from idealrank.theory.decay import decay_of
+    >>> seen = ScaledDecay(decay_of("zipf(0.5)"), math.log(10**6))
+    >>> round(seen.integral(0.0) * seen.unit, 9), round(seen.kappa * seen.unit, 9)
+    (1998.0, 0.539645491)
+    """
+
+    decay: Decay
+    log_n: float
+
+    @cached_property
+    def unit(self) -> float:
+        """What all is measured in: n / ln n, n^(1-b) or 1; infinite where it is beyond float64."""
+        try:
+            return math.exp(self._log_unit)
+        except OverflowError:
+            return math.inf
+
+    @cached_property
+    def _log_unit(self) -> float:
+        if self.decay.kind == "logarithmic":
+            return self.log_n - math.log(max(1.0, self.log_n))
+        return max(0.0, 1 - self.decay.exponent) * self.log_n if self.decay.kind == "zipf" else 0.0
+
+    @cached_property
+    def kappa(self) -> float:
+        """What the sum has beyond the integral from rank 1 on."""
+        return self.decay.kappa * math.exp(-self._log_unit)
+
+    @cached_property
+    def kinks(self) -> tuple[float, ...]:
+        """Depths at which the discount has a kink: the base of jarvelin."""
+        return (self.log_n - math.log(self.decay.exponent),) if self.decay.kind == "logarithmic" and self.decay.exponent else ()
+
+    def weight(self, depth: FloatArray) -> FloatArray:
+        """Rank times D at the rank r = n exp(-depth): what a step of depth adds to the integral."""
+        log_rank = np.maximum(self.log_n - depth, 0.0)
+        weights: FloatArray
+        if self.decay.kind == "zipf":
+            rest = 1 - self.decay.exponent
+            weights = np.exp(-rest * depth if rest > 0 else rest * log_rank)
+        elif self.decay.kind == "geometric":
+            rank = np.exp(np.minimum(log_rank, _LARGEST_EXPONENT))
+            weights = rank * self.decay.exponent**rank
+        else:
+            base = self.decay.exponent
+            logarithm = np.maximum(log_rank, math.log(base)) if base else np.logaddexp(0.0, log_rank)
+            weights = np.exp(-depth) * max(1.0, self.log_n) / logarithm
+        return weights
+
+    def integral(self, log_share: float) -> float:
+        """F(t) for t = n exp(log_share) <= n, the integral of D from 1 to t; 0 where t <= 1."""
+        log_share = max(log_share, -self.log_n)
+        log_rank, kind = self.log_n + log_share, self.decay.kind
+        if kind == "zipf":
+            return self._zipf(log_share, log_rank)
+        if kind == "geometric":
+            ratio = self.decay.exponent
+            return float((ratio ** math.exp(min(log_rank, _LARGEST_EXPONENT)) - ratio) / math.log(ratio))
+        if kind == "logarithmic":
+            return max(1.0, self.log_n) * (self._jarvelin(log_share, log_rank) if self.decay.exponent else self._log(log_share, log_rank))
+        raise OptionError(
+            f"discount={self.decay.text} has no integral of its own; expected log2, log(b), jarvelin(b), zipf(b) or geometric(b)"
+        )
+
+    def _zipf(self, log_share: float, log_rank: float) -> float:
+        rest = 1 - self.decay.exponent
+        if rest == 0:
+            return log_rank
+        if rest < 0:
+            return math.expm1(rest * log_rank) / rest
+        return -math.exp(rest * log_share) * math.expm1(-rest * log_rank) / rest
+
+    def _log(self, log_share: float, log_rank: float) -> float:
+        first = math.exp(-self.log_n)
+        return (math.exp(log_share) + first) * scaled_expi(float(np.logaddexp(0.0, log_rank))) - _LI_2 * first
+
+    def _jarvelin(self, log_share: float, log_rank: float) -> float:
+        first, base = math.exp(-self.log_n), self.decay.exponent
+        size = math.log(base)
+        if log_rank < size:
+            return (math.exp(log_share) - first) / size
+        return math.exp(log_share) * scaled_expi(log_rank) + first * ((base - 1) / size - float(expi(size)))
+
+
+def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> float:
+    """Ntilde (Wang et al., Definition 20): the integral of E[Y | 1 - s/n] D(s) over ranks from 1 to n exp(log_share).
+
+    The value at the top is taken out and multiplied with F, which is known in closed form: what is left dies away at the top.
+
+    Examples
+    --------
+    >>> from idealrank.theory.decay import decay_of
+    >>> seen = ScaledDecay(decay_of("zipf(0.5)"), math.log(100))
+    >>> round(gathered(RelevanceModel.of(lambda s: s), seen, 0.0) * seen.unit, 10)  # 18 - (2/3) (1000 - 1) / 100
+    11.34
+    """
+    top = model.at_top
+
+    def beyond(depth: FloatArray) -> FloatArray:
+        return (model.expected_from_top(np.exp(-depth)) - top) * seen.weight(depth)
+
+    kinks = [-math.log(share) for share in model.depths]
+    low, high = min(-log_share, seen.log_n), min(seen.log_n, DEEPEST)
+    rest = integrate(beyond, low, high, points=(*kinks, *seen.kinks, 2.0, 8.0)) if low < high else 0.0
+    return top * seen.integral(log_share) + rest
+
+
+def ideal(model: RelevanceModel, seen: ScaledDecay, log_share: float, *, corrected: bool) -> float:
+    """The ideal DCG up to rank n exp(log_share) as a sum of integrals: the best grade first, then the next.
+
+    Examples
+    --------
+    >>> from idealrank.theory.decay import decay_of
+    >>> seen = ScaledDecay(decay_of("zipf(0.5)"), math.log(100))
+    >>> round(ideal(RelevanceModel.of(lambda s: 0.25), seen, 0.0, corrected=False) * seen.unit, 9)  # 2 (sqrt(25) - 1)
+    8.0
+    """
+    total, before = 0.0, -seen.kappa if corrected else 0.0
+    for gain, reached in model.steps:
+        upto = seen.integral(min(math.log(reached), log_share))
+        total += gain * (upto - before)
+        before = upto
+    return total
