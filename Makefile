@@ -1,6 +1,7 @@
 # `make` prints the targets. Everything is installed in environments inside the repository; nothing outside it is touched.
 #   PYTHON=python3.13   the interpreter to use; its environment is .venv-3.13, so that two versions never share one
 #   ARGS="-k ties"      passed on to pytest, the benchmarks or the fuzzer
+#   JOBS=1              processes that run the tests; as many as there are cores, where not said
 #   PYTHON311= PYTHON312= PYTHON313=   interpreters for `make wheel` and the peers, where they are not found by themselves
 
 ifdef PYTHON
@@ -33,7 +34,7 @@ demo: $(VENV)/.installed ## evaluate two real rankers over Python's own document
 	@$(BIN)/idealrank evaluate examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
 
 test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite, documentation included
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal $(ARGS)
 
 check: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-check ## formatting, lint, types, layers, and the kernel's stub against the kernel
 	$(BIN)/ruff format --check
