@@ -23,6 +23,7 @@ COMMANDS = {
     "json": "explain qrels.txt bm25.run --query q1 -m nDCG@2 --format json",
     "error-query": "explain qrels.txt bm25.run --query q11",
     "error-measure": "explain qrels.txt bm25.run --query q1 -m NumRet",
+    "error-bpref": "explain qrels.txt bm25.run --query q1 -m Bpref(rel=2)",
     "error-two-measures": "explain qrels.txt bm25.run --query q1 -m AP,RR",
     "error-no-query": "explain qrels.txt bm25.run",
 }

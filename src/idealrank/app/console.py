@@ -96,10 +96,13 @@ def hint_for(message: str, convention: str) -> str:
     '--convention lightgbm,duplicates=first'
     >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "")
     '--duplicates first'
+    >>> hint_for("Bpref(no_relevant=zero): found a measure without contributions", "standard")
+    ''
     """
     from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
-    found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*)", message)
+    said = re.sub(r"\w\([^()]*(\([^()]*\)[^()]*)*\)", "", message)  # without the options of a measure, which nobody is told to set
+    found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*)", said)
     if found is None or "expected one of" in message or "=" in convention.partition(",")[0]:
         return ""
     if not convention:

@@ -7,7 +7,7 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import OptionError
+from idealrank.errors import OptionError, shown
 from idealrank.explanation.listed import Listed
 from idealrank.explanation.swaps import (
     Groups,
@@ -24,6 +24,8 @@ from idealrank.measures.discounts import make_discount
 from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure
 from idealrank.measures.ranks import chance_within, hit_weights, tied_ranks
+
+EXPLAINED = (NDCG, DCG, AP, RR, P, R)
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,21 @@ def value_of(measure: Measure, judged: Judged) -> float | None:
     return float(result.values[0]) if result.scored is None or result.scored[0] else None
 
 
+def unexplained(measure: Measure) -> OptionError:
+    """The error for a measure whose value is no sum over documents, or whose sum is not known here.
+
+    Examples
+    --------
+    >>> from idealrank.measures.counts import NumQ
+    >>> str(unexplained(NumQ())).partition(", ")[0]
+    'NumQ: found a measure without contributions of single documents'
+    """
+    return OptionError(
+        f"{shown(measure)}: found a measure without contributions of single documents, expected nDCG, DCG, AP, RR, P or R; "
+        f"`idealrank measures {measure.name}` has its formula, and `idealrank evaluate --per-query -m '{shown(measure)}'` its values"
+    )
+
+
 def account_of(measure: Measure, listed: Listed) -> Account:
     """Take a value apart.
 
@@ -122,7 +139,7 @@ def account_of(measure: Measure, listed: Listed) -> Account:
         return _counting_account(measure, listed)
     if isinstance(measure, (AP, RR)):
         return _ranked_account(measure, listed)
-    raise OptionError(f"{measure}: found a measure without contributions of single documents, expected nDCG, DCG, AP, RR, P or R")
+    raise unexplained(measure)
 
 
 def _settled(listed: Listed, gains: FloatArray) -> tuple[Listed, FloatArray]:

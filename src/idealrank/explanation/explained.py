@@ -8,7 +8,7 @@ import numpy as np
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.explanation.contributions import Account, Ideal, account_of, ideal_of, value_of
+from idealrank.explanation.contributions import EXPLAINED, Account, Ideal, account_of, ideal_of, unexplained, value_of
 from idealrank.explanation.listed import Listed, list_query
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
@@ -226,6 +226,8 @@ def explain(
     0.5833333333333333
     """
     asked, convention = parse_run_measure(measure), Convention.of(convention)
+    if not isinstance(asked, EXPLAINED):
+        raise unexplained(asked)
     if asked.judged_only:
         convention = Convention.of(convention, unjudged="skipped")
     resolved = asked.under(convention)
