@@ -1,6 +1,7 @@
 """Options that several commands share, and what their texts mean."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,12 @@ from idealrank.errors import OptionError, shown
 from idealrank.io.detection import FORMATS
 from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measures
+from idealrank.measures.parse import parse_measure, parse_measures
 from idealrank.measures.texts import split_outside_brackets
+
+# What stands alone between commas in trec_eval's lists of parameters, and the measure that such a list begins with.
+_NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")
+_NUMBERED = re.compile(r"(.+?[.@_])([-+]?[\d.]+(?:=[-+]?[\d.]+)?)", re.DOTALL)
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -111,6 +116,8 @@ def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
 def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> list[str]:
     """The texts of single measures of all ``-m`` options (or what `where` calls them); none where there is no such option.
 
+    Numbers alone after a measure with a number are trec_eval's list of parameters: a measure each, unless one measure takes them all.
+
     Raises
     ------
     OptionError
@@ -120,12 +127,48 @@ def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> l
     --------
     >>> measure_parts(["RBO(estimate=min,p=0.9), tau", "tauAP"], "tau")
     ['RBO(estimate=min,p=0.9)', 'tau', 'tauAP']
+    >>> measure_parts(["P.5,10,AP", "utility.1,-1,0,0"], "AP")
+    ['P.5', 'P.10', 'AP', 'utility.1,-1,0,0']
     """
-    parts = [part.strip() for text in texts for part in split_outside_brackets(text)]
+    parts = [part for text in texts for part in _with_numbers([part.strip() for part in split_outside_brackets(text)], where)]
     if texts and not any(parts):  # such as an unset variable of a script
         without = "the default ones are computed" if where == "-m" else "all are listed"
         raise OptionError(f"{where}: found no measure, expected one such as {example}; without {where} {without}")
     return [part for part in parts if part]
+
+
+def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
+    """The parts of one option, numbers alone put behind the measure they belong to."""
+    numbers: list[str] = []
+    head = ""
+    for part in [*parts, ""]:
+        if part and _NUMBER.fullmatch(part):
+            if not _NUMBERED.fullmatch(head):
+                raise OptionError(
+                    f"{where} {shown(','.join(parts))}: found {shown(part)} without the measure it belongs to, expected a number with "
+                    "each, as in P@5,P@10, or trec_eval's P.5,10"
+                )
+            numbers.append(part)
+        else:
+            yield from _one_or_many(head, numbers)
+            head, numbers = part, []
+
+
+def _one_or_many(head: str, numbers: list[str]) -> Iterator[str]:
+    """One measure that takes all numbers (``11pt_avg.0.1,0.2``), or one for each (``P.5,10``)."""
+    whole, named = ",".join([head, *numbers]), _NUMBERED.fullmatch(head)
+    if numbers and named and not _is_measure(whole):
+        yield from (named[1] + number for number in [named[2], *numbers])
+    else:
+        yield whole
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        parse_measure(text)
+    except OptionError:
+        return False
+    return True
 
 
 def parse_convention(text: str) -> Convention:
