@@ -25,7 +25,7 @@ LINES_PER_FUNCTION = 40
 IMPORT_MILLISECONDS = 50
 MAY_USE_THE_KERNEL = ("data", "evaluation.py", "likeness.py", "io", "api.py")
 # Loaded by those who need them, never by `import idealrank`.
-LATE = {"click", "narwhals", "pandas", "polars", "pyarrow", "rich", "scipy", "zstandard"}
+LATE = {"click", "narwhals", "pandas", "polars", "pyarrow", "rich", "scipy", "vl_convert", "zstandard"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -9,13 +9,13 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import import_module
 from itertools import pairwise
 from typing import NoReturn
 
 import click
 
 from idealrank.app import console
+from idealrank.app.groups import LazyGroup
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
@@ -33,6 +33,7 @@ COMMANDS = {
     "conventions": "List the conventions, or show every switch of one.",
     "measures": "List the measures, or explain some.",
     "advise": "Say which measures and cutoffs fit judgments and a run, and why.",
+    "theory": "Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
 }
 
 _EPILOG = """\
@@ -50,38 +51,10 @@ Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank, 130 interrupt
 """
 
 
-class _LazyGroup(click.Group):
-    """A group that imports a command's module when that command is used, and for nothing else."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        name = cmd_name.replace("-", "_")
-        command = getattr(import_module(f"idealrank.app.commands.{name}"), name)
-        if not gc.isenabled():
-            gc.freeze()
-            gc.enable()
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{cmd_name}: found {type(command).__name__}, expected a click command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0] if args else ""
-        if name and not name.startswith("-") and name not in COMMANDS:
-            near = console.nearest(name, COMMANDS)
-            hint = f"; did you mean {near}?" if near else ""
-            ctx.fail(f"unknown command {name!r}, expected one of {', '.join(COMMANDS)}{hint}")
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.app.commands", epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
 @click.version_option(__version__, "--version", message="idealrank %(version)s")
 def cli() -> None:
     """Evaluate rankings, with numbers that say how they were computed.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from idealrank.data.progress import Progress
+from idealrank.errors import StoppedError
 
 Result = TypeVar("Result")
 
@@ -16,6 +17,32 @@ PATIENCE = 2.0
 _INTERVAL = 0.1
 # How long a stopped kernel may take to come back before the process leaves without it.
 _FAREWELL = 1.0
+
+
+class Count:
+    """How far a job of Python's own is; the job calls it with what is done and of how much, and is stopped by what it raises.
+
+    Examples
+    --------
+    >>> count = Count()
+    >>> count(1, 40)
+    >>> count.done, count.total
+    (1, 40)
+    """
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.total = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the job when it tells of itself the next time."""
+        self._stopped = True
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._stopped:
+            raise StoppedError("stopped")
+        self.done, self.total = done, total
 
 
 class Watch:
@@ -50,7 +77,19 @@ class Watch:
         KeyboardInterrupt
             The user pressed Ctrl-C; the work was told to stop.
         """
-        job = _Job(work)
+        return self._run(label, _Job(work, Progress()))
+
+    def count(self, label: str, work: Callable[[Count], Result]) -> Result:
+        """The same for work that tells how far it is by calling what it is given.
+
+        Examples
+        --------
+        >>> Watch().count("adding", lambda tell: 1 + 1)
+        2
+        """
+        return self._run(label, _Job(work, Count()))
+
+    def _run(self, label: str, job: "_Job[Result]") -> Result:
         try:
             job.start()  # in here: an interrupt may come before this returns, and the work must then be stopped too
             if sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
@@ -67,8 +106,8 @@ class Watch:
 class _Job(Generic[Result]):
     """One piece of work in its thread."""
 
-    def __init__(self, work: Callable[[Progress], Result]) -> None:
-        self.progress = Progress()
+    def __init__(self, work: Callable[[Any], Result], progress: "Progress | Count") -> None:
+        self.progress = progress
         self.ended = threading.Event()
         self._results: list[Result] = []
         self._errors: list[BaseException] = []

@@ -1,0 +1,31 @@
+"""`idealrank theory`: what NDCG can and cannot tell as lists grow."""
+
+import click
+
+from idealrank.app.groups import LazyGroup
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "figures": "Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.",
+}
+
+_EPILOG = """\
+Start here:
+
+\b
+  idealrank theory figures --out figures
+
+Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures, COLT.
+"""
+
+
+@click.group(
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.app.theory", epilog=_EPILOG,
+    short_help="Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
+)  # fmt: skip
+def theory() -> None:
+    """Ask what NDCG can and cannot tell about two rankers as lists grow.
+
+    All of it is about more and more documents under one query: what NDCG tends to, which discounts and cutoffs can tell two rankers
+    apart for ever, and how many documents that takes. Users usually sample queries instead; intervals over queries are another matter.
+    """

@@ -1,0 +1,195 @@
+"""Drawings from Vega-Lite specifications: SVG, PNG, and pages that need no network."""
+
+import html
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+from idealrank.errors import InputError, MissingExtraError
+
+Spec: TypeAlias = dict[str, Any]
+Format: TypeAlias = Literal["svg", "png", "html", "json"]
+
+_PIXELS = 2.0  # of a PNG for each pixel of the specification: sharp in print, too
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
+
+# Nothing is fetched and nothing is evaluated from text: Vega interprets its expressions instead.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>
+body {{ margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #333; }}
+body {{ font: 15px/1.5 "Liberation Sans", Arial, Helvetica, sans-serif; }}
+h1 {{ font-size: 1.3rem; }}
+figure {{ margin: 0 0 2rem; overflow-x: auto; }}
+#vg-tooltip-element {{ font: 13px/1.5 "Liberation Sans", Arial, sans-serif; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{figures}
+<script>{bundle}</script>
+<script>
+for (const [name, spec] of Object.entries({specs})) {{
+  vegaEmbed("#" + name, spec, {{renderer: "svg", ast: true, actions: {{export: true, source: false, compiled: false, editor: false}}}});
+}}
+</script>
+</body>
+</html>
+"""
+
+
+def svg(spec: Spec) -> str:
+    """A drawing for papers and pages; numbers have two digits after the point, a hundredth of a pixel.
+
+    Raises
+    ------
+    MissingExtraError
+        vl-convert-python is not installed.
+
+    Examples
+    --------
+    >>> svg({"mark": "point", "data": {"values": [{}]}})[:4]
+    '<svg'
+    """
+    drawn: str = _vega().vegalite_to_svg(spec)
+    return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), drawn)
+
+
+def png(spec: Spec) -> bytes:
+    """A picture, two pixels to one of the specification; errors as for `svg`.
+
+    Examples
+    --------
+    >>> png({"mark": "point", "data": {"values": [{}]}})[1:4]
+    b'PNG'
+    """
+    picture: bytes = _vega().vegalite_to_png(spec, scale=_PIXELS)
+    return picture
+
+
+def page(specs: Mapping[str, Spec], title: str) -> str:
+    """One page with all figures and all it takes to draw them; it asks nothing of any server. Errors as for `svg`.
+
+    Parameters
+    ----------
+    specs : mapping of str to specification
+        By the name of each, a word of letters, digits and hyphens.
+    title : str
+        Of the page.
+
+    Examples
+    --------
+    >>> text = page({"one": {"mark": "point", "data": {"values": [{"a": "</script>"}]}}}, "Points & lines")
+    >>> "<title>Points &amp; lines</title>" in text, text.count("</script>")
+    (True, 2)
+    """
+    bundle = _vega().javascript_bundle()
+    figures = "\n".join(
+        f'<figure id="{name}" role="img" aria-label="{html.escape(str(spec.get("description", name)), quote=True)}"></figure>'
+        for name, spec in specs.items()
+    )
+    return _PAGE.format(
+        policy=html.escape(_POLICY, quote=False),
+        title=html.escape(title),
+        figures=figures,
+        bundle=_inside_script(bundle),
+        specs=_as_script(specs),
+    )
+
+
+def save(figures: Mapping[str, Spec], folder: Path, kind: Format) -> list[Path]:
+    """Write figures to a folder, each file whole or not at all.
+
+    Parameters
+    ----------
+    figures : mapping of str to specification
+        By the name of the file, without its ending.
+    folder : Path
+        Made where it is missing.
+    kind : {"svg", "png", "json"}
+        The ending. JSON is the specification itself.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    InputError
+        A file cannot be written.
+    MissingExtraError
+        vl-convert-python is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in save({"dot": {"mark": "point", "data": {"values": [{}]}}}, Path(folder), "svg")]
+    ['dot.svg']
+    """
+    draw = _DRAWN[kind]
+    return [write_file(folder / f"{name}.{kind}", draw(spec)) for name, spec in figures.items()]
+
+
+def _text(spec: Spec) -> str:
+    return json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
+
+
+_DRAWN: Mapping[str, Callable[[Spec], str | bytes]] = {"svg": svg, "png": png, "json": _text}
+
+
+def write_file(path: Path, content: "str | bytes") -> Path:
+    """Write under a temporary name, then rename.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_file(Path(folder, "new", "a.txt"), "a").read_text(encoding="utf-8")
+    'a'
+    """
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def _vega() -> ModuleType:
+    try:
+        import vl_convert  # noqa: PLC0415  (an extra; 30 MB that only drawings need)
+    except ImportError:
+        raise MissingExtraError("drawing SVG, PNG and HTML", "vl-convert-python", "plots") from None
+    return vl_convert
+
+
+def _as_script(value: Any) -> str:
+    """JSON that can stand inside a script element, whatever texts it holds."""
+    return _inside_script(json.dumps(value)).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _inside_script(text: str) -> str:
+    return re.sub(r"<(?=/script|!--|script)", r"\\u003c", text, flags=re.IGNORECASE)

@@ -1,0 +1,171 @@
+"""Queries whose documents came one after another, judged, and what several rankers make of them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import IO, Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.errors import InputError
+
+_ABOUT, _GRADES, _OFFSETS = "about", "grades", "offsets"
+
+
+@dataclass(frozen=True, eq=False)
+class RankedCollection:
+    """Grades and scores of the same documents, a query after another, in the order in which documents came.
+
+    Parameters
+    ----------
+    grades : float64 array, shape (n_documents,)
+        At least 0; documents of all queries.
+    scores : mapping of str to float64 array, shape (n_documents,)
+        By the name of the ranker; more is better, and only the order inside a query matters.
+    offsets : int64 array, shape (n_queries + 1,)
+        Query q has the documents from offsets[q] to offsets[q + 1].
+    about : mapping
+        What is known of the data; ``what`` says it in some words.
+
+    Raises
+    ------
+    InputError
+        Arrays do not fit together, hold what is no number, or there is no ranker.
+
+    Examples
+    --------
+    >>> mine = RankedCollection(np.array([1.0, 0.0]), {"mine": np.array([0.2, 0.9])}, np.array([0, 2]))
+    >>> mine.n_queries, mine.lengths, mine.rows(mine.grades)
+    (1, array([2]), [array([1., 0.])])
+    """
+
+    grades: FloatArray
+    scores: Mapping[str, FloatArray]
+    offsets: IntArray
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.scores:
+            raise InputError("found no ranker, expected an array of scores, or of ranks, for each")
+        if self.offsets.size < 2 or self.offsets[0] != 0 or self.offsets[-1] != self.grades.size or (np.diff(self.offsets) < 1).any():
+            raise InputError(f"offsets: expected them to rise from 0 to the number of documents, {self.grades.size}")
+        for name, values in {_GRADES: self.grades, **self.scores}.items():
+            if values.shape != self.grades.shape:
+                raise InputError(f"{name}: found {values.size} values, expected one for each of the {self.grades.size} grades")
+            if not np.isfinite(values).all():
+                raise InputError(f"{name}: found a value that is not finite, expected numbers")
+        if self.grades.min() < 0:
+            raise InputError(f"{_GRADES}: found {self.grades.min():g}, expected grades of at least 0")
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.offsets.size - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many documents each query has, shape (n_queries,)."""
+        return np.diff(self.offsets)
+
+    def rows(self, values: FloatArray) -> list[FloatArray]:
+        """Grades or scores, an array a query."""
+        return np.split(values, self.offsets[1:-1])
+
+    def at_least(self, n: int) -> "RankedCollection":
+        """The queries that have n documents, without what came after the n-th.
+
+        Raises
+        ------
+        InputError
+            No query has as many.
+        """
+        long = np.flatnonzero(self.lengths >= n)
+        if n < 1 or not long.size:
+            raise InputError(f"found lists of {self.lengths.min()} to {self.lengths.max()} documents, expected one of at least {n}")
+        kept = (self.offsets[long][:, None] + np.arange(n)).ravel()
+        scores = {name: values[kept] for name, values in self.scores.items()}
+        return RankedCollection(self.grades[kept], scores, np.arange(long.size + 1, dtype=np.int64) * n, self.about)
+
+
+def paper_rankers() -> RankedCollection:
+    """RankSVM, ListNet and a random ranker on the synthetic collection of the paper's shape: what figures 1 to 4 are drawn from.
+
+    Returns
+    -------
+    RankedCollection
+        40 queries of 5,000 documents each; grades 0, 1 and 2. ``experiments/rankers`` makes it, bit for bit.
+
+    References
+    ----------
+    Wang et al. (2013), COLT, Appendix A. The paper's data are not public.
+    """
+    with resources.files("idealrank.theory").joinpath("data/rankers.npz").open("rb") as file:
+        return _from_npz(file, "rankers.npz")
+
+
+def read_rankers(path: "str | Path") -> RankedCollection:
+    """A collection of one's own, from a file of NumPy arrays (``numpy.savez``).
+
+    Parameters
+    ----------
+    path : str or Path
+        ``grades``, shape (n_queries, n_documents), or (n,) with ``offsets``, shape (n_queries + 1,), where lists have several lengths;
+        and for each ranker an array of its scores by its name, shaped as the grades. ``about``, if there is one, is a JSON object:
+        its ``what`` says what the data are, its ``rankers`` the names to print.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or its arrays do not fit together.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/mine.npz", grades=[[1, 0, 2]], mine=[[0.3, 0.2, 0.1]])
+    ...     read_rankers(f"{folder}/mine.npz").lengths
+    array([3])
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return _from_npz(file, str(path))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _from_npz(file: IO[bytes], name: str) -> RankedCollection:
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+    except (ValueError, BadZipFile, EOFError, AttributeError):
+        raise InputError(
+            f"{name}: found no archive of NumPy arrays, expected what numpy.savez(file, grades=..., mine=...) writes"
+        ) from None
+    if _GRADES not in arrays:
+        raise InputError(f"{name}: found arrays {', '.join(arrays) or 'none'}, expected {_GRADES}, and one of scores for each ranker")
+    try:
+        return _collection(arrays)
+    except (InputError, ValueError, TypeError) as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
+    about = json.loads(str(arrays.pop(_ABOUT))) if _ABOUT in arrays else {}
+    if not isinstance(about, dict) or not isinstance(about.get("rankers", {}), dict):
+        raise InputError(f"{_ABOUT}: expected a JSON object, its rankers an object of names")
+    offsets, grades = arrays.pop(_OFFSETS, None), arrays.pop(_GRADES)
+    if offsets is None:
+        queries, documents = grades.shape if grades.ndim == 2 else (1, grades.size)
+        offsets = np.arange(queries + 1) * documents
+    elif grades.ndim != 1:
+        raise InputError(f"{_GRADES}: found shape {grades.shape} beside offsets, expected one dimension")
+    for name, values in arrays.items():
+        if values.shape != grades.shape:
+            raise InputError(f"{name}: found shape {values.shape}, expected that of {_GRADES}, {grades.shape}")
+    labels = about.get("rankers", {})
+    scores = {labels.get(name, name): np.asarray(values, np.float64).ravel() for name, values in arrays.items()}
+    return RankedCollection(np.asarray(grades, np.float64).ravel(), scores, np.asarray(offsets, np.int64), about)
