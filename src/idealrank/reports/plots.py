@@ -15,6 +15,7 @@ Spec: TypeAlias = dict[str, Any]
 Format: TypeAlias = Literal["svg", "png", "html", "json"]
 
 _PIXELS = 2.0  # of a PNG for each pixel of the specification: sharp in print, too
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 
 # Nothing is fetched and nothing is evaluated from text: Vega interprets its expressions instead.
@@ -50,7 +51,9 @@ for (const [name, spec] of Object.entries({specs})) {{
 
 
 def svg(spec: Spec) -> str:
-    """A drawing for papers and pages; numbers have two digits after the point, a hundredth of a pixel.
+    """A drawing for papers and pages; its places have two digits after the point, a hundredth of a pixel.
+
+    The description of the specification is what a screen reader says of it.
 
     Raises
     ------
@@ -63,7 +66,13 @@ def svg(spec: Spec) -> str:
     '<svg'
     """
     drawn: str = _vega().vegalite_to_svg(spec)
-    return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), drawn)
+    short = _PLACES.sub(lambda places: _LONG_NUMBER.sub(_hundredths, places[0]), drawn)
+    said = html.escape(str(spec.get("description", "")), quote=True)
+    return short.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1) if said else short
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def png(spec: Spec) -> bytes:

@@ -10,11 +10,16 @@ from typing import Any
 _HOMES: dict[str, str] = {
     "EvidenceRow": "evidence",
     "Feasibility": "feasible",
+    "GrowingValues": "growing",
     "Limit": "limits",
+    "RankedCollection": "rankers",
     "RelevanceModel": "relevance",
     "feasibility": "feasible",
+    "growing_ndcg": "growing",
     "limit": "limits",
+    "paper_rankers": "rankers",
     "pseudo_expectation": "pseudo",
+    "read_rankers": "rankers",
     "simulate": "simulation",
     "simulate_many": "simulation",
 }
@@ -22,11 +27,16 @@ _HOMES: dict[str, str] = {
 __all__ = [
     "EvidenceRow",
     "Feasibility",
+    "GrowingValues",
     "Limit",
+    "RankedCollection",
     "RelevanceModel",
     "feasibility",
+    "growing_ndcg",
     "limit",
+    "paper_rankers",
     "pseudo_expectation",
+    "read_rankers",
     "simulate",
     "simulate_many",
 ]

@@ -166,7 +166,8 @@ def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     for number, (label, score) in enumerate(zip(label_rows, score_rows, strict=True)):
         if label.ndim != 1 or label.shape != score.shape or not label.size:
             raise InputError(
-                f"query {number}: found labels of shape {label.shape} and scores of {score.shape}, expected one of each a document"
+                f"query {number}: found labels of shape {label.shape} and scores of {score.shape}, expected one of each a document, "
+                "and at least one document"
             )
         if not (np.isfinite(label).all() and np.isfinite(score).all()):
             raise InputError(f"query {number}: found a label or score that is not finite, expected numbers")

@@ -102,6 +102,12 @@ def paper_rankers() -> RankedCollection:
     References
     ----------
     Wang et al. (2013), COLT, Appendix A. The paper's data are not public.
+
+    Examples
+    --------
+    >>> found = paper_rankers()
+    >>> found.n_queries, set(found.lengths.tolist()), list(found.scores)
+    (40, {5000}, ['RankSVM', 'ListNet', 'random'])
     """
     with resources.files("idealrank.theory").joinpath("data/rankers.npz").open("rb") as file:
         return _from_npz(file, "rankers.npz")

@@ -38,7 +38,9 @@ ranker an array of scores of the same shape. Lists of several lengths stand one 
     help="svg, png, html (one page for all figures, which needs no network) or json (Vega-Lite, to change by hand).  "
     "[default: svg,png,html]",
 )  # fmt: skip
-@click.option("--figure", "numbers", metavar="N", type=click.IntRange(1, 4), multiple=True, help="Only this one of 1 to 4; may be repeated.")
+@click.option(
+    "--figure", "numbers", metavar="N", type=click.IntRange(1, 4), multiple=True, help="Only this one of 1 to 4; may be repeated."
+)
 @click.option("--data", "data", metavar="FILE", help="Rankers of your own; see below.  [default: the trained rankers of the package]")
 @click.option(
     "--documents", metavar="N", type=click.IntRange(2), help="Use the queries with at least N documents, up to the N-th.  "

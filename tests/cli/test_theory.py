@@ -1,0 +1,119 @@
+"""`idealrank theory`: what it prints and draws, and that its errors teach."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from idealrank.app.commands.theory import COMMANDS as SUBCOMMANDS
+from idealrank.app.commands.theory import theory
+from idealrank.theory.growing import growing_ndcg
+from idealrank.theory.rankers import paper_rankers
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+ROOT = Path(__file__).resolve().parents[2]
+
+COMMANDS = {
+    "error-no-folder": "theory figures",
+    "error-format": "theory figures --out x --format pdf",
+    "error-no-format": "theory figures --out x --format ,",
+    "error-figure": "theory figures --out x --figure 5",
+    "error-no-data": "theory figures --out x --data none.npz",
+    "error-data": "theory figures --out x --data qrels.txt",
+    "error-unknown": "theory figure",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_theory_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"theory-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_help_of_a_command_of_theory(name: str, say: Say) -> None:
+    import click
+
+    command = theory.get_command(click.Context(theory), name)
+    assert command is not None
+    assert command.short_help == SUBCOMMANDS[name]
+    check_snapshot(f"help-theory-{name}", say("theory", name, "--help").text(f"idealrank theory {name} --help"))
+
+
+# --- figures -----------------------------------------------------------------------------------------------------------------
+
+
+def small(folder: Path) -> Path:
+    """Three queries, two rankers."""
+    rng = np.random.default_rng(1)
+    path = folder / "small.npz"
+    np.savez(path, grades=rng.integers(0, 3, (3, 300)), mine=rng.normal(size=(3, 300)), random=rng.normal(size=(3, 300)))
+    return path
+
+
+def test_figures_of_ones_own_data_in_every_format(say: Say, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+
+    said = say("theory", "figures", "--out", str(folder), "--data", str(small(tmp_path)), "--format", "svg,json", "--format", "html")
+
+    assert said.code == 0, said.err
+    assert said.out.split() == [
+        str(folder / name) for name in (*(f"figure-{n}.{e}" for e in ("svg", "json") for n in "1234"), "figures.html")
+    ]
+    assert {path.name for path in folder.iterdir()} == {Path(line).name for line in said.out.split()}
+    text = (folder / "figure-2.svg").read_text(encoding="utf-8")
+    assert "mean NDCG over 3 queries" in text
+    assert "read from small.npz" in text
+
+
+def test_one_figure_from_the_first_documents(say: Say, tmp_path: Path) -> None:
+    arguments = ("--data", str(small(tmp_path)), "--format", "json", "--figure", "3", "--documents", "20")
+
+    said = say("theory", "figures", "--out", str(tmp_path), *arguments)
+
+    assert said.out.split() == [str(tmp_path / "figure-3.json")]
+    assert '"n": 20' in (tmp_path / "figure-3.json").read_text(encoding="utf-8")
+    assert '"n": 21' not in (tmp_path / "figure-3.json").read_text(encoding="utf-8")
+
+
+def lines_of(path: Path) -> list[np.ndarray]:
+    """The corners of the lines of a drawing."""
+    found = re.findall(r' d="(M[^"]*L[^"]*)"', path.read_text(encoding="utf-8"))
+    corners = [np.array(re.findall(r"(-?[\d.]+),(-?[\d.]+)", line), np.float64) for line in found]
+    return [line for line in corners if len(line) > 100]
+
+
+def test_the_committed_figures_are_what_the_command_draws(say: Say, tmp_path: Path) -> None:
+    # At few list lengths the values of every line are computed anew; the whole drawing takes seconds (the test below).
+    collection = paper_rankers()
+    some = np.array([1500, 3000, 5000])
+    for number, measure in ((1, "nDCG"), (2, "nDCG(discount=zipf(0.5))"), (3, "nDCG(discount=geometric(2))"), (4, "nDCG@0.2n")):
+        lines = lines_of(ROOT / "docs" / "figures" / f"figure-{number}.svg")[: len(collection.scores)]
+        grades = collection.rows(collection.grades)
+        means = [
+            growing_ndcg(grades, collection.rows(scores), measures=measure, sizes=some).mean()[0] for scores in collection.scores.values()
+        ]
+        drawn = np.array([np.interp((some - 1) / 4999, line[:, 0] / line[:, 0].max(), line[:, 1]) for line in lines])
+        # Heights are a straight line of values, whatever the axis; a pixel is less than 0.004.
+        slope, start = np.polyfit(np.ravel(means), np.ravel(drawn), 1)
+        assert slope < -250
+        np.testing.assert_allclose(drawn, slope * np.array(means) + start, rtol=0, atol=0.35)
+
+
+@pytest.mark.slow
+def test_every_point_of_the_committed_figures_is_what_the_command_draws(say: Say, tmp_path: Path) -> None:
+    assert say("theory", "figures", "--out", str(tmp_path), "--format", "svg").code == 0
+
+    for number in range(1, 5):
+        committed, drawn = (lines_of(folder / f"figure-{number}.svg") for folder in (ROOT / "docs" / "figures", tmp_path))
+        assert len(committed) == len(drawn) == (6 if number == 1 else 3)
+        for old, new in zip(committed, drawn, strict=True):
+            np.testing.assert_allclose(new, old, rtol=0, atol=0.02)
