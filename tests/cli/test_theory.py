@@ -10,7 +10,7 @@ import pytest
 
 from idealrank.app.commands.theory import COMMANDS as SUBCOMMANDS
 from idealrank.app.commands.theory import theory
-from idealrank.theory.growing import growing_ndcg
+from idealrank.theory.growing import growing_ndcg, growing_sizes
 from idealrank.theory.rankers import paper_rankers
 from tests.cli.terminal import Said, check_snapshot
 
@@ -94,18 +94,19 @@ def lines_of(path: Path) -> list[np.ndarray]:
 def test_the_committed_figures_are_what_the_command_draws(say: Say, tmp_path: Path) -> None:
     # At few list lengths the values of every line are computed anew; the whole drawing takes seconds (the test below).
     collection = paper_rankers()
-    some = np.array([1500, 3000, 5000])
+    some = np.array([420, 480, 522])
     for number, measure in ((1, "nDCG"), (2, "nDCG(discount=zipf(0.5))"), (3, "nDCG(discount=geometric(2))"), (4, "nDCG@0.2n")):
         lines = lines_of(ROOT / "docs" / "figures" / f"figure-{number}.svg")[: len(collection.scores)]
         grades = collection.rows(collection.grades)
         means = [
-            growing_ndcg(grades, collection.rows(scores), measures=measure, sizes=some).mean()[0] for scores in collection.scores.values()
+            growing_ndcg(grades, collection.rows(scores), measures=measure, sizes=growing_sizes(5000)[some]).mean()[0]
+            for scores in collection.scores.values()
         ]
-        drawn = np.array([np.interp((some - 1) / 4999, line[:, 0] / line[:, 0].max(), line[:, 1]) for line in lines])
-        # Heights are a straight line of values, whatever the axis; a pixel is less than 0.004.
+        drawn = np.array([line[some - growing_sizes(5000).size, 1] for line in lines])
+        # Heights are a straight line of values, whatever the axis.
         slope, start = np.polyfit(np.ravel(means), np.ravel(drawn), 1)
         assert slope < -250
-        np.testing.assert_allclose(drawn, slope * np.array(means) + start, rtol=0, atol=0.35)
+        np.testing.assert_allclose(drawn, slope * np.array(means) + start, rtol=0, atol=0.02)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -103,7 +104,7 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
     >>> "<title>Points &amp; lines</title>" in text, text.count("</script>")
     (True, 2)
     """
-    bundle = _vega().javascript_bundle()
+    bundle = _inside_script(_bundle())
     figures = "\n".join(
         f'<figure id="{name}" role="img" aria-label="{html.escape(str(spec.get("description", name)), quote=True)}"></figure>'
         for name, spec in specs.items()
@@ -112,7 +113,7 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
         policy=html.escape(_POLICY, quote=False),
         title=html.escape(title),
         figures=figures,
-        bundle=_inside_script(bundle),
+        bundle=bundle,
         specs=_as_script(specs),
     )
 
@@ -193,6 +194,13 @@ def _vega() -> ModuleType:
     except ImportError:
         raise MissingExtraError("drawing SVG, PNG and HTML", "vl-convert-python", "plots") from None
     return vl_convert
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script."""
+    script: str = _vega().javascript_bundle()
+    return script
 
 
 def _as_script(value: Any) -> str:

@@ -13,7 +13,7 @@ _EPILOG = """\
 Start here:
 
 \b
-  idealrank theory figures --out figures
+  idealrank theory figures --out figures --figure 2 --format svg
 
 Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures, COLT.
 """
