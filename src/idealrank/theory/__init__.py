@@ -8,12 +8,15 @@ from importlib import import_module
 from typing import Any
 
 _HOMES: dict[str, str] = {
+    "Distinguishability": "distinguishability",
     "EvidenceRow": "evidence",
     "Feasibility": "feasible",
     "GrowingValues": "growing",
     "Limit": "limits",
     "RankedCollection": "rankers",
     "RelevanceModel": "relevance",
+    "distinguish": "distinguishability",
+    "distinguish_many": "distinguishability",
     "feasibility": "feasible",
     "growing_ndcg": "growing",
     "limit": "limits",
@@ -25,12 +28,15 @@ _HOMES: dict[str, str] = {
 }
 
 __all__ = [
+    "Distinguishability",
     "EvidenceRow",
     "Feasibility",
     "GrowingValues",
     "Limit",
     "RankedCollection",
     "RelevanceModel",
+    "distinguish",
+    "distinguish_many",
     "feasibility",
     "growing_ndcg",
     "limit",
