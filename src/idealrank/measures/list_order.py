@@ -102,11 +102,43 @@ class ListOrder:
         """
         if self.ties is None:
             return values
-        group = _owners(self.ties, 0, values.size)
-        tied = np.flatnonzero(np.diff(self.ties)[group] > 1)
+        sizes = np.diff(self.ties)
+        several = sizes > 1
+        tied, sizes = np.repeat(several, sizes), sizes[several]
         changed = values.copy()
-        changed[tied] = values[tied][np.lexsort((values[tied], group[tied]))]
+        changed[tied] = _in_groups(values[tied], sizes)
         return changed
+
+
+def _in_groups(values: AnyArray, sizes: IntArray) -> AnyArray:
+    """Values sorted within groups of these sizes.
+
+    The group and the place among all values make one whole number: NumPy sorts numbers many times faster than it sorts places.
+    """
+    key = np.repeat(np.arange(sizes.size), sizes)
+    if values.dtype.kind == "u":  # short codes, which are their own places
+        span = 1 << 8 * values.dtype.itemsize
+        key *= span
+        key += values
+        key.sort()
+        return (key % span).astype(values.dtype)
+    rising = np.argsort(values)
+    key *= values.size
+    key[rising] += np.arange(values.size)
+    key.sort()
+    key %= max(values.size, 1)
+    return values[rising[key]]
+
+
+def in_rising_order(values: AnyArray, offsets: IntArray) -> AnyArray:
+    """Values sorted within each list.
+
+    Examples
+    --------
+    >>> in_rising_order(np.array([3, 1, 2, 0]), np.array([0, 2, 4]))
+    array([1, 3, 0, 2])
+    """
+    return np.sort(values) if offsets.size <= 2 else values[ascending(values, offsets)]
 
 
 def ascending(values: AnyArray, offsets: IntArray) -> IntArray:

@@ -1,6 +1,6 @@
 """What a pairwise loss is made of: DCG with the weights n - rank, its ideal and its worst, summed exactly, and counts by grade."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.dyadic import Dyadic, dots, joined
-from idealrank.measures.list_order import PIECE, ListOrder, TieOrder, ascending, stretches
+from idealrank.measures.list_order import PIECE, ListOrder, TieOrder, in_rising_order, stretches
 
 # Whole labels of at most so many different values are counted instead of sorted.
 _COUNTED = 1 << 16
@@ -50,8 +50,18 @@ class PairSums:
         """
         coded = _whole(lists.labels)
         parts = [_sums(part, coded, ties) for part in stretches(lists)]
-        length = np.diff(lists.offsets)
         dcg, ideal, total = (joined([part[column] for part in parts]) for column in range(3))
+        return cls._halved(np.diff(lists.offsets), dcg, ideal, total)
+
+    @classmethod
+    def of_table(cls, table: "GradeTable") -> "PairSums | None":
+        """From counts by grade, where the grades are whole; the same numbers."""
+        if table.whole is None:
+            return None
+        return cls._halved(table.number.sum(axis=1), *_weighed_columns(table.number, table.below, table.whole))
+
+    @classmethod
+    def _halved(cls, length: IntArray, dcg: Dyadic, ideal: Dyadic, total: Dyadic) -> "PairSums":
         ideal, dcg = ideal.halved(), dcg.halved()
         return cls(length, dcg, ideal, total * np.maximum(length - 1, 0) - ideal)
 
@@ -68,11 +78,14 @@ class GradeTable:
         Items with each grade.
     below : int64 array, shape (n_lists, n_grades)
         Twice the number of documents ranked below those items, summed.
+    whole : int64 array, shape (n_grades,), or None
+        The grades, where they are whole numbers of moderate size.
     """
 
     grades: FloatArray
     number: IntArray
     below: IntArray
+    whole: IntArray | None = None
 
     @classmethod
     def of(cls, lists: Lists, ties: TieOrder) -> "GradeTable":
@@ -83,29 +96,36 @@ class GradeTable:
         >>> GradeTable.of(Lists.from_arrays([0, 2, 2], [3, 2, 1]), "expected").below
         array([[4, 2]])
         """
+        coded = _whole(lists.labels)
+        if coded is not None and lists.n_queries * coded.size <= _CELLS:
+            number, below = _tables(((part, coded.codes(part.labels)) for part in stretches(lists)), coded.size, ties)
+            used = np.flatnonzero(number.any(axis=0))
+            return cls((coded.least + used).astype(np.float64), number[:, used], below[:, used], coded.least + used)
         values, codes = np.unique(lists.labels, return_inverse=True)
         if lists.n_queries * values.size > _CELLS:
             raise InputError(
                 f"found {values.size} different labels in {lists.n_queries} lists, more than a table of lists x labels can hold "
                 f"({_CELLS} numbers); decompose a list at a time, or round the labels"
             )
-        coded = Lists(codes.reshape(-1), lists.scores, lists.offsets, order=lists.order)
-        tables = [_table(part.labels, values.size, part, ties) for part in stretches(coded)]
-        none = np.zeros((0, values.size), np.int64)
-        number, below = (np.concatenate([none, *(table[side] for table in tables)]) for side in range(2))
+        by_code = Lists(codes.reshape(-1), lists.scores, lists.offsets, order=lists.order)
+        number, below = _tables(((part, part.labels) for part in stretches(by_code)), values.size, ties)
         return cls(values.astype(np.float64), number, below)
+
+
+def _tables(parts: Iterable[tuple[Lists, AnyArray]], size: int, ties: TieOrder) -> tuple[IntArray, IntArray]:
+    """The tables of every stretch with its codes, one below the other."""
+    tables = [_table(codes, size, part, ties) for part, codes in parts]
+    none = np.zeros((0, size), np.int64)
+    number, below = (np.concatenate([none, *(table[side] for table in tables)]) for side in range(2))
+    return number, below
 
 
 def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, Dyadic, Dyadic]:
     """Twice the DCG and its ideal, and the sum of the labels, of each list."""
     if coded is not None and part.n_queries * coded.size <= max(_COUNTED, 4 * PIECE):
         number, below = _table(coded.codes(part.labels), coded.size, part, ties)
-        before = np.cumsum(number, axis=1) - number
-        values = coded.least + np.arange(coded.size)
-        columns = (below, number * (2 * before + number - 1), number)
-        dcg, ideal, total = (_weighed(column, values) for column in columns)
-        return dcg, ideal, total
-    ranked, rising = ListOrder.of(part.scores, part.offsets), part.labels[ascending(part.labels, part.offsets)]
+        return _weighed_columns(number, below, coded.least + np.arange(coded.size))
+    rising, ranked = in_rising_order(part.labels, part.offsets), ListOrder.of(part.scores, part.offsets)
     placed = part.labels[ranked.order]
     if ties != "expected":
         placed = ranked.tied_in_order(placed)
@@ -156,9 +176,15 @@ def _table(codes: AnyArray, size: int, part: Lists, ties: TieOrder) -> tuple[Int
     return number.reshape(shape), below.reshape(shape)
 
 
+def _weighed_columns(number: IntArray, below: IntArray, values: IntArray) -> tuple[Dyadic, Dyadic, Dyadic]:
+    """Twice the DCG and its ideal, and the sum of the labels, from counts by list and grade."""
+    before = np.cumsum(number, axis=1) - number
+    return _weighed(below, values), _weighed(number * (2 * before + number - 1), values), _weighed(number, values)
+
+
 def _weighed(counts: IntArray, values: IntArray) -> Dyadic:
     """The sum over grades of count x grade."""
-    if int(np.abs(values).max()) * int(counts.sum(axis=1).max(initial=1)) < 1 << 62:
+    if int(np.abs(values).max(initial=0)) * int(counts.sum(axis=1).max(initial=1)) < 1 << 62:
         return Dyadic(counts @ values)
     return Dyadic((counts.astype(object) * values.astype(object)).sum(axis=1))
 

@@ -186,10 +186,9 @@ def pairwise_loss(
     lists = Lists.from_arrays(labels, scores, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
     _refuse_what_has_no_order(lists)
     alone = np.ndim(labels) == 1 and all(layout is None for layout in (group, offsets, qid))
-    sums = PairSums.of(lists, _TIES[ties])
     if decompose:
-        return _decomposed(lists, sums, ties, no_relevant, alone=alone)
-    loss = sums.loss.rounded()
+        return _decomposed(lists, ties, no_relevant, alone=alone)
+    loss = PairSums.of(lists, _TIES[ties]).loss.rounded()
     return float(loss[0]) if alone else loss
 
 
@@ -202,8 +201,9 @@ def _refuse_what_has_no_order(lists: Lists) -> None:
                 judge_lists(lists, Alignment(negative="kept"))
 
 
-def _decomposed(lists: Lists, sums: PairSums, ties: str, no_relevant: NoRelevant, *, alone: bool) -> PairwiseLoss:
+def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool) -> PairwiseLoss:
     table = GradeTable.of(lists, _TIES[ties])
+    sums = PairSums.of_table(table) or PairSums.of(lists, _TIES[ties])
     length = sums.length[:, None]
     above = length - np.cumsum(table.number, axis=1)[:, :-1]
     doubled = above * (2 * length - above - 1) - (table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1])
