@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from idealrank import dcg, evaluate, ndcg
-from idealrank.errors import InputError
+from idealrank import dcg, evaluate, measure, ndcg
+from idealrank.errors import InputError, OptionError
 from idealrank.measures import in_blocks
 
 
@@ -52,3 +52,32 @@ def test_a_mistake_is_named_by_its_place_in_the_whole(grouped) -> None:
 
     with pytest.raises(InputError, match="item 700"):
         ndcg(labels, scores, group=sizes)
+
+
+@pytest.mark.parametrize("items", [64, 1 << 18])
+@pytest.mark.parametrize("name", ["Compat", "own"])
+def test_tied_scores_are_refused_alike_wherever_a_block_ends(name: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first list with tied scores is named; how many there are would be the number of one block."""
+    monkeypatch.setattr(in_blocks, "_ITEMS", items)
+    scores = np.tile(np.arange(10.0), (40, 1))
+    scores[[21, 22, 39], :2] = 5.0
+    own = measure(name="own")(lambda grades: float(grades[0]))
+
+    with pytest.raises(
+        OptionError, match="^(Compat|own): found tied scores, in query '21' first, and .*; choose ties=input, best or worst"
+    ):
+        evaluate(np.tile([1, 0, 2, 0, 0], (40, 2)), scores, own if name == "own" else name)
+
+
+@pytest.mark.parametrize("items", [64, 1 << 18])
+def test_of_two_mistakes_the_first_is_told_wherever_a_block_ends(items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function that fails on one list, and tied scores further down."""
+    monkeypatch.setattr(in_blocks, "_ITEMS", items)
+    scores = np.tile(np.arange(10.0), (40, 1))
+    scores[30, :2] = 5.0
+    labels = np.ones((40, 10))
+    labels[2] = 0
+    own = measure(name="own")(lambda grades: 1 // int(grades[0]))
+
+    with pytest.raises(InputError, match="measure own, query '2' .*: ZeroDivisionError"):
+        evaluate(labels, scores, own)

@@ -152,9 +152,11 @@ class Measure:
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
             # Arrays have no document ids to go by.
             choices = "ties=input, best or worst" if judged.complete else "ties=docid, input, best or worst"
+            # Measures see a stretch of queries at a time, so that a number of queries would be that of one stretch.
+            first = judged.queries[int(np.flatnonzero(judged.alignments.tied)[0])]
             raise OptionError(
-                f"{self.name}: {np.count_nonzero(judged.alignments.tied)} queries have tied scores, and the expected value over their "
-                f"orders has no closed form for this measure; choose {choices}"
+                f"{self.name}: found tied scores, in query {first!r} first, and the expected value over their orders has no closed form "
+                f"for this measure; choose {choices}"
             )
         return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
 

@@ -84,12 +84,14 @@ class FunctionMeasure(Measure):
     def compute(self, judged: Judged) -> PerQuery:
         """Values of every query, one call each."""
         limit = np.minimum(resolve_cutoff(self.cutoff, judged.lengths), judged.lengths)
-        self._refuse_ties(judged, limit)
+        tied = self._first_tied(judged, limit)
         offsets, grades = _by_rank(judged, limit)
         ideal = judged.ideal.grade.copy()
         cuts = None if self.cutoff is None else resolve_cutoff(self.cutoff, judged.lengths).tolist()
         values, scored = np.full(judged.n_queries, np.nan), np.ones(judged.n_queries, bool)
         for query in range(judged.n_queries):
+            if query == tied:
+                raise self._tie_error(judged, query)
             given = {
                 "ideal": ideal[judged.ideal.offsets[query] : judged.ideal.offsets[query + 1]],
                 "cutoff": None if cuts is None else cuts[query],
@@ -110,24 +112,27 @@ class FunctionMeasure(Measure):
             raise InputError(f"{where}: {type(error).__name__}: {error}{hint}") from error
         return number
 
-    def _refuse_ties(self, judged: Judged, limit: IntArray) -> None:
+    def _first_tied(self, judged: Judged, limit: IntArray) -> int:
+        """The first query with ties that a function of one order cannot average; -1 where there is none."""
         hits = judged.hits
         if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
-            return
+            return -1
         starts, sizes, _ = tie_groups(hits, hits.tie_first)
         if not starts.size:
-            return
+            return -1
         first, last, reach = hits.tie_first[starts], hits.tie_last[starts], limit[hits.query[starts]]
         mixed = (sizes <= last - first) | (np.maximum.reduceat(hits.grade, starts) != np.minimum.reduceat(hits.grade, starts))
         matters = mixed & (first < last) & (first <= reach)
         if self.ties == "not affected":
             matters &= last > reach
-        if matters.any():
-            query = judged.queries[int(hits.query[starts[matters]][0])]
-            raise OptionError(
-                f"{self}: {np.unique(hits.query[starts[matters]]).size} queries have tied scores, {query!r} first, and a function of one "
-                "order cannot give the expected value over all of them; choose ties=docid, input, best or worst, or write a class"
-            )
+        return int(hits.query[starts[matters]][0]) if matters.any() else -1
+
+    def _tie_error(self, judged: Judged, query: int) -> OptionError:
+        choices = "ties=input, best or worst" if judged.complete else "ties=docid, input, best or worst"
+        return OptionError(
+            f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a function of one order cannot give the expected "
+            f"value over all of them; choose {choices}, or write a class"
+        )
 
 
 def _by_rank(judged: Judged, limit: IntArray) -> tuple[IntArray, FloatArray]:
