@@ -64,7 +64,7 @@ def test_tied_scores_are_refused_alike_wherever_a_block_ends(name: str, items: i
     own = measure(name="own")(lambda grades: float(grades[0]))
 
     with pytest.raises(
-        OptionError, match="^(Compat|own): found tied scores, in query '21' first, and .*; choose ties=input, best or worst"
+        OptionError, match=r"^(Compat|own): found tied scores, in query '21' first, and .*; choose ties=input, best or worst"
     ):
         evaluate(np.tile([1, 0, 2, 0, 0], (40, 2)), scores, own if name == "own" else name)
 
@@ -79,5 +79,5 @@ def test_of_two_mistakes_the_first_is_told_wherever_a_block_ends(items: int, mon
     labels[2] = 0
     own = measure(name="own")(lambda grades: 1 // int(grades[0]))
 
-    with pytest.raises(InputError, match="measure own, query '2' .*: ZeroDivisionError"):
+    with pytest.raises(InputError, match=r"measure own, query '2' .*: ZeroDivisionError"):
         evaluate(labels, scores, own)
