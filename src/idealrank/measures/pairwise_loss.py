@@ -207,7 +207,9 @@ def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool
     length = sums.length[:, None]
     above = length - np.cumsum(table.number, axis=1)[:, :-1]
     doubled = above * (2 * length - above - 1) - (table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1])
-    gaps = np.diff(table.grades)
+    with np.errstate(over="ignore"):  # labels so far apart that only infinity says how far
+        gaps = np.diff(table.grades)
+        losses = np.multiply(gaps, doubled / 2, out=np.zeros(doubled.shape), where=doubled > 0)
     pairs = Dyadic(sums.length * sums.length - (table.number * table.number).sum(axis=1)).halved()
     weighted, positive = sums.ideal - sums.worst, sums.ideal.positive()
     relative = _share(sums.loss, weighted, weighted.positive(), no_relevant)
@@ -221,7 +223,7 @@ def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool
         exact=given(sums.loss.is_float()),
         thresholds=table.grades[1:],
         gaps=gaps,
-        losses=(gaps * (doubled / 2))[0] if alone else gaps * (doubled / 2),
+        losses=losses[0] if alone else losses,
         pairs=given(pairs.rounded()),
         weighted_pairs=given(weighted.rounded()),
         per_pair=given(_share(sums.loss, pairs, pairs.positive(), no_relevant)),
