@@ -48,8 +48,9 @@ REMARKS = {
     "e": "The 'Hypothesis List' holds a predicted value for each item of L. Read as true values in the order of a ranking, row 3 would "
     "have 3/4 instead of 13/20; the other rows are the same either way.",
     "f": "In the table 'Real data', row 1 is a constant prediction: tau undefined, rankDCG 0 with ties in the worst order, as here "
-    "({constant:g}). Row 4 (tau 0.5 with AveP, nDCG and rankDCG all 1) cannot be: AveP is 1 only if every predicted "
-    "value equals the true one, and then tau-b is 1, or undefined if all are equal. It is not reproduced.",
+    "({constant:g}). Row 4 (tau 0.5 with AveP, nDCG and rankDCG all 1) cannot be the tau-b of one list: AveP is 1 only if "
+    "every predicted value equals the true one, and then tau-b is 1, or undefined if all are equal. It would fit tau-a, or a mean over "
+    "lists, and is not reproduced.",
 }
 
 

@@ -37,7 +37,7 @@ def rank_dcg(
 ) -> FloatOrArray:
     """Rank-ordering of items by predicted values against their true values, 0 for the worst order there is and 1 for the best.
 
-    ``rankDCG = (DCG' - min) / (max - min)``, ``DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions,
+    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions,
     as `RankDCG` explains. Only the order of either list counts: any strictly increasing function of it gives the same value.
 
     Parameters

@@ -21,7 +21,7 @@ TieOrder: TypeAlias = Literal["worst", "expected", "best"]
 class RankDCG(OfGrades):
     """rankDCG: how well a whole order agrees with the grades, from 0 for the worst order there is to 1 for the best.
 
-    ``rankDCG = (DCG' - min) / (max - min)``, ``DCG' = sum over places i of level(i) / reverse(i)``, in [0, 1]. ``level`` numbers the
+    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)``, in [0, 1]. ``level`` numbers the
     different grades of the query from 1, the lowest; ``reverse(i)`` numbers them from the other end, at place i of the ideal order:
     1 for all places that the highest grade fills there, 2 for those of the next, and so on. ``max`` and ``min`` are DCG' of the
     documents by falling and by rising grade. Only the order of the grades counts, and documents of one grade may change places.
@@ -42,7 +42,7 @@ class RankDCG(OfGrades):
 
     References
     ----------
-    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC, section 4 and its table of test lists.
+    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC: the measure, and the table of test lists.
 
     Examples
     --------
