@@ -100,7 +100,7 @@ def _query(shared: World, rng: np.random.Generator, n_documents: int, drift: flo
     truth = _relevance(rng, match, authority, length)
     popularity = rng.normal(4.0, 0.5)
     age = drift * np.arange(n_documents) / n_documents
-    log_clicks = popularity + truth - age + 0.9 * rng.standard_normal(n_documents)
+    log_clicks = popularity + truth - age + 1.1 * rng.standard_normal(n_documents)
     return Query(features=features, clicks=np.floor(np.exp(log_clicks)).astype(np.int64))
 
 
@@ -117,12 +117,12 @@ def _features(shared: World, rng: np.random.Generator, match: FloatArray, author
 
 def _relevance(rng: np.random.Generator, match: FloatArray, authority: FloatArray, length: FloatArray) -> FloatArray:
     """What moves log clicks; how much each part counts is the query's own. Shape (n_documents,)."""
-    on_match, on_authority, on_length = np.exp(rng.normal(0, 0.25, 3)) * [0.2, 1.0, 0.4]
+    on_authority, on_length = np.exp(rng.normal(0, 0.25, 2)) * [1.0, 0.4]
     suits = rng.normal(0, 0.5)  # the length this query likes best
-    topical = on_match * np.tanh(match) - 2.5 * (match < OFF_TOPIC)  # more than enough of a match is hardly better than enough
+    off_topic = 2.0 * (match < OFF_TOPIC)
     together = np.maximum(match, 0) * authority  # an authority is worth more the more it is about the query
-    trusted = on_authority * (0.7 * together + 0.5 * np.maximum(authority, 0) ** 2)
-    return topical + trusted - on_length * (length - suits) ** 2
+    trusted = on_authority * (0.7 * together + 0.6 * np.maximum(authority, 0) ** 2)
+    return trusted - off_topic - on_length * (length - suits) ** 2
 
 
 def summary(query: Query) -> str:
