@@ -8,15 +8,19 @@ from importlib import import_module
 from typing import Any
 
 _HOMES: dict[str, str] = {
+    "DefinitionGap": "gap",
     "Distinguishability": "distinguishability",
     "EvidenceRow": "evidence",
+    "Expansion": "expansions",
     "Feasibility": "feasible",
     "GrowingValues": "growing",
     "Limit": "limits",
     "RankedCollection": "rankers",
     "RelevanceModel": "relevance",
+    "definition_gap": "gap",
     "distinguish": "distinguishability",
     "distinguish_many": "distinguishability",
+    "expansion": "expansions",
     "feasibility": "feasible",
     "growing_ndcg": "growing",
     "limit": "limits",
@@ -28,15 +32,19 @@ _HOMES: dict[str, str] = {
 }
 
 __all__ = [
+    "DefinitionGap",
     "Distinguishability",
     "EvidenceRow",
+    "Expansion",
     "Feasibility",
     "GrowingValues",
     "Limit",
     "RankedCollection",
     "RelevanceModel",
+    "definition_gap",
     "distinguish",
     "distinguish_many",
+    "expansion",
     "feasibility",
     "growing_ndcg",
     "limit",

@@ -60,15 +60,15 @@ def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     Above a cutoff the integral ends at a random place, the k-th of n - 2 uniforms; two places, a standard deviation to both sides of
     its mean, give its mean to the second order.
     """
-    share = math.exp(log_share)
-    place = min(share * n / (n - 1), 1.0)
-    spread = math.sqrt(place * (1 - place) / n)
+    share, each = math.exp(log_share), 1 / n  # n may be beyond float64; its reciprocal is not
+    place = min(share / (1 - each), 1.0)
+    spread = math.sqrt(place * (1 - place) * each)
     ends = np.clip([place - spread, place + spread], 0.0, 1.0)
     above = sum(linear_gathered(model, float(end)) for end in ends) / 2
     total, before = 0.0, 0.0
     for gain, reached in model.steps:
         # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends before has a random number of them.
-        upto = _weight_above(reached) if reached < share else (share - share * share / 2 - share / (2 * n)) * n / (n - 1)
+        upto = _weight_above(reached) if reached < share else (share - share * share / 2 - share * each / 2) / (1 - each)
         total += gain * (upto - before)
         before = upto
     return above / total

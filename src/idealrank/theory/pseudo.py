@@ -16,6 +16,8 @@ from idealrank.theory.linear import linear_corrected, linear_definition
 from idealrank.theory.relevance import ModelLike, RelevanceModel
 from idealrank.theory.scaled import ScaledDecay, gathered, ideal
 
+_AT_ONE = 1e-12  # the logarithm of a rank that is 1 but for rounding
+
 
 @overload
 def pseudo_expectation(
@@ -137,9 +139,10 @@ def _value(model: RelevanceModel, decay: Decay, growth: Growth, n: int, *, corre
     above, below = gathered(model, seen, log_share), ideal(model, seen, log_share, corrected=corrected)
     if corrected:
         above += seen.kappa * model.at_top
-    if below <= 0:
+    last = seen.log_n + min(log_share, math.log(model.share))
+    if not corrected and last <= _AT_ONE:
         raise InputError(
-            f"n={n}: fewer than one relevant document is expected there (n p = {n * model.share:g}), "
-            "and Definition 20 is 0/0; take a longer list"
+            f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is {math.exp(last):g} here, "
+            "and is 0/0; take a longer list or a deeper cutoff, or corrected=True"
         )
     return above / below
