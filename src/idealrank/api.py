@@ -204,7 +204,8 @@ def ndcg(
     group, offsets, qid, mask, padding
         How items form lists, see `Lists.from_arrays`.
     gain, discount, ties, no_relevant
-        Change one switch of the convention, see `Convention`.
+        Change one switch of the convention, see `Convention`; ``discount="linear"`` is the measure of the ECML/PKDD 2010 challenge,
+        whose other side is `pairwise_loss`.
     convention : str or Convention
         Default ``"standard"``: linear gain, 1/log2(rank + 1), a query without relevant documents counts 0. Arrays have no
         document ids, so tied scores give the expected value over all orders (``ties="expected"``) unless told otherwise.
