@@ -29,6 +29,8 @@ class Coverage:
         Scored queries without a judged grade above 0.
     unjudged, considered : int
         Documents without a judgment, among the `considered` ones: those returned down to `unjudged_cutoff` (0: all).
+    judged : int
+        Documents returned, down to any depth, that have a judgment: all that measures of order (rankDCG, tau, AUC) look at.
     tied_queries, tied_documents : int
         Queries with documents of equal score, and those documents.
     duplicates : int
@@ -53,6 +55,7 @@ class Coverage:
     no_relevant: int
     unjudged: int
     considered: int
+    judged: int
     unjudged_cutoff: int
     tied_queries: int
     tied_documents: int
@@ -142,6 +145,7 @@ class Tally:
             no_relevant=judged.n_queries - _with_relevant(judged),
             unjudged=int((considered - seen).sum()),
             considered=int(considered.sum()),
+            judged=int((judged.lengths if judged.complete else judged.alignments.judged).sum()),
             tied_queries=int(np.count_nonzero(counters.tied)),
             tied_documents=int(counters.tied.sum()),
             duplicates=int(counters.duplicates.sum()),
@@ -150,7 +154,9 @@ class Tally:
 
     def coverage(self, scope: Scope) -> Coverage:
         """The counts, with those of the whole collection."""
-        names = ("scored", "no_relevant", "unjudged", "considered", "tied_queries", "tied_documents", "duplicates", "out_of_range")
+        names = (
+            "scored", "no_relevant", "unjudged", "considered", "judged", "tied_queries", "tied_documents", "duplicates", "out_of_range",
+        )  # fmt: skip
         return Coverage(
             queries_in_qrels=scope.queries_in_qrels,
             queries_in_run=scope.queries_in_run,

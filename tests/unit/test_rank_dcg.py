@@ -168,7 +168,12 @@ def test_a_run_is_measured_on_judged_documents_returned() -> None:
     judged = {"q": {"a": 9, "b": 3, "c": 1, "not returned": 20}}
     evaluation = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, [ir.RankDCG()])
     assert evaluation.values[0, 0] == pytest.approx(float(naive.of_order([1, 9, 3]) or 0), abs=1e-15)
-    assert evaluation.coverage.considered - evaluation.coverage.unjudged == 3
+    assert evaluation.coverage.judged == 3
+    beside_a_cutoff = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, ["nDCG@2", "RankDCG"])
+    assert (beside_a_cutoff.coverage.judged, beside_a_cutoff.coverage.considered) == (3, 2)
+    assert ir.evaluate([[1, 0, 2], [0, 1, 1]], [[0.5, 0.5, 0.1], [3.0, 2.0, 1.0]], ["nDCG@1"]).coverage.judged == 6
+    only_two = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, ["RankDCG"], max_documents=4)
+    assert only_two.coverage.judged == 2
 
 
 def test_ties_of_a_run_follow_the_convention_unless_set() -> None:

@@ -26,8 +26,8 @@ class RankDCG(OfGrades):
     1 for all places that the highest grade fills there, 2 for those of the next, and so on. ``max`` and ``min`` are DCG' of the
     documents by falling and by rising grade. Only the order of the grades counts, and documents of one grade may change places.
 
-    Over judged documents returned, whose number is ``coverage.considered - coverage.unjudged``: unjudged ones are taken out, and
-    judged ones that were not returned count nothing. The paper prints (max - DCG') / (max - min), which is 1 less this; its table
+    Over judged documents returned, whose number is ``coverage.judged``: unjudged ones are taken out, and judged ones that were not
+    returned count nothing. The paper prints (max - DCG') / (max - min), which is 1 less this; its table
     has what is computed here.
 
     A random order has 1/2 on average where all grades differ, and less or more where some are equal: 0.4 for the paper's list.
