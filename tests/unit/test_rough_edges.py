@@ -176,3 +176,29 @@ def test_what_is_shown_can_be_printed_on_one_line(given: str) -> None:
     with pytest.raises(ir.OptionError) as raised:
         ir.parse_measure(given)
     assert str(raised.value).isprintable()
+
+
+OF_SUMS = ["Q", "O", "P+", "NCU", "NCU(stop=graded-uniform)", "NCU(stop=rank-biased)", "ARP", "PWA", "G", "RnDCG", "nDCG_rel", "nDCG"]
+
+
+@pytest.mark.parametrize("text", OF_SUMS)
+@pytest.mark.parametrize("ties", ["docid", "expected"])
+def test_sums_of_grades_beyond_float64_are_named(text: str, ties: str) -> None:
+    """Also where only the ideal's sum is none, which would leave a value of 0; from tables and from arrays."""
+    documents = dict.fromkeys("abcd", 1.7e308)
+    runs = [["x", "a", "b", "c"], *([["x", "a"]] if text not in ("ARP", "PWA") else [])]
+    for run in runs:
+        with pytest.raises(ir.InputError, match="a sum of gains is larger than a number can be"):
+            ir.evaluate({"q": documents}, {"q": run}, text, f"standard,ties={ties}")
+    with pytest.raises(ir.InputError, match="a sum of gains is larger than a number can be"):
+        ir.evaluate([[1.7e308] * 4], [[4.0, 3.0, 2.0, 1.0]], text)
+
+
+@pytest.mark.parametrize("text", OF_SUMS)
+def test_grades_whose_sums_are_numbers_have_the_values_of_small_ones(text: str) -> None:
+    """Of measures that do not mind the unit of the grades, in the limit where gains outweigh counts."""
+    large, larger = ({"q": {"a": grade, "b": 2 * grade, "c": grade}} for grade in (1e100, 1e102))
+    found = [ir.evaluate(qrels, {"q": ["a", "x", "b"]}, [text]).values[0, 0] for qrels in (large, larger)]
+    assert np.isfinite(found).all()
+    if text not in ("PWA", "G"):  # one has the unit of the grades, the other takes logarithms of gains
+        assert found[0] == pytest.approx(found[1], rel=1e-12)

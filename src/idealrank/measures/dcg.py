@@ -14,11 +14,12 @@ from idealrank.data.grading import IdealGrades, ideal_grades, sort_by_query
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError, shown
+from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.overflow import finite_sums
 from idealrank.measures.ranks import hit_weights, tie_weights, weights_within
 from idealrank.measures.rectangle import sum_rows, sum_tied_rows
 from idealrank.measures.rounding import floored, rounded, summed
@@ -101,11 +102,7 @@ class _Discounted(Measure):
     def _sum(self, add: Callable[[Judged], FloatArray], judged: Judged) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = add(judged)
-        if not np.isfinite(sums).all():
-            raise InputError(
-                f"{shown(self)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains"
-            )
-        return sums
+        return finite_sums(self, sums)
 
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
         limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)

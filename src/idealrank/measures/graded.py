@@ -8,10 +8,10 @@ import numpy as np
 from idealrank.data.grading import sort_by_query
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, shown
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.overflow import finite_sums, refuse_overflow
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.running import running_sums
 from idealrank.measures.states import groups_of, tie_order_matters
@@ -88,11 +88,7 @@ class GainMeasure(Measure):
         return _Ideal(grades.query[kept], grades.rank[kept], gains[kept], np.cumsum(size) - size, size)
 
     def _filled(self, values: FloatArray, defined: BoolArray) -> PerQuery:
-        if not np.isfinite(values).all():
-            raise InputError(
-                f"{shown(self)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains"
-            )
-        return fill_undefined(values, defined, self.no_relevant or "zero")
+        return fill_undefined(finite_sums(self, values), defined, self.no_relevant or "zero")
 
     def _named(self, plain: str) -> str:
         gains = trec_gains(self.gain)
@@ -137,6 +133,7 @@ class G(GainMeasure):
     )
     proof: ClassVar[str] = _PROOF
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised gain of every query."""
         ideal, steps = self._ideal(judged), steps_of(judged, self._gain, tied=False)
@@ -187,6 +184,7 @@ class BinG(NeedsRelevant):
     )
     proof: ClassVar[str] = _PROOF
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Binary G of every query."""
         found = judged.relevant(self.threshold)
@@ -248,6 +246,7 @@ class RNDCG(GainMeasure):
         if self.rel is not None:
             object.__setattr__(self, "rel", number_option("rel", self.rel))
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Mean nDCG at the levels of every query."""
         ideal = self._ideal(judged)
@@ -301,6 +300,7 @@ class NDCGRel(GainMeasure):
     )
     proof: ClassVar[str] = _PROOF
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Mean nDCG at the relevant documents of every query."""
         ideal = self._ideal(judged)

@@ -13,6 +13,7 @@ from idealrank.measures.correlation import overlap_sums
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.overflow import finite_sums, refuse_overflow
 from idealrank.measures.ranks import hit_weights, number_within, tie_groups, tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.threshold import NeedsRelevant
@@ -61,6 +62,7 @@ class ARP(Measure):
         super().__post_init__()
         checked("no_relevant", self.no_relevant, NoRelevant)
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Average relevance position of every query."""
         hits = judged.hits
@@ -68,8 +70,8 @@ class ARP(Measure):
         rank = tied_ranks(judged, hits, weight).astype(np.float64)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
             rank = (hits.tie_first + hits.tie_last) / 2
-        total = judged.sum_by_query(hits.query, weight)
-        sums = judged.sum_by_query(hits.query, weight * rank)
+        total = finite_sums(self, judged.sum_by_query(hits.query, weight))
+        sums = finite_sums(self, judged.sum_by_query(hits.query, weight * rank))
         values = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
         return fill_undefined(values, total > 0, self.no_relevant or "zero")
 
@@ -105,10 +107,12 @@ class PWA(Measure):
     )
     proof: ClassVar[str] = "the values of TF-Ranking's own tests, to 6 decimals"
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Position-weighted average of every query."""
         hits, reciprocal = judged.hits, make_discount("reciprocal")
-        sums = judged.sum_by_query(hits.query, hits.grade * hit_weights(judged, hits, hits.grade, reciprocal, self.cutoff))
+        terms = hits.grade * hit_weights(judged, hits, hits.grade, reciprocal, self.cutoff)
+        sums = finite_sums(self, judged.sum_by_query(hits.query, terms))
         seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
         weights = reciprocal.between(np.ones_like(seen), seen, judged.lengths)
         return PerQuery(np.divide(sums, weights, out=np.zeros_like(sums), where=seen > 0))

@@ -18,6 +18,7 @@ from idealrank.measures.cascade import reciprocal_of_stops
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.overflow import refuse_overflow
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.texts import number_text
 from idealrank.measures.weighted import is_deep_enough
@@ -63,6 +64,7 @@ class QMeasure(BlendedMeasure):
     )
     proof: ClassVar[str] = _PROOF
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Q-measure of every query."""
         if judged.rectangle is not None and is_deep_enough(judged, self.cutoff):
@@ -123,6 +125,7 @@ class OMeasure(BlendedMeasure):
     )
     proof: ClassVar[str] = _PROOF
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """O-measure of every query."""
         tied = self.tied(judged)
@@ -168,6 +171,7 @@ class PPlus(BlendedMeasure):
     )
     proof: ClassVar[str] = _PROOF
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """P-plus of every query."""
         met = self.met(judged)
@@ -244,6 +248,7 @@ class NCU(BlendedMeasure):
         if self.gamma is not None:
             object.__setattr__(self, "gamma", number_option("gamma", self.gamma, 1e-9, 1))
 
+    @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised cumulative utility of every query."""
         total = judged.relevant(self.threshold).total
