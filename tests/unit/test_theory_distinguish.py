@@ -57,8 +57,8 @@ def test_graded_models_count_all_grades() -> None:
     top = {1: lambda s: 0.3 + 0 * s, 2: lambda s: 0.4 * s}
     low = {1: lambda s: 0.6 * s, 2: lambda s: 0.2 + 0 * s}
     assert distinguish(top, low, discount="zipf(0.5)", gain="exp2", sizes=[3000], runs=100, rng=1).share("a_better")[0] == 1
-    same = distinguish(top, top, sizes=[300], runs=2000, rng=1).share("a_better")[0]
-    assert same == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(2000))
+    same = distinguish(top, top, sizes=[100], runs=800, rng=1).share("a_better")[0]
+    assert same == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(800))
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -68,7 +68,7 @@ def test_scores_agree_with_the_measure_on_each_first_part(tied: bool) -> None:
     a, b = (labels + rng.normal(0, 2, 60) for _ in range(2))
     if tied:
         a, b = a.round(), b.round()
-    sizes, runs = [5, 20, 60], 30
+    sizes, runs = [5, 20, 60], 12
     tables = distinguish_many(a, b, PAIRS, labels=labels, sizes=sizes, runs=runs, rng=9, gain="exp2")
     seed = np.random.default_rng(9)
     orders = [(seed if run == 0 else child).permutation(60) for run, child in enumerate(seed.spawn(runs))]

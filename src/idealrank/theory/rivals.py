@@ -12,8 +12,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.theory.relevance import Chance, ModelLike, RelevanceModel, values_of
-from idealrank.theory.sampling import thinned
-from idealrank.theory.weighing import Levels, Table
+from idealrank.theory.weighing import Levels, Table, gains_of
 
 # Of the difference between a and b: 1, 0 or -1.
 Signs: TypeAlias = npt.NDArray[np.int8]
@@ -84,25 +83,26 @@ class ModelRivals:
 
     def signs(self, sizes: IntArray, tables: Sequence[Sequence[Table]], rng: np.random.Generator) -> Signs:
         """Of one growing list: shape (n_sizes, n_measures)."""
-        largest_first = sizes[::-1].tolist()
-        counts = [rng.multinomial(largest_first[0], self.shares)]
-        for size in largest_first[1:]:
+        counts = [rng.multinomial(int(sizes[-1]), self.shares)]
+        for size in sizes[-2::-1].tolist():
             counts.append(rng.multivariate_hypergeometric(counts[-1], size))
-        values = [self._grown(which, counts, tables, rng) for which in (0, 1)]
+        arrived = np.array(counts[::-1])
+        values = [self._grown(which, arrived, tables, rng) for which in (0, 1)]
         signs = [[sign_of(a, b) for a, b in zip(*row, strict=True)] for row in zip(*values, strict=True)]
-        return np.array(signs[::-1], np.int8)
+        return np.array(signs, np.int8)
 
-    def _grown(
-        self, which: int, counts: Sequence[IntArray], tables: Sequence[Sequence[Table]], rng: np.random.Generator
-    ) -> list[list[float]]:
-        """DCG of one ranker, from the largest size to the smallest."""
-        levels = self._ranked(which, counts[0], rng)
+    def _grown(self, which: int, arrived: IntArray, tables: Sequence[Sequence[Table]], rng: np.random.Generator) -> list[list[float]]:
+        """DCG of one ranker at each size; `arrived` has how many documents of each level are there by then."""
+        levels = self._ranked(which, arrived[-1], rng)
+        since = np.empty(levels.size, np.int64)  # the first size at which a document is there
+        for level, count in enumerate(np.diff(arrived, axis=0, prepend=0).T):
+            since[levels == level] = rng.permutation(np.repeat(np.arange(count.size), count))
         rows = []
-        for at, wanted in enumerate(counts):
-            if at:
-                levels = _thinned_levels(levels, wanted, rng)
-            rows.append(dcgs(self.gains[levels], tables[len(counts) - 1 - at]))
-        return rows
+        for at in range(len(tables) - 1, -1, -1):
+            there = since <= at
+            levels, since = np.compress(there, levels), np.compress(there, since)  # much faster than levels[there]
+            rows.append(dcgs(gains_of(levels, self.gains), tables[at]))
+        return rows[::-1]
 
     def _ranked(self, which: int, counts: IntArray, rng: np.random.Generator) -> Levels:
         """Levels in the order of one ranker."""
@@ -138,15 +138,6 @@ def _distribution(chance: Callable[[FloatArray], FloatArray], grid: FloatArray) 
     values = np.maximum(chance((middle[:, None] + half[:, None] * nodes).reshape(-1)), 0.0).reshape(-1, nodes.size)
     upto = np.concatenate(([0.0], np.cumsum((values * weights).sum(axis=1) * half)))
     return upto / upto[-1] if upto[-1] > 0 else grid  # a level that never occurs
-
-
-def _thinned_levels(levels: Levels, counts: IntArray, rng: np.random.Generator) -> Levels:
-    """A random sublist with so many of each level."""
-    kept = np.zeros(levels.size, np.bool_)
-    for level, count in enumerate(counts.tolist()):
-        places = np.flatnonzero(levels == level)
-        kept[places[thinned(places.size, count, rng)]] = True
-    return levels[kept]
 
 
 def dcgs(gains: FloatArray, tables: Sequence[Table]) -> list[float]:
@@ -209,10 +200,10 @@ class _Order:
     def dcgs(self, arrival: IntArray, size: int, tables: Sequence[Table]) -> list[float]:
         """DCG of the first documents to arrive; tied ones weigh the mean of their ranks, as over all their orders."""
         kept = arrival[self.documents] < size
-        gains = self.gains[kept]
+        gains = np.compress(kept, self.gains)
         if self.groups is None:
             return dcgs(gains, tables)
-        groups = self.groups[kept]
+        groups = np.compress(kept, self.groups)
         ends = np.append(np.flatnonzero(np.diff(groups)) + 1, size)
         starts = np.concatenate(([0], ends[:-1]))
         totals = np.add.reduceat(gains, starts)

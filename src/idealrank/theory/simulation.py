@@ -11,7 +11,7 @@ from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.theory.relevance import ModelLike, RelevanceModel, values_of
 from idealrank.theory.sampling import Block, ProgressCall, RandomLike, block_size, generator_of, run_blocks, thinned, whole_number
-from idealrank.theory.weighing import CutoffLike, Levels, Pair, ndcg_of, tables_of, weighings
+from idealrank.theory.weighing import CutoffLike, Levels, Pair, ndcg_of, stretches, tables_of, weighings
 
 Sizes: TypeAlias = "int | Sequence[int] | IntArray"
 
@@ -176,7 +176,7 @@ def _growing(model: RelevanceModel, sizes: IntArray, block: Block) -> list[Level
     for row in range(whole.shape[0]):
         larger = whole[row]
         for part in reversed(grown):
-            larger = part[row] = larger[thinned(larger.size, part.shape[1], block.streams.side)]
+            larger = part[row] = np.compress(thinned(larger.size, part.shape[1], block.streams.side), larger)
     return [*grown, whole]
 
 
@@ -186,11 +186,21 @@ def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Gen
     for row in range(samples):  # one list after another, so that the first do not depend on how many there are
         rng.standard_exponential(out=steps[row])
         rng.random(out=chances[row])
-    np.cumsum(steps, axis=1, out=steps)
-    depths = np.divide(steps[:, :n], steps[:, n:])
-    scores = np.subtract(1.0, depths, out=depths).reshape(-1)
-    levels, reached = np.zeros((samples, n), np.uint8), np.zeros(1)
+    for part in stretches(n + 1):
+        if part.start:
+            steps[:, part.start] += steps[:, part.start - 1]
+        np.cumsum(steps[:, part], axis=1, out=steps[:, part])
+    levels = np.empty((samples, n), np.uint8)
+    for part in stretches(n):
+        depths = steps[:, part][:, : chances[:, part].shape[1]] / steps[:, n:]
+        levels[:, part] = _levels_at(model, 1.0 - depths, chances[:, part])
+    return levels
+
+
+def _levels_at(model: RelevanceModel, scores: FloatArray, chances: FloatArray) -> Levels:
+    """How many of the grades, from the highest down, the draw reaches; shape of `scores`."""
+    levels, reached, flat = np.zeros(scores.shape, np.uint8), np.zeros(1), scores.reshape(-1)
     for chance in model.chances:
-        reached = reached + values_of(chance, scores).reshape(samples, n)
+        reached = reached + values_of(chance, flat).reshape(scores.shape)
         levels += chances < reached
     return levels

@@ -1,6 +1,6 @@
 """NDCG of lists that are levels of relevance in ranked order: one discount and cutoff, its weights made once for a list length."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +18,8 @@ CutoffLike: TypeAlias = "int | str | RelativeCutoff | None"
 Pair: TypeAlias = "tuple[DiscountLike, CutoffLike]"
 # Levels of relevance: 0 for gain 0, then 1 for the lowest gain up to q for the highest.
 Levels: TypeAlias = npt.NDArray[np.uint8]
+
+_STRETCH = 1 << 16  # whatever the number of lists: sums must not depend on it
 
 
 class Table(NamedTuple):
@@ -122,15 +124,36 @@ def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[Table]) -> Float
     array([[1. ],
            [0.5]])
     """
-    worth = levels * gains[1] if gains.size == 2 else gains[levels]
+    totals = np.zeros((len(tables), levels.shape[0]))
+    for part in stretches(levels.shape[1]):
+        worth = gains_of(levels[:, part], gains)
+        for number, table in enumerate(tables):
+            weights = table.weights[part]
+            totals[number] += (worth[:, : weights.size] * weights).sum(axis=1)
     ideals = _ideals(levels, gains, tables)
-    scratch = np.empty(worth.size)
-    values = np.full((levels.shape[0], len(tables)), np.nan)
-    for number, table in enumerate(tables):
-        depth = table.weights.size
-        terms = np.multiply(worth[:, :depth], table.weights, out=scratch[: levels.shape[0] * depth].reshape(-1, depth))
-        np.divide(terms.sum(axis=1), ideals[number], out=values[:, number], where=ideals[number] > 0)
-    return values
+    return np.divide(totals, ideals, out=np.full_like(totals, np.nan), where=ideals > 0).T
+
+
+def gains_of(levels: Levels, gains: FloatArray) -> FloatArray:
+    """What each document is worth, shape of `levels`.
+
+    Examples
+    --------
+    >>> gains_of(np.array([0, 2], np.uint8), np.array([0.0, 1.0, 3.0]))
+    array([0., 3.])
+    """
+    return levels * gains[1] if gains.size == 2 else gains[levels]
+
+
+def stretches(n: int) -> Iterator[slice]:
+    """Ranks 1 to n in parts that stay in the processor's cache, which is faster for long lists.
+
+    Examples
+    --------
+    >>> list(stretches(100_000))
+    [slice(0, 65536, None), slice(65536, 100000, None)]
+    """
+    return (slice(first, min(first + _STRETCH, n)) for first in range(0, n, _STRETCH))
 
 
 def _ideals(levels: Levels, gains: FloatArray, tables: Sequence[Table]) -> FloatArray:
