@@ -13,7 +13,7 @@ import idealrank as ir
 
 FILE = Path(__file__).with_name("api.json")
 CLASSES = ("Convention", "Coverage", "Evaluation", "Lists", "Measure", "Qrels", "Run", *ir.MEASURES)
-FUNCTIONS = ("dcg", "evaluate", "ndcg", "parse_measure", "read_qrels", "read_run")
+FUNCTIONS = ("dcg", "evaluate", "kendall", "ndcg", "parse_measure", "rank_dcg", "read_qrels", "read_run", "spearman")
 
 
 def snapshot() -> dict[str, Any]:
