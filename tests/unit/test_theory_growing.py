@@ -70,14 +70,14 @@ def test_lists_of_several_lengths_have_no_value_beyond_their_end() -> None:
 
 def test_it_tells_how_far_it_is_and_stops_when_told() -> None:
     told: list[tuple[int, int]] = []
-    growing_ndcg([[1, 0], [0, 1]], [[1.0, 2.0], [2.0, 1.0]], tell=lambda done, total: told.append((done, total)))
+    growing_ndcg([[1, 0], [0, 1]], [[1.0, 2.0], [2.0, 1.0]], progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
 
     def stop(*_: int) -> None:
         raise ir.IdealrankError("enough")
 
     with pytest.raises(ir.IdealrankError, match="enough"):
-        growing_ndcg([[1, 0], [0, 1]], [[1.0, 2.0], [2.0, 1.0]], tell=stop)
+        growing_ndcg([[1, 0], [0, 1]], [[1.0, 2.0], [2.0, 1.0]], progress=stop)
 
 
 def test_sizes_are_dense_first_and_end_with_the_list() -> None:

@@ -143,6 +143,8 @@ def _dispatch(typed: list[str]) -> None:
 def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
     if isinstance(error, StoppedError):
         return console.interrupted()
+    if typed[:1] == ["theory"]:  # its options are named as they are typed
+        return _refuse(str(error))
     # Commands without a convention have the switches as options of their own.
     convention = "" if typed[:1] == ["overlap"] else _convention_of(typed)
     return _refuse(str(error), console.hint_for(str(error), convention))

@@ -1,9 +1,9 @@
 """NDCG of a list that grows: its value after every so many documents, in the order in which they came."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from idealrank.measures.discounts import make_discount
 from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
-
-Tell: TypeAlias = Callable[[int, int], None]  # how many queries are done, and of how many; it may raise to stop the work
+from idealrank.theory.sampling import ProgressCall
 
 _DENSE = 200  # up to here every size is looked at: that is where curves move most
 _RATIO = 1.01  # between two sizes from there on
@@ -82,7 +81,7 @@ def growing_ndcg(
     *,
     measures: "str | Measure | Sequence[str | Measure]" = "nDCG",
     sizes: Any = None,
-    tell: Tell | None = None,
+    progress: ProgressCall | None = None,
 ) -> GrowingValues:
     """NDCG of the first n documents of every query, for every n asked for.
 
@@ -94,8 +93,8 @@ def growing_ndcg(
         NDCG with its gain, discount and cutoff, as in ``"nDCG(discount=zipf(0.5))"`` and ``"nDCG@0.2n"``. Default ``"nDCG"``.
     sizes : array-like of int, optional
         The values of n, rising, from 1. Default: `growing_sizes` of the shortest list.
-    tell : callable, optional
-        Told after every query how many are done, and of how many; what it raises ends the work.
+    progress : callable, optional
+        Called after every query with how many are done, and how many there are; what it raises ends the work.
 
     Returns
     -------
@@ -126,8 +125,8 @@ def growing_ndcg(
     values = np.full((len(asked), len(rows), at.size), math.nan)
     for number, (label, score) in enumerate(rows):
         values[:, number] = _one_query(label, score, at, schemes)
-        if tell is not None:
-            tell(number + 1, len(rows))
+        if progress is not None:
+            progress(number + 1, len(rows))
     return GrowingValues(tuple(asked), at, values)
 
 

@@ -6,6 +6,8 @@ from idealrank.app.groups import LazyGroup
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
+    "limits": "Compute what NDCG tends to as lists grow, and its mean at any length.",
+    "feasible": "Say which discounts and cutoffs can tell rankers apart, and why.",
     "figures": "Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.",
 }
 
@@ -13,6 +15,8 @@ _EPILOG = """\
 Start here:
 
 \b
+  idealrank theory limits --ybar 0.1+0.8s
+  idealrank theory feasible --discount log2 --cutoff all,0.2n,10
   idealrank theory figures --out figures --figure 2 --format svg
 
 Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures, COLT.

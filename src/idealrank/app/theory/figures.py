@@ -107,7 +107,7 @@ def curves_of(
             if tell is not None:
                 tell(place * total + done, n_rankers * total)
 
-        grown = growing_ndcg(labels, collection.rows(scores), measures=measures, tell=told)
+        grown = growing_ndcg(labels, collection.rows(scores), measures=measures, progress=told)
         means[name], sizes = grown.mean(), grown.sizes
     return [
         (figure, Curves(sizes, {name: rows[row] for name, rows in means.items()}, collection.n_queries, source))

@@ -1,0 +1,205 @@
+"""What the theory says of measures, as tables, JSON and CSV."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from idealrank.reports.layout import WIDTH, columns
+from idealrank.reports.records import SCHEMA, csv_row
+from idealrank.theory.feasible import Feasibility
+from idealrank.theory.limits import Limit
+from idealrank.theory.relevance import RelevanceModel
+from idealrank.version import __version__
+
+_LABEL = 13
+_DIGITS = 6  # of limits and means in tables
+
+
+class Ended(NamedTuple):
+    """A value, and the interval that data leave about it; both ends are NaN where it is computed from a model."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    def __str__(self) -> str:
+        """With the interval, where there is one."""
+        if math.isnan(self.low):
+            return f"{self.value:.{_DIGITS}f}"
+        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+    def record(self) -> "float | dict[str, float]":
+        """For JSON; twelve digits, which the theory's quadrature has on every machine."""
+        kept = self._make(float(f"{number:.12g}") for number in self)
+        return kept.value if math.isnan(self.low) else kept._asdict()
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """What the theory says of one measure for one model.
+
+    Attributes
+    ----------
+    measure, discount, cutoff : str
+        Texts; no cutoff is ``""``.
+    limit : Ended or None
+        What it tends to; None where there is no limit.
+    theorem : str
+        What says so.
+    told : Limit or None
+        Conditions and rate of the limit.
+    why_not : str
+        Where there is no limit, why.
+    means : tuple of Ended or None
+        Its mean at each list length; None where there is no formula.
+    """
+
+    measure: str
+    discount: str
+    cutoff: str
+    limit: Ended | None
+    theorem: str
+    told: Limit | None
+    why_not: str
+    means: tuple[Ended | None, ...]
+
+
+def feasibility_report(measures: Sequence[str], found: Sequence[Feasibility], layout: str) -> Iterator[str]:
+    """Which measures can tell rankers apart.
+
+    Parameters
+    ----------
+    measures : sequence of str
+        Their texts.
+    found : sequence of Feasibility
+        One for each.
+    layout : {"table", "json", "csv"}
+        A table and the reasons; or everything, for programs.
+
+    Examples
+    --------
+    >>> from idealrank.theory import feasibility
+    >>> print("".join(feasibility_report(["nDCG@10"], [feasibility("log2", 10)], "table")).splitlines()[1])
+    nDCG@10  infeasible  Theorem 10
+    """
+    if layout == "json":
+        rows = [{"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)]
+        yield json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
+    elif layout == "csv":
+        names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
+        yield csv_row(["measure", *names])
+        yield from (
+            csv_row([measure, *(str(_record(each)[name]) for name in names)]) for measure, each in zip(measures, found, strict=True)
+        )
+    else:
+        rows_ = [["measure", "verdict", "theorem"], *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True))]
+        yield from (f"{line}\n" for line in columns(rows_, left=(0, 1, 2)))
+        yield from _reasons(measures, found)
+
+
+def _record(found: Feasibility) -> dict[str, object]:
+    return asdict(found) | {"cutoff": found.cutoff.removeprefix("@")}
+
+
+def _reasons(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+    """Why, once for all measures of which the same is said."""
+    said: dict[tuple[str, ...], list[str]] = {}
+    for measure, each in zip(measures, found, strict=True):
+        said.setdefault((each.reason, each.distinguishes, each.errata), []).append(measure)
+    for (reason, distinguishes, errata), alike in said.items():
+        yield "\n" + _filled(", ".join(alike), "", "")
+        for label, text in (("why", reason), ("tells apart", distinguishes), ("note", errata)):
+            if text:
+                yield _filled(text, f"  {label}", " " * _LABEL)
+
+
+def _filled(text: str, label: str, indent: str) -> str:
+    head = label.ljust(len(indent)) + "  " if label else ""
+    lines = textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
+    return "".join(f"{line}\n" for line in lines)
+
+
+# --- limits ------------------------------------------------------------------------------------------------------------------
+
+
+def limits_report(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str, layout: str) -> Iterator[str]:
+    """What measures tend to for one model, and their means at some list lengths.
+
+    Parameters
+    ----------
+    rows : sequence of LimitRow
+        One a measure.
+    sizes : sequence of int
+        The list lengths.
+    model : RelevanceModel
+        The model.
+    name : str
+        What it is called.
+    layout : {"table", "json", "csv"}
+        A table; or everything, for programs.
+
+    Examples
+    --------
+    >>> from idealrank.theory.expressions import parse_model
+    >>> row = LimitRow("nDCG@10", "log2", "10", None, "Theorem 10", None, "only 10 documents count", (Ended(0.9),))
+    >>> print("".join(limits_report([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s", "csv")))
+    measure,discount,cutoff,limit,low,high,theorem,mean@100,low@100,high@100
+    nDCG@10,log2,10,,,,Theorem 10,0.9,,
+    <BLANKLINE>
+    """
+    if layout == "json":
+        yield json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
+    elif layout == "csv":
+        yield csv_row(["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)])
+        for row in rows:
+            yield csv_row(
+                [row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))]
+            )
+    else:
+        yield from _limits_table(rows, sizes, model, name)
+
+
+def _size_heads(sizes: Sequence[int]) -> list[str]:
+    return [f"{word}@{size}" for size in sizes for word in ("mean", "low", "high")]
+
+
+def _cells(value: Ended | None) -> list[str]:
+    return ["", "", ""] if value is None else ["" if math.isnan(number) else f"{number:.12g}" for number in value]
+
+
+def _limits_record(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> dict[str, object]:
+    def record(row: LimitRow) -> dict[str, object]:
+        return {
+            "measure": row.measure, "discount": row.discount, "cutoff": row.cutoff or None,
+            "limit": row.limit and row.limit.record(), "theorem": row.theorem,
+            "conditions": list(row.told.conditions) if row.told else [], "rate": row.told.rate if row.told else None,
+            "why_not": row.why_not or None,
+            "means": {str(size): mean and mean.record() for size, mean in zip(sizes, row.means, strict=True)},
+        }  # fmt: skip
+
+    told = {"name": name, "relevant": Ended(model.share).record(), "at_top": Ended(model.at_top).record(), "gains": list(model.gains)}
+    return {"version": __version__, "schema": SCHEMA, "model": told, "limits": [record(row) for row in rows]}
+
+
+def _limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
+    expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
+    yield f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}\n\n"
+    head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
+    body = [[row.measure, _shown(row.limit, "none"), row.theorem, *(_shown(mean, "-") for mean in row.means)] for row in rows]
+    yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2)))
+    yield "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists of that length\n"
+    why: dict[str, list[str]] = {}
+    for row in rows:
+        if row.limit is None:
+            why.setdefault(row.why_not, []).append(row.measure)
+    for reason, measures in why.items():
+        yield _filled(f"{', '.join(measures)}: {reason}", "none", "    ")
+    if len(rows) == 1 and rows[0].told:
+        yield "".join(f"{line}\n" for line in str(rows[0].told).splitlines()[1:])
+
+
+def _shown(value: Ended | None, nothing: str) -> str:
+    return nothing if value is None else str(value)

@@ -1,0 +1,291 @@
+"""Chances of relevance as one types them: polynomials in s, logistic curves, and points joined by straight lines."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import OptionError
+from idealrank.measures.gains import GainLike
+from idealrank.theory.relevance import Chance, RelevanceModel
+
+_LONGEST, _DEEPEST, _HIGHEST, _MOST = 2_000, 20, 64, 1_000  # characters, brackets, power, points
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+_TOKEN = re.compile(rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[a-z]+)|(?P<sign>\*\*|[-+*^(),])|(?P<end>$))")
+_SIGNED = re.compile(rf"\s*[-+]?{_NUMBER}\s*")
+_POINT = re.compile(rf"({_SIGNED.pattern}):({_SIGNED.pattern})")
+_EXPECTED = "a polynomial in s such as 0.1+0.8s, logistic(8,-5), or points such as 0:0.1,1:0.9"
+
+_Part: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+class Curve(NamedTuple):
+    """A chance of relevance at each canonical score, and where it has kinks or jumps."""
+
+    chance: Chance
+    points: tuple[float, ...] = ()
+
+
+def parse_model(texts: "str | Sequence[str]", *, gain: GainLike = "linear") -> RelevanceModel:
+    """A model of relevance from text.
+
+    Parameters
+    ----------
+    texts : str or sequence of str
+        One text is the chance of relevance at canonical score s, see `parse_curve`. For grades one text each, with the grade before a
+        colon: ``"2:0.05+0.35s^2"``, ``"1:0.2+0.2s"``.
+    gain : str, mapping or callable, optional
+        What a grade is worth.
+
+    Raises
+    ------
+    OptionError
+        A text is none of these, or several have no grade, or a grade comes twice.
+    InputError
+        What it says is no chance at some score.
+
+    Examples
+    --------
+    >>> parse_model("0.1 + 0.8s").expected(np.array([0.0, 1.0]))
+    array([0.1, 0.9])
+    >>> parse_model(["2:0.05+0.35s^2", "1:0.2+0.2s"]).gains
+    (2.0, 1.0)
+    """
+    given = [texts] if isinstance(texts, str) else list(texts)
+    graded = [_split_grade(text) for text in given]
+    if not given or (len(given) > 1 and any(grade is None for grade, _ in graded)):
+        raise OptionError(f"ybar: found {given}, expected one text, or several that each begin with a grade, as in 2:0.05+0.35s^2")
+    curves = [(1.0 if grade is None else grade, parse_curve(text)) for grade, text in graded]
+    if len({grade for grade, _ in curves}) < len(curves):
+        raise OptionError(f"ybar: found {given}, expected each grade once")
+    points = [point for _, curve in curves for point in curve.points]
+    return RelevanceModel.of({grade: curve.chance for grade, curve in curves}, points=points, gain=gain)
+
+
+def _split_grade(text: str) -> tuple[float | None, str]:
+    """The grade before a colon, and the rest; the points of a line have a colon each, too."""
+    first, *others = text.split(",")
+    is_line = any(":" in part for part in others)
+    if first.count(":") < (2 if is_line else 1):
+        return None, text
+    head, _, rest = text.partition(":")
+    if not _SIGNED.fullmatch(head.lower()):
+        raise OptionError(f"ybar {text!r}: found {head!r} before the colon, expected a grade, as in 2:0.05+0.35s^2")
+    return float(head), rest
+
+
+def parse_curve(text: str) -> Curve:
+    """One chance of relevance from text.
+
+    Parameters
+    ----------
+    text : str
+        A polynomial in s with ``+ - * ^``, brackets and numbers (``0.1+0.8s``, ``4s(1-s)``; powers are whole), in which
+        ``logistic(a,b)`` = 1/(1 + exp(-(a s + b))) may stand; or points ``s:chance`` from s = 0 to s = 1, joined by straight lines,
+        two of them at one s being a jump: ``0:0.1,0.5:0.1,0.5:0.9,1:0.9``.
+
+    Returns
+    -------
+    Curve
+        A vectorised function, and the scores of kinks and jumps.
+
+    Raises
+    ------
+    OptionError
+        It is none of these; the message says where.
+
+    Examples
+    --------
+    >>> parse_curve("(1 - s)^2").chance(np.array([0.0, 0.5]))
+    array([1.  , 0.25])
+    >>> parse_curve("0:0.1,0.5:0.1,0.5:0.9,1:0.9").points
+    (0.5,)
+    """
+    if len(text) > _LONGEST:
+        raise OptionError(f"ybar {text[:40]!r}...: found {len(text)} characters, expected at most {_LONGEST}")
+    if ":" in text:
+        return _line(text)
+    return Curve(_Parser(text).whole())
+
+
+# --- points ------------------------------------------------------------------------------------------------------------------
+
+
+def _line(text: str) -> Curve:
+    found = [_POINT.fullmatch(part.lower()) for part in text.split(",")]
+    if not all(found) or not 2 <= len(found) <= _MOST:
+        raise OptionError(f"ybar {text!r}: expected 2 to {_MOST} points, s:chance with commas between, as in 0:0.1,1:0.9")
+    pairs = [(float(point[1]), float(point[2])) for point in found if point]
+    return line_through(pairs, f"ybar {text!r}")
+
+
+def line_through(pairs: Sequence[tuple[float, float]], name: str) -> Curve:
+    """Straight lines through points; two at one score are a jump.
+
+    Parameters
+    ----------
+    pairs : sequence of (float, float)
+        Canonical scores, never falling, from 0 to 1, and chances.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    OptionError
+        Scores fall, do not reach from 0 to 1, or come more than twice, or at the ends more than once; or a chance is none.
+
+    Examples
+    --------
+    >>> line_through([(0, 0.2), (1, 0.4)], "mine").chance(np.array([0.5]))
+    array([0.3])
+    """
+    at, value = np.array(pairs, np.float64).T
+    if not ((value >= 0) & (value <= 1)).all():
+        raise OptionError(f"{name}: found chance {value[~((value >= 0) & (value <= 1))][0]:g}, expected chances from 0 to 1")
+    steps = np.diff(at)
+    if at[0] != 0 or at[-1] != 1 or (steps < 0).any() or steps[0] == 0 or steps[-1] == 0 or ((steps[1:] == 0) & (steps[:-1] == 0)).any():
+        raise OptionError(
+            f"{name}: expected scores that rise from 0 to 1, each once, or twice for a jump; found {', '.join(f'{s:g}' for s in at[:12])}"
+        )
+
+    def chance(score: FloatArray) -> FloatArray:
+        piece = np.clip(np.searchsorted(at, score, side="right") - 1, 0, at.size - 2)
+        share = (score - at[piece]) / (at[piece + 1] - at[piece])
+        drawn: FloatArray = value[piece] * (1 - share) + value[piece + 1] * share
+        return drawn
+
+    return Curve(chance, tuple(sorted(set(at[1:-1].tolist()))))
+
+
+# --- expressions -------------------------------------------------------------------------------------------------------------
+
+
+class _Token(NamedTuple):
+    kind: str  # "number", "name", "sign" or "end"
+    text: str
+    place: int
+
+
+@dataclass
+class _Parser:
+    """Recursive descent; nothing is ever evaluated as Python.
+
+    sum = ["-"] product {("+" | "-") product};  product = power {["*"] power};  power = atom ["^" whole number];
+    atom = number | "s" | "logistic(" number "," number ")" | "(" sum ")"
+    """
+
+    text: str
+    tokens: list[_Token] = field(default_factory=list)
+    next: int = 0
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        place, lower = 0, self.text.lower()
+        while not self.tokens or self.tokens[-1].kind != "end":
+            found = _TOKEN.match(lower, place)
+            if found is None:
+                rest = lower[place:].lstrip()
+                raise OptionError(f"ybar {self.text!r}: found {rest[0]!r}, expected {_EXPECTED}")
+            kind = found.lastgroup or "end"
+            self.tokens.append(_Token(kind, found[kind], found.start(kind)))
+            place = found.end()
+
+    def whole(self) -> Chance:
+        """The function of the whole text."""
+        function = self._sum()
+        if self._here.kind != "end":
+            raise self._wrong("an operator, or the end")
+
+        def chance(score: FloatArray) -> FloatArray:
+            with np.errstate(all="ignore"):  # what overflows is no chance, and the model says so
+                return function(np.asarray(score, np.float64))
+
+        return chance
+
+    @property
+    def _here(self) -> _Token:
+        return self.tokens[self.next]
+
+    def _take(self, *texts: str) -> str:
+        """The sign that stands here, if it is one of these."""
+        token = self._here
+        if token.kind == "sign" and token.text in texts:
+            self.next += 1
+            return token.text
+        return ""
+
+    def _wrong(self, expected: str) -> OptionError:
+        token = self._here
+        found = repr(token.text) if token.text else "the end"
+        return OptionError(f"ybar {self.text!r}: found {found} at character {token.place + 1}, expected {expected}")
+
+    def _sum(self) -> _Part:
+        negative = self._take("-", "+") == "-"
+        parts = [(-1.0 if negative else 1.0, self._product())]
+        while sign := self._take("+", "-"):
+            parts.append((-1.0 if sign == "-" else 1.0, self._product()))
+        return lambda s: sum((factor * part(s) for factor, part in parts[1:]), start=parts[0][0] * parts[0][1](s))
+
+    def _product(self) -> _Part:
+        parts = [self._power()]
+        while self._take("*") or self._here.kind == "name" or (self._here.kind, self._here.text) == ("sign", "("):
+            parts.append(self._power())
+        return lambda s: math.prod((part(s) for part in parts[1:]), start=parts[0](s))
+
+    def _power(self) -> _Part:
+        base = self._atom()
+        if not self._take("^", "**"):
+            return base
+        token = self._here
+        if token.kind != "number" or not token.text.isdecimal() or int(token.text) > _HIGHEST:
+            raise self._wrong(f"a whole power from 0 to {_HIGHEST}")
+        self.next += 1
+        return lambda s: base(s) ** int(token.text)
+
+    def _atom(self) -> _Part:
+        token = self._here
+        if token.kind == "number":
+            value = self._number()
+            return lambda s: np.full(s.shape, value)
+        if (token.kind, token.text) == ("name", "s"):
+            self.next += 1
+            return lambda s: s
+        if (token.kind, token.text) == ("name", "logistic"):
+            self.next += 1
+            return self._logistic()
+        if token.kind == "name" or not self._take("("):
+            raise self._wrong(_EXPECTED if token.kind == "name" else "a number, s, logistic(a,b) or an opening bracket")
+        return self._bracketed()
+
+    def _bracketed(self) -> _Part:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._wrong(f"at most {_DEEPEST} brackets inside each other")
+        inner = self._sum()
+        self.depth -= 1
+        if not self._take(")"):
+            raise self._wrong("a closing bracket")
+        return inner
+
+    def _logistic(self) -> _Part:
+        numbers = []
+        for mark in ("(", ","):
+            if not self._take(mark):
+                raise self._wrong("two numbers, as in logistic(8,-5)")
+            negative = self._take("-", "+") == "-"
+            numbers.append(-self._number() if negative else self._number())
+        if not self._take(")"):
+            raise self._wrong("a closing bracket, as in logistic(8,-5)")
+        slope, shift = numbers
+        return lambda s: 1 / (1 + np.exp(-(slope * s + shift)))
+
+    def _number(self) -> float:
+        token = self._here
+        if token.kind != "number" or not math.isfinite(float(token.text)):
+            raise self._wrong("a finite number")
+        self.next += 1
+        return float(token.text)
