@@ -33,8 +33,8 @@ class Ended(NamedTuple):
 
     def record(self) -> "float | dict[str, float]":
         """For JSON; twelve digits, which the theory's quadrature has on every machine."""
-        kept = self._make(float(f"{number:.12g}") for number in self)
-        return kept.value if math.isnan(self.low) else kept._asdict()
+        kept = {name: float(f"{number:.12g}") for name, number in zip(("value", "low", "high"), self, strict=True)}
+        return kept["value"] if math.isnan(self.low) else kept
 
 
 @dataclass(frozen=True)
