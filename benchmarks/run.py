@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jobs_measures
 import jobs_memory
+import jobs_pairs
 import jobs_scaling
 import jobs_start
 import jobs_text
@@ -24,6 +25,7 @@ JOBS = {
     "dicts": jobs_memory.dict_rows,
     "all-measures": jobs_measures.text_rows,
     "measures": jobs_measures.array_rows,
+    "pairs": jobs_pairs.rows,
     "start": jobs_start.rows,
     "scaling": jobs_scaling.rows,
 }

@@ -55,6 +55,17 @@ def array_files(lists: int, *, distinct: int = 0) -> tuple[Path, Path]:
     return labels, scores
 
 
+def long_list_files(items: int, *, distinct: int = 0) -> tuple[Path, Path]:
+    """Labels 0 to 4 as int64 and scores as float64 of one list: of any value, or one of so many."""
+    labels, scores = (CACHE / f"long-{items}-{distinct or 'any'}.{kind}" for kind in ("labels", "scores"))
+    if not (labels.exists() and scores.exists()):
+        CACHE.mkdir(parents=True, exist_ok=True)
+        rng = np.random.default_rng(23)
+        rng.integers(0, 5, items).tofile(labels)
+        (rng.integers(0, distinct, items) / 7 if distinct else rng.normal(size=items)).tofile(scores)
+    return labels, scores
+
+
 def _all_distinct(rng: np.random.Generator, lists: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
     scores = rng.normal(size=(lists, WIDTH)).astype(np.float32)
     while (tied := (np.diff(np.sort(scores, axis=1), axis=1) == 0).any(axis=1)).any():

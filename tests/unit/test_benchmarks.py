@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import idealrank
+from tests.twins import naive_pairwise
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 COMPILER = os.environ.get("CXX", "g++")
@@ -113,3 +114,35 @@ def test_a_plot_is_a_drawing_with_every_point(load, tmp_path: Path) -> None:
     assert drawing.count("<circle") == 3 + 1
     assert "NaN" not in drawing
     assert "10<tspan" in drawing
+
+
+@pytest.mark.parametrize("distinct", [0, 40])
+def test_pairs_are_timed_after_they_were_counted(load, workload: ModuleType, distinct: int) -> None:
+    """The contender that counts grade against grade says what every pair says, and so do we."""
+    pairs, (labels, scores) = load("contenders.pairs"), workload.long_list_files(300, distinct=distinct)
+    held = np.fromfile(labels, np.int64), np.fromfile(scores)
+    for ties in ("half", "strict", "weak"):
+        expected = naive_pairwise.loss(held[0].tolist(), held[1].tolist(), ties)
+        assert pairs.CONTENDERS[f"counting-{ties}"]()(*held) == expected
+        assert pairs.CONTENDERS[f"idealrank-{ties}"]()(*held) == expected
+
+
+def test_a_call_on_pairs_tells_time_and_memory(load, workload: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    files = map(str, workload.long_list_files(300))
+    monkeypatch.setattr("sys.argv", ["pairs.py", "idealrank-half", *files, "2"])
+
+    load("contenders.pairs").main()
+
+    said = json.loads(capsys.readouterr().out)
+    assert said["value"] > 0
+    assert said["cpu"] >= 0
+    assert said["bytes_an_item"] >= 0
+
+
+@pytest.mark.slow
+def test_rows_of_pairs(load, workload: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = load("jobs_pairs")
+    monkeypatch.setattr(jobs, "ITEMS", 2000)
+
+    of_one_list = ["ties=half", "ties=strict", "ties=weak", "memory beside labels and scores"]
+    assert [row.what.split(",")[0] for row in jobs.rows(quick=True)] == 2 * of_one_list
