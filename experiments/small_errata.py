@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idealrank.errors import InputError
+from idealrank.errors import OptionError
 from idealrank.theory import limit, pseudo_expectation
 from idealrank.theory.decay import decay_of
 
@@ -120,7 +120,7 @@ def nothing() -> Slip:
     """No relevant document at all."""
     try:
         found = limit(lambda s: 0 * s).value
-    except InputError:
+    except OptionError:
         found = math.nan
     return Slip(
         "Theorem 4, proof",

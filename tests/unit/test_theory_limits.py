@@ -10,6 +10,7 @@ from scipy import integrate as scipy_integrate
 
 import idealrank as ir
 from idealrank.theory import RelevanceModel, limit
+from idealrank.theory.decay import decay_of
 
 MODELS = {
     "LIN": lambda s: 0.1 + 0.8 * s,
@@ -136,7 +137,7 @@ def test_what_has_no_limit(discount: object, cutoff: object, message: str) -> No
 
 def test_nothing_relevant() -> None:
     """p = 0, which the paper's proof of Theorem 4 lets pass, is 0/0."""
-    with pytest.raises(ir.InputError, match="Theorem 4 needs p > 0"):
+    with pytest.raises(ir.OptionError, match="Theorem 4 needs p > 0"):
         limit(lambda s: 0.0)
 
 
@@ -148,6 +149,18 @@ def test_a_limit_reads_well() -> None:
     assert "gains 2, in a share R_1 = 0.166667 (checked)" in text
     assert float(limit(MODELS["LIN"], discount="zipf(1)")) == pytest.approx(0.9, abs=1e-15)
     assert any("factor cancels" in each for each in limit(MODELS["LIN"], discount="jarvelin(2)").conditions)
+
+
+def test_theorem_4_asks_nothing_of_the_ranker() -> None:
+    """All relevant documents last, a jump: F(n) - F(n - p n) over F(p n) comes to 1; continuity stands with the others."""
+    worst, n = limit(lambda s: (s < 0.3) * 1.0, points=[0.3]), 10.0**300
+    assert not any("continuous" in each for each in worst.conditions)
+    integral = decay_of("log2").integral
+    ndcg = float((integral(np.array([n])) - integral(np.array([0.7 * n])))[0] / integral(np.array([0.3 * n]))[0])
+    assert (1 - ndcg) * math.log(n) == pytest.approx(worst.rate_constant, rel=0.01)
+    cut = limit(lambda s: (s < 0.3) * 1.0, cutoff="0.9n", points=[0.3])
+    assert "ybar is continuous on [0, 1] but at s = 0.3 (assumed; single places have no share of the list)" in cut.conditions
+    assert cut.value == pytest.approx(2 / 3, abs=1e-13)
 
 
 def test_the_constants_of_the_rates() -> None:

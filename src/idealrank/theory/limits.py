@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from idealrank.errors import InputError
+from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
@@ -29,8 +29,8 @@ class Limit:
     rate : str
         How fast, in words.
     rate_constant : float or None
-        C where the mean of NDCG is value - C/ln n or value - C n^-(1-b) to the first order: `rate` says which. None where no such
-        constant is known.
+        C where the mean of NDCG is value - C/ln n or value - C n^-(1-b) to the first order: `rate` says which. It is the first term of
+        N* (see `pseudo_expectation`) and supposes that ybar is Hoelder continuous at s = 1. None where no such constant is known.
     discount, cutoff : str
         Texts of both; the cutoff as after the @, or ``""``.
     stated : bool
@@ -43,10 +43,9 @@ class Limit:
     (0.846666666667, 'Theorem 13')
     >>> print(limit(lambda s: 0.1 + 0.8 * s))
     NDCG -> 1 (Theorem 4), discount log2, whole list
-      rate: its mean is 1 - C/ln n + O(1/ln^2 n) with C = 0.293147; one list varies about it by order n^-1/2
+      rate: its mean is 1 - C/ln n + O(1/ln^2 n) with C = 0.293147; one list varies about it by order n^-1/2 / ln n
       condition: p = P(Y = 1) = 0.5 is above 0 (checked)
-      condition: ybar is continuous on [0, 1] but for the points given (assumed)
-      condition: scores have no ties, so that canonical scores are uniform (assumed; Lemma 3)
+      condition: nothing else is needed of the ranker: the worst order, all relevant documents last, comes to 1 as well
     """
 
     value: float
@@ -113,9 +112,9 @@ def limit(
     ------
     OptionError
         A condition fails: the weights up to the cutoff have a finite sum (constant cutoffs, zipf(b) with b > 1, geometric, tables;
-        Theorem 10), or nobody can know whether they have (functions).
+        Theorem 10), or nobody can know whether they have (functions). Or p = 0: nothing is relevant.
     InputError
-        p = 0; or ybar is no chance.
+        A chance is none, see `RelevanceModel.of`; or ybar has kinks in too many places that `points` does not name.
 
     References
     ----------
@@ -133,7 +132,7 @@ def limit(
     model, decay, growth = RelevanceModel.of(ybar, points=points, gain=gain), decay_of(discount), growth_of(cutoff)
     statement = statement_of(decay, growth, graded=len(model.gains) > 1)
     if not model.steps:
-        raise InputError(f"{statement.theorem} needs p > 0: ybar is 0 everywhere, and without relevant documents NDCG is 0/0")
+        raise OptionError(f"{statement.theorem} needs p > 0: ybar is 0 everywhere, and without relevant documents NDCG is 0/0")
     value = value_of(model, decay, growth)
     rate = rate_of(model, decay, growth, value)
     return Limit(

@@ -7,7 +7,7 @@ from typing import overload
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
@@ -90,9 +90,8 @@ def pseudo_expectation(
     Raises
     ------
     OptionError
-        The discount is a table or a function of the user's: it has no integral of its own. Or n is no length.
-    InputError
-        Nothing is relevant (p = 0), or N is 0/0: fewer than one relevant document is expected.
+        The discount is a table or a function of the user's: it has no integral of its own. Or n is no length, or nothing is relevant
+        (p = 0), or N is 0/0: k or n p is 1 or less.
 
     Notes
     -----
@@ -115,7 +114,7 @@ def pseudo_expectation(
             "zipf(b), geometric(b) or linear; simulate lists for others"
         )
     if not model.steps:
-        raise InputError("ybar is 0 everywhere: without relevant documents NDCG is 0/0; expected p > 0")
+        raise OptionError("ybar is 0 everywhere: without relevant documents NDCG is 0/0; expected p > 0")
     if isinstance(n, (Sequence, np.ndarray)):
         return np.array([_value(model, decay, growth, _length(each), corrected=corrected) for each in n], np.float64)
     return _value(model, decay, growth, _length(n), corrected=corrected)
@@ -141,7 +140,7 @@ def _value(model: RelevanceModel, decay: Decay, growth: Growth, n: int, *, corre
         above += seen.kappa * model.at_top
     last = seen.log_n + min(log_share, math.log(model.share))
     if not corrected and last <= _AT_ONE:
-        raise InputError(
+        raise OptionError(
             f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is {math.exp(last):g} here, "
             "and is 0/0; take a longer list or a deeper cutoff, or corrected=True"
         )

@@ -52,8 +52,10 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
     list_term = top + beyond_top(model, lambda depth: -depth * np.exp(-depth), share)
     ideal_term = over_steps(model, share, lambda x: x * (1 - math.log(x)))
     constant = (list_term + value * ideal_term) / over_steps(model, share, lambda x: x)
+    # On the whole list what varies in DCG varies in its ideal, too, but for 1 / ln n of it.
+    noise = "n^-1/2 / ln n" if share == 1 else "n^-1/2"
     return Rate(
-        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies about it by order n^-1/2", constant
+        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies about it by order {noise}", constant
     )
 
 

@@ -1,12 +1,15 @@
 """Which theorem speaks of a discount and a cutoff, and what it asks for."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from idealrank.errors import OptionError
 from idealrank.theory.decay import Decay, Growth
 from idealrank.theory.relevance import RelevanceModel
 
 _SAME = "a factor cancels, and weights whose ratio to 1/log(1 + r) tends to 1 and whose sum diverges have the same limit"
+
+_WHATEVER = "nothing else is needed of the ranker: the worst order, all relevant documents last, comes to 1 as well"
 
 
 @dataclass(frozen=True)
@@ -15,34 +18,34 @@ class Statement:
 
     Examples
     --------
-    >>> Statement("Theorem 9", at_top=True).stated
+    >>> Statement("Theorem 9", continuous="top").stated
     True
     """
 
     theorem: str
-    at_top: bool = False  # continuity is needed at s = 1 alone
+    continuous: Literal["everywhere", "top", "nowhere"] = "everywhere"  # where the expected gain needs to be
     notes: tuple[str, ...] = ()
     stated: bool = True
 
     def sentences(self, model: RelevanceModel) -> tuple[str, ...]:
         """Everything that was checked or assumed, in words."""
         graded = len(model.gains) > 1
-        name = "E[Y | s]" if graded else "ybar"
-        found = f"P(Y > 0) = {model.share:.6g}" if graded else f"p = P(Y = 1) = {model.share:.6g}"
-        top = (
-            [f"the best grade that occurs gains {model.steps[0][0]:g}, in a share R_1 = {model.steps[0][1]:.6g} (checked)"]
-            if graded
-            else []
-        )
-        smooth = (
-            f"{name} is continuous at s = 1 (assumed)"
-            if self.at_top
-            else f"{name} is continuous on [0, 1] but for the points given (assumed)"
-        )
-        return (
-            f"{found} is above 0 (checked)", *top, smooth,
-            "scores have no ties, so that canonical scores are uniform (assumed; Lemma 3)", *self.notes,
-        )  # fmt: skip
+        found = [f"{'P(Y > 0)' if graded else 'p = P(Y = 1)'} = {model.share:.6g} is above 0 (checked)"]
+        if graded:
+            gain, share = model.steps[0]
+            found.append(f"the best grade that occurs gains {gain:g}, in a share R_1 = {share:.6g} (checked)")
+        if self.continuous != "nowhere":
+            found.append(f"{'E[Y | s]' if graded else 'ybar'} is continuous {self._where(model)}")
+            found.append("scores have no ties, so that canonical scores are uniform (assumed; Lemma 3)")
+        return (*found, *self.notes)
+
+    def _where(self, model: RelevanceModel) -> str:
+        if self.continuous == "top":
+            return "at s = 1 (assumed)"
+        if not model.points:
+            return "on [0, 1] (assumed)"
+        points = ", ".join(f"{point:g}" for point in model.points)
+        return f"on [0, 1] but at s = {points} (assumed; single places have no share of the list)"
 
 
 def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
@@ -67,7 +70,7 @@ def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
         if growth.kind == "share":
             return Statement("Theorem 16" if graded else "Theorem 12", notes=notes)
         more = ("for grades: Theorem 14's expression at b = 0, where both sides are E[Y]",) if graded else ()
-        return Statement("Theorem 4", notes=(*notes, *more))
+        return Statement("Theorem 4", continuous="nowhere", notes=(*notes, _WHATEVER, *more))
     numbers = {("whole", False): 7, ("whole", True): 14, ("share", False): 13, ("share", True): 17}
     return Statement(f"Theorem {numbers[growth.kind, graded]}")
 
@@ -76,7 +79,7 @@ def _of_power(decay: Decay, growth: Growth, notes: tuple[str, ...], *, graded: b
     by_length = ("weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), and cancel",)
     return Statement(
         "Theorem 15" if graded else "Theorem 11",
-        at_top=True,
+        continuous="top",
         notes=(
             f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so does the sum of D up to k (checked by family)",
             *notes,
@@ -97,7 +100,7 @@ def _of_reciprocal(growth: Growth, *, graded: bool) -> Statement:
             "not stated in the paper for k = c n: up to k = n / ln n Theorem 11 holds, and the ranks beyond add at most ln ln n + O(1) "
             "of ln n"
         )
-    return Statement("Theorem 9", at_top=True, notes=tuple(notes), stated=not notes)
+    return Statement("Theorem 9", continuous="top", notes=tuple(notes), stated=not notes)
 
 
 def _check_sum(decay: Decay, growth: Growth) -> None:
@@ -115,6 +118,6 @@ def _check_sum(decay: Decay, growth: Growth) -> None:
         )
     if decay.summable is None:
         raise OptionError(
-            f"discount={decay.text}: the theorems need to know whether the sum of its weights diverges and how, and no number of values "
-            "of a function can tell; expected log2, log(b), jarvelin(b), zipf(b) or linear"
+            f"discount={decay.text}: Theorems 4 to 17 need to know whether the sum of its weights diverges and how, and no number of "
+            "values of a function can tell; expected log2, log(b), jarvelin(b), zipf(b) or linear"
         )
