@@ -7,8 +7,9 @@ What is realistic
     Features come in groups, as in learning-to-rank collections: sixteen views of one topical match, of different quality, ten of
     a document's authority, six of its length, and eight that say nothing. Some are skewed, some saturate. Features have eight
     bits after the point.
-    Relevance is not linear in them: authority counts for documents that match, and a length that suits the query is best, so that
-    no linear ranker reaches the truth. How much each counts differs from query to query.
+    Relevance is not linear in them: what is off topic loses most of its clicks, authority counts for more the better a document
+    matches, and a length that suits the query is best, so that no linear ranker reaches the truth. How much authority and length
+    count, and which length is best, differs from query to query.
     Clicks are heavy-tailed (log-normal given relevance), over a popularity that differs from query to query. Grades follow from
     clicks as in the paper: 2 above 1,000 clicks, 1 from 100 to 1,000, else 0.
 
