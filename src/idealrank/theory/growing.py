@@ -66,7 +66,7 @@ def growing_sizes(last: int) -> IntArray:
     --------
     >>> sizes = growing_sizes(5000)
     >>> sizes[[0, 199, 200, -1]], sizes.size
-    (array([   1,  200,  202, 5000]), 523)
+    (array([   1,  200,  202, 5000]), 524)
     """
     if last < 1:
         raise OptionError(f"found lists of {last} documents, expected at least 1")
