@@ -1,0 +1,143 @@
+"""The documents that an estimate is made of, and samples drawn from them again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from idealrank.data.lists import Lists
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.theory.bands import Documents
+from idealrank.theory.canonical import placed, refuse_nan
+from idealrank.theory.smoothing import Cells
+
+_MOST_CELLS = 4096
+_MOST_GRADES = 32
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Documents by canonical score, with the grades they reach.
+
+    Parameters
+    ----------
+    score : float64 array, shape (n,)
+        Canonical scores.
+    reached : bool array, shape (n_grades, n)
+        Whether each document has each grade or a higher one.
+    grades : tuple of float
+        Falling; (1.0,) for binary relevance.
+    query : int64 array, shape (n,)
+        Query of each document.
+    n_queries : int
+        Queries with documents.
+    """
+
+    score: FloatArray
+    reached: BoolArray
+    grades: tuple[float, ...]
+    query: IntArray
+    n_queries: int
+
+    @classmethod
+    def of(cls, labels: Any, scores: Any, rel: "float | Literal['graded']", **layout: Any) -> "Sample":
+        """A sample from arrays, as `estimate_ybar` takes them.
+
+        Raises
+        ------
+        InputError
+            Arrays do not fit, hold NaN, or have nothing to estimate; OptionError for an impossible `rel`.
+        """
+        lists = Lists.from_arrays(labels, scores, **layout)
+        refuse_nan("labels", lists.labels)
+        where = placed(lists)
+        grades, reached = _reached(lists.labels, rel)
+        total = int(reached[-1].sum())
+        if total in {0, lists.labels.size}:
+            found = "no document is" if total == 0 else f"all {total} documents are"
+            raise InputError(f"labels: {found} relevant ({_wanted(rel)}); expected some of each kind, or there is nothing to estimate")
+        names, query = np.unique(where.query, return_inverse=True)
+        return cls(where.score, reached, grades, query.astype(np.int64), names.size)
+
+    @property
+    def n(self) -> int:
+        """How many documents."""
+        return self.score.size
+
+    @property
+    def shortest(self) -> int:
+        """Length of the shortest list."""
+        return int(np.bincount(self.query).min())
+
+    @property
+    def documents(self) -> Documents:
+        """Whether each document is relevant at all."""
+        return Documents(self.score, self.reached[-1], self.query, self.n_queries)
+
+    @cached_property
+    def _places(self) -> tuple[FloatArray, IntArray]:
+        """Distinct scores, or as many cells as can be handled, and the cell of each document."""
+        distinct, code = np.unique(self.score, return_inverse=True)
+        if distinct.size <= _MOST_CELLS:
+            return distinct, code.astype(np.int64)
+        code = np.minimum((self.score * _MOST_CELLS).astype(np.int64), _MOST_CELLS - 1)
+        code = np.unique(code, return_inverse=True)[1]
+        sums = np.bincount(code, weights=self.score)
+        return sums / np.bincount(code), code.astype(np.int64)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """All documents, those of one canonical score together."""
+        distinct, code = np.unique(self.score, return_inverse=True)
+        return self._gathered(distinct, code, None)
+
+    def _gathered(self, score: FloatArray, code: IntArray, weight: FloatArray | None) -> Cells:
+        count = np.bincount(code, weights=weight, minlength=score.size).astype(np.float64)
+        held = [row.astype(np.float64) if weight is None else row * weight for row in self.reached]
+        return Cells(score, count, np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]))
+
+    def resampled(self, rng: np.random.Generator, times: int) -> Iterator[Cells]:
+        """Samples drawn with replacement: of queries where there are several, else of documents, which are then ranked anew."""
+        score, code = self._places
+        if self.n_queries > 1:
+            for _ in range(times):
+                drawn = np.bincount(rng.integers(self.n_queries, size=self.n_queries), minlength=self.n_queries)
+                yield _without_gaps(self._gathered(score, code, drawn[self.query].astype(np.float64)))
+            return
+        whole = self._gathered(score, code, None)
+        # A document has its highest grade, or none: the table of places and grades is drawn at once.
+        kinds = np.diff(np.vstack([np.zeros(score.size), whole.reached, whole.count]), axis=0)
+        for _ in range(times):
+            table = rng.multinomial(self.n, kinds.ravel() / self.n).reshape(kinds.shape).astype(np.float64)
+            count, reached = table.sum(axis=0), np.cumsum(table[:-1], axis=0)
+            yield _without_gaps(Cells((np.cumsum(count) - count / 2) / self.n, count, reached))
+
+
+def _without_gaps(cells: Cells) -> Cells:
+    held = cells.count > 0
+    return Cells(cells.score[held], cells.count[held], cells.reached[:, held])
+
+
+def _wanted(rel: "float | Literal['graded']") -> str:
+    return "grade above 0" if isinstance(rel, str) else f"grade >= {rel:g}"
+
+
+def _reached(labels: AnyArray, rel: "float | Literal['graded']") -> tuple[tuple[float, ...], BoolArray]:
+    """Grades, falling, and whether each label reaches each."""
+    if not np.isfinite(labels).all():
+        raise InputError(f"labels: found {labels[~np.isfinite(labels)][0]}, expected finite grades")
+    if isinstance(rel, str):
+        if rel != "graded":
+            raise OptionError(f"rel={rel!r}: expected the lowest relevant grade, or 'graded'")
+        grades = np.unique(labels[labels > 0])[::-1].astype(np.float64)
+        if grades.size > _MOST_GRADES:
+            raise InputError(f"labels: found {grades.size} grades above 0, expected at most {_MOST_GRADES}; round them, or pass rel=GRADE")
+        if not grades.size:
+            raise InputError("labels: no document is relevant (grade above 0); expected some, or there is nothing to estimate")
+        return tuple(grades.tolist()), np.asarray(labels >= grades[:, None])
+    if not np.isfinite(rel):
+        raise OptionError(f"rel={rel}: expected the lowest relevant grade, or 'graded'")
+    return (1.0,), np.asarray(labels >= rel)[None, :]

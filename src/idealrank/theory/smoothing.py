@@ -1,0 +1,245 @@
+"""Chances of relevance along a list, from labels: by bins, by a kernel, or as a rising function."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from idealrank.data.types import FloatArray, IntArray
+
+_CELLS = 512  # a kernel sees documents gathered in so many places
+GRID = 101  # where it is evaluated
+LEAST_WEIGHT = 1e-9  # below it a line has no two places to go through
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Documents gathered by canonical score.
+
+    Parameters
+    ----------
+    score : float64 array, shape (n_cells,)
+        Rising.
+    count : float64 array, shape (n_cells,)
+        How many documents stand there.
+    reached : float64 array, shape (n_grades, n_cells)
+        How many of them have each grade or a higher one; grades fall.
+    """
+
+    score: FloatArray
+    count: FloatArray
+    reached: FloatArray
+
+    def gathered(self, code: IntArray, size: int) -> "Cells":
+        """Cells with the same code made one, at their mean score; those without documents stay, with NaN for a score."""
+        count = np.bincount(code, weights=self.count, minlength=size).astype(np.float64)
+        reached = np.stack([np.bincount(code, weights=row, minlength=size) for row in self.reached]).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            score = np.bincount(code, weights=self.count * self.score, minlength=size) / count
+        return Cells(score, count, reached)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """For each grade the chance of it or a higher one, at any canonical score: steps between edges, or lines between knots.
+
+    Parameters
+    ----------
+    kind : str
+        ``"steps"`` or ``"lines"``.
+    knots : float64 array
+        From 0 to 1: m + 1 edges of m steps, or m knots.
+    values : float64 array, shape (n_grades, m)
+        Chances; those of lower grades are no smaller.
+
+    Examples
+    --------
+    >>> Curves("steps", np.array([0.0, 0.5, 1.0]), np.array([[0.1, 0.9]])).at(0, np.array([0.2, 0.5, 1.0]))
+    array([0.1, 0.9, 0.9])
+    """
+
+    kind: Literal["steps", "lines"]
+    knots: FloatArray
+    values: FloatArray
+
+    def at(self, grade: int, score: FloatArray) -> FloatArray:
+        """The chance of a grade, by its place, or a higher one."""
+        return along(self.kind, self.knots, self.values[grade], score)
+
+    @cached_property
+    def points(self) -> tuple[float, ...]:
+        """Where they have jumps or kinks."""
+        return tuple(self.knots[1:-1].tolist())
+
+
+def along(kind: Literal["steps", "lines"], knots: FloatArray, values: FloatArray, score: FloatArray) -> FloatArray:
+    """Values at canonical scores, constant between edges or linear between knots.
+
+    Examples
+    --------
+    >>> along("lines", np.array([0.0, 1.0]), np.array([0.2, 0.4]), np.array([0.5]))
+    array([0.3])
+    """
+    if kind == "lines":
+        found: FloatArray = np.interp(score, knots, values)
+        return found
+    step = np.clip(np.searchsorted(knots, score, side="right") - 1, 0, values.size - 1)
+    return values[step]
+
+
+class Smoother(Protocol):
+    """Makes curves of documents."""
+
+    def fit(self, cells: Cells) -> Curves: ...
+
+
+def step_of(edges: FloatArray, score: FloatArray) -> IntArray:
+    """In which step each score falls; the last takes its upper edge.
+
+    Examples
+    --------
+    >>> step_of(np.array([0.0, 0.5, 1.0]), np.array([0.1, 0.5, 1.0]))
+    array([0, 1, 1])
+    """
+    return np.clip(np.searchsorted(edges, score, side="right") - 1, 0, edges.size - 2)
+
+
+@dataclass(frozen=True)
+class Binned:
+    """The share of relevant documents in each bin.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> cells = Cells(np.array([0.25, 0.75]), np.array([4.0, 4.0]), np.array([[1.0, 3.0]]))
+    >>> Binned((0.0, 0.5, 1.0)).fit(cells).values
+    array([[0.25, 0.75]])
+    """
+
+    edges: tuple[float, ...]
+
+    def fit(self, cells: Cells) -> Curves:
+        """A step for each bin; a bin without documents, as resampling can make, takes what lies between its neighbours."""
+        edges = np.array(self.edges)
+        bins = cells.gathered(step_of(edges, cells.score), edges.size - 1)
+        known, middle = bins.count > 0, (edges[1:] + edges[:-1]) / 2
+        shares = [np.interp(middle, middle[known], row[known] / bins.count[known]) for row in bins.reached]
+        return Curves("steps", edges, np.stack(shares))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Local linear regression with the Epanechnikov kernel, on a grid; it needs no correction at the ends.
+
+    Parameters
+    ----------
+    bandwidth : float
+        How far it looks to either side.
+
+    References
+    ----------
+    Fan and Gijbels (1996), Local Polynomial Modelling and Its Applications, section 3.2.
+
+    Examples
+    --------
+    >>> s = (np.arange(100) + 0.5) / 100
+    >>> Kernel(0.2).fit(Cells(s, np.ones(100), s[None, :])).at(0, np.array([0.0, 0.37, 1.0])).round(12)
+    array([0.  , 0.37, 1.  ])
+    """
+
+    bandwidth: float
+
+    def fit(self, cells: Cells) -> Curves:
+        """Lines between the knots of the grid, cut to [0, 1]; a knot with no two places near takes what lies between its neighbours."""
+        gathered = near(cells)
+        weights = self.weights(gathered)
+        total = weights @ gathered.count
+        known = total > LEAST_WEIGHT
+        held = gathered.reached @ weights.T
+        shares = np.stack([np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in held])
+        return Curves("lines", _GRID, np.maximum.accumulate(np.clip(shares, 0.0, 1.0), axis=0))
+
+    def weights(self, cells: Cells) -> FloatArray:
+        """The weight of a document of each cell at each knot, shape (GRID, n_cells), but for a factor at each knot."""
+        away = cells.score[None, :] - _GRID[:, None]
+        kernel = np.maximum(1 - (away / self.bandwidth) ** 2, 0.0)
+        counted = kernel * cells.count
+        first, second = (counted * away).sum(axis=1), (counted * away**2).sum(axis=1)
+        weights: FloatArray = kernel * (second[:, None] - away * first[:, None])
+        return weights
+
+
+_GRID = np.linspace(0.0, 1.0, GRID)
+
+
+def near(cells: Cells) -> Cells:
+    """At most some hundred cells, none empty.
+
+    Examples
+    --------
+    >>> cells = Cells(np.array([0.25, 0.75]), np.array([4.0, 4.0]), np.array([[1.0, 3.0]]))
+    >>> near(cells).score
+    array([0.25, 0.75])
+    """
+    gathered = cells.gathered(place_of(cells.score), _CELLS)
+    held = gathered.count > 0
+    return Cells(gathered.score[held], gathered.count[held], gathered.reached[:, held])
+
+
+def place_of(score: FloatArray) -> IntArray:
+    """Which of equal cells each score falls in."""
+    return np.minimum((score * _CELLS).astype(np.int64), _CELLS - 1)
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """The rising function with the greatest likelihood: pool adjacent violators, on the documents of either end pooled beforehand.
+
+    Without that pooling the ends are not estimated at all: the last value is 1 whenever the top document is relevant.
+
+    Parameters
+    ----------
+    ends : float
+        The share of the list at either end that has one value.
+
+    References
+    ----------
+    Robertson, Wright and Dykstra (1988), Order Restricted Statistical Inference, section 1.5; Woodroofe and Sun (1993), A penalized
+    maximum likelihood estimate of f(0+) when f is non-increasing, Statistica Sinica 3.
+
+    Examples
+    --------
+    >>> cells = Cells(np.array([0.125, 0.375, 0.625, 0.875]), np.ones(4), np.array([[0.0, 1.0, 0.0, 1.0]]))
+    >>> curves = Isotonic(0.0).fit(cells)
+    >>> curves.knots, curves.values
+    (array([0.  , 0.25, 0.75, 1.  ]), array([[0. , 0.5, 1. ]]))
+    """
+
+    ends: float
+
+    def fit(self, cells: Cells) -> Curves:
+        """A step for each stretch of equal values, with edges halfway between cells."""
+        pooled = self.pooled(cells)
+        score, count = pooled.score, pooled.count
+        values = np.stack([isotonic_regression(row / count, weights=count).x for row in pooled.reached])
+        values = np.maximum.accumulate(np.clip(values, 0.0, 1.0), axis=0)
+        breaks = np.flatnonzero((np.diff(values, axis=1) != 0).any(axis=0))
+        # The ends of the pooled stretches are known; elsewhere an edge lies halfway between cells.
+        middle = (score[1:] + score[:-1]) / 2
+        inner = np.clip(middle, self.ends, 1 - self.ends) if self.ends else middle
+        edges = np.concatenate(([0.0], inner[breaks], [1.0]))
+        return Curves("steps", edges, values[:, np.append(breaks, score.size - 1)])
+
+    def pooled(self, cells: Cells) -> Cells:
+        """The cells with documents, those within `ends` of 0 made one, and those within it of 1."""
+        low, high = cells.score < self.ends, cells.score > 1 - self.ends
+        code = np.cumsum(~low & ~high).astype(np.int64) + high.astype(np.int64)
+        gathered = cells.gathered(code, int(code.max()) + 1)
+        held = gathered.count > 0
+        return Cells(gathered.score[held], gathered.count[held], gathered.reached[:, held])
