@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank import theory
+    from idealrank import stats, theory
     from idealrank.advice import Advice
     from idealrank.agreement import kendall, rank_dcg, spearman
     from idealrank.api import dcg, evaluate, ndcg, read_assessors, read_preferences, read_qrels, read_run
@@ -238,13 +238,14 @@ __all__ = [
     "reconcile",
     "spearman",
     "split_difference",
+    "stats",
     "theory",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "theory":
-        return import_module("idealrank.theory")
+    if name in {"stats", "theory"}:
+        return import_module(f"idealrank.{name}")
     home = _HOMES.get(name) or import_module("idealrank.measures").CLASS_HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'idealrank' has no attribute {name!r}")

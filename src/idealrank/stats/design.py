@@ -1,0 +1,136 @@
+"""How the queries were drawn: weights, strata and clusters, in one object that intervals, tests and power share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+
+Labels: TypeAlias = "Sequence[Any] | np.ndarray[Any, Any]"
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Weights, strata and clusters of n queries; see `Design.of`.
+
+    Parameters
+    ----------
+    n : int
+        Queries.
+    weights : float64 array, shape (n,), or None
+        How much each query counts in the mean; sums to n.
+    strata : int64 array, shape (n,), or None
+        Code of the stratum of each query: resampling keeps the size of every stratum.
+    clusters : int64 array, shape (n,), or None
+        Code of the cluster of each query (user, session, topic): whole clusters are drawn, or have their signs flipped, together.
+
+    Examples
+    --------
+    >>> design = Design.of(3, weights=[2, 1, 1], clusters=["ann", "bob", "bob"])
+    >>> design.mean(np.array([1.0, 0.0, 0.0])), design.n_units
+    (0.5, 2)
+    """
+
+    n: int
+    weights: FloatArray | None = None
+    strata: IntArray | None = None
+    clusters: IntArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        *,
+        weights: "Sequence[float] | FloatArray | None" = None,
+        strata: "Labels | None" = None,
+        clusters: "Labels | None" = None,
+    ) -> "Design":
+        """A design of n queries, checked.
+
+        Parameters
+        ----------
+        n : int
+            Queries, at least 1.
+        weights : sequence of float, shape (n,), optional
+            Above 0, traffic for example; scaled to sum to n.
+        strata, clusters : sequence, shape (n,), optional
+            A label for each query; equal labels are one stratum, or one cluster. A cluster lies in one stratum.
+
+        Raises
+        ------
+        InputError
+            A length is not n, a weight is not above 0 and finite, or a cluster lies in two strata.
+        """
+        if n < 1:
+            raise OptionError(f"a design of {n} queries, expected at least 1")
+        scaled = None
+        if weights is not None:
+            given = np.asarray(weights, np.float64)
+            _check_length("weights", given, n)
+            wrong = ~((given > 0) & np.isfinite(given))
+            if wrong.any():
+                at = int(np.flatnonzero(wrong)[0])
+                raise InputError(
+                    f"weight {given[at]:g} of query {at}: expected finite weights above 0; leave out queries that count nothing"
+                )
+            scaled = given * (n / given.sum())
+        design = cls(n, scaled, _codes("strata", strata, n), _codes("clusters", clusters, n))
+        design._check_nested()
+        return design
+
+    def _check_nested(self) -> None:
+        if self.strata is None or self.clusters is None:
+            return
+        pairs = np.unique(np.stack([self.clusters, self.strata]), axis=1)
+        if pairs.shape[1] > self.n_units:
+            raise InputError(
+                "a cluster lies in two strata; expected every cluster in one stratum: give clusters of (cluster, stratum) pairs"
+            )
+
+    @property
+    def plain(self) -> bool:
+        """Whether there is nothing but n queries drawn one by one."""
+        return self.weights is None and self.strata is None and self.clusters is None
+
+    @property
+    def n_units(self) -> int:
+        """What is drawn independently: clusters, or queries where there are none."""
+        return self.n if self.clusters is None else int(self.clusters.max()) + 1
+
+    def mean(self, values: FloatArray) -> Any:
+        """Weighted mean over the first axis: a float of (n,), an array (m,) of (n, m)."""
+        weighted = values if self.weights is None else (values.T * self.weights).T
+        return weighted.mean(axis=0)
+
+    def unit_totals(self, values: FloatArray) -> FloatArray:
+        """Weighted sums of each unit, shape (n_units, ...): their sum over n is the mean."""
+        weighted = values if self.weights is None else (values.T * self.weights).T
+        if self.clusters is None:
+            return np.asarray(weighted, np.float64)
+        totals = np.zeros((self.n_units, *values.shape[1:]))
+        np.add.at(totals, self.clusters, weighted)
+        return totals
+
+    def unit_strata(self) -> IntArray | None:
+        """Stratum of each unit, shape (n_units,); None where there are no strata."""
+        if self.strata is None or self.clusters is None:
+            return self.strata
+        first = np.unique(self.clusters, return_index=True)[1]
+        return self.strata[first]
+
+
+def _check_length(name: str, values: "np.ndarray[Any, Any]", n: int) -> None:
+    if values.shape != (n,):
+        raise InputError(f"{name} has shape {values.shape}, expected one for each of the {n} queries")
+
+
+def _codes(name: str, labels: "Labels | None", n: int) -> IntArray | None:
+    """Labels as codes 0, 1, ... in order of first appearance of their sorted values."""
+    if labels is None:
+        return None
+    given = np.asarray(labels)
+    _check_length(name, given, n)
+    return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
