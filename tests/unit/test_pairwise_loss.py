@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 
 import numpy as np
 import pytest
@@ -190,7 +191,7 @@ def test_undefined_values_follow_the_policy(policy: str) -> None:
     """NDCG where the ideal is 0: no positive label, or one document alone, whose weight is n - 1 = 0; shares where no pair is counted."""
     for labels in ([0, 0, 0], [1], [0], [2, 2], [-1, -2], []):
         scores = [float(-place) for place in range(len(labels))]
-        parts = ir.pairwise_loss(labels, scores, decompose=True, no_relevant=policy)  # type: ignore[call-overload]
+        parts = ir.pairwise_loss(labels, scores, decompose=True, no_relevant=policy)
         convention = ir.Convention.of("linear-2010", negative="kept", no_relevant=policy)
         if policy != "quotient" or min(labels, default=0) >= 0:
             assert np.array_equal([parts.ndcg], ir.ndcg(labels, scores, convention=convention), equal_nan=True)
@@ -231,6 +232,8 @@ def test_long_lists() -> None:
     by_grade = [scores[labels == grade].astype(np.float64) for grade in range(3)]
     expected = sum((b - a) * mannwhitneyu(by_grade[a], by_grade[b]).statistic for a, b in combinations(range(3), 2))
     assert ir.pairwise_loss(labels, scores) == ir.pairwise_loss(labels / 8, scores) * 8 == expected
+    few = labels[:5000] - 2.0**52, scores[:5000]
+    assert ir.pairwise_loss(*few) == ir.pairwise_loss(labels[:5000], scores[:5000])
     size = 400_000
     rising = np.arange(size) << 40
     parts = ir.pairwise_loss(rising, -np.arange(size), decompose=True)
@@ -244,7 +247,7 @@ def test_long_lists() -> None:
     st.sampled_from(TIES),
     st.randoms(use_true_random=False),
 )
-def test_what_changes_nothing(items: list[tuple[int, int]], ties: str, shuffler: "object") -> None:
+def test_what_changes_nothing(items: list[tuple[int, int]], ties: str, shuffler: Random) -> None:
     """The loss is the same for items in any order, for rising functions of the scores and for labels moved; scaled labels scale it."""
     labels, scores = (np.array(column, np.float64) for column in zip(*items, strict=True))
     loss = ir.pairwise_loss(labels, scores, ties=ties)
@@ -278,7 +281,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(OptionError, match=r"ties=docid: expected half \(expected, average\)"):
         ir.pairwise_loss([1], [1], ties="docid")
     with pytest.raises(OptionError, match="no_relevant"):
-        ir.pairwise_loss([1], [1], no_relevant="never")  # type: ignore[call-overload]
+        ir.pairwise_loss([1], [1], no_relevant="never")
     assert ir.pairwise_loss([1, 0, 2], [np.inf, -np.inf, 0.0]) == 1  # infinite scores have an order
 
 

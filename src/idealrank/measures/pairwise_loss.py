@@ -1,7 +1,7 @@
 """The pairwise loss that linear NDCG is: pairs in the wrong order, each weighed with the difference of its grades."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def pairwise_loss(
     *,
     ties: str = "half",
     decompose: Literal[False] = False,
-    no_relevant: NoRelevant = "zero",
+    no_relevant: str | None = None,
     offsets: Any = None,
     qid: Any = None,
     mask: Any = None,
@@ -109,7 +109,7 @@ def pairwise_loss(
     *,
     ties: str = "half",
     decompose: Literal[True],
-    no_relevant: NoRelevant = "zero",
+    no_relevant: str | None = None,
     offsets: Any = None,
     qid: Any = None,
     mask: Any = None,
@@ -122,7 +122,7 @@ def pairwise_loss(
     *,
     ties: str = "half",
     decompose: bool = False,
-    no_relevant: NoRelevant = "zero",
+    no_relevant: str | None = None,
     offsets: Any = None,
     qid: Any = None,
     mask: Any = None,
@@ -143,8 +143,8 @@ def pairwise_loss(
         (``best``: ``f(j) < f(i)``), or all of it (``worst``, ``le``: ``f(j) <= f(i)``).
     decompose : bool
         Give the losses at every threshold, the normalisers, DCG, NDCG and AUC too.
-    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}
-        With `decompose`: the value of what is undefined, as `ndcg` has it. R(f) itself never is.
+    no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
+        With `decompose`: the value of what is undefined, as for `ndcg`; default ``zero``. R(f) itself is always defined.
 
     Returns
     -------
@@ -183,11 +183,12 @@ def pairwise_loss(
     if ties not in _TIES:
         raise OptionError(f"ties={ties}: expected half (expected, average) | strict (best) | weak (worst, le)")
     checked("no_relevant", no_relevant, NoRelevant)
+    policy = cast("NoRelevant", no_relevant or "zero")
     lists = Lists.from_arrays(labels, scores, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
     _refuse_what_has_no_order(lists)
     alone = np.ndim(labels) == 1 and all(layout is None for layout in (group, offsets, qid))
     if decompose:
-        return _decomposed(lists, ties, no_relevant, alone=alone)
+        return _decomposed(lists, ties, policy, alone=alone)
     loss = PairSums.of(lists, _TIES[ties]).loss.rounded()
     return float(loss[0]) if alone else loss
 
