@@ -57,6 +57,13 @@ def test_definition_20_rank_by_rank(discount: str) -> None:
     assert pseudo_expectation(lambda s: 0.2 + 0.7 * s**3, n, discount, "0.25n", corrected=False) == pytest.approx(expected, abs=1e-12)
 
 
+def test_before_the_base_of_jarvelin_all_ranks_weigh_the_same() -> None:
+    """n = 30 and base 50: both sides are plain integrals."""
+    above = scipy_integrate.quad(lambda s: 0.2 + 0.7 * (1 - s / 30) ** 3, 1, 30)[0]
+    found = pseudo_expectation(lambda s: 0.2 + 0.7 * s**3, 30, "jarvelin(50)", corrected=False)
+    assert found == pytest.approx(above / (30 * 0.375 - 1), abs=1e-13)
+
+
 MODELS = {"LIN": (0.9, -0.8), "POW": (1.0, -2.0, 1.0), "RAND": (0.5,), "ANTI": (0.1, 0.8), "COI0": (0.7, -1.6, 1.5)}
 
 

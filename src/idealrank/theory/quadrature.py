@@ -32,7 +32,7 @@ def integrate(
         Ends; 0 where they are equal.
     points : iterable of float, optional
         Where the function has kinks or jumps; those outside the ends are ignored. Others are searched for by halving, which takes
-        longer and may overlook a feature that is narrow.
+        longer, leaves an error of about 1e-8 at jumps and 1e-10 at kinks, and may overlook a feature that is narrow.
     tolerance : float, optional
         What a panel and its two halves may differ by, absolute or relative to the sum of the panels' sizes.
 
