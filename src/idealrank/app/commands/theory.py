@@ -7,6 +7,7 @@ from idealrank.app.groups import LazyGroup
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
     "limits": "Compute what NDCG tends to as lists grow, and its mean at any length.",
+    "distinguish": "Simulate whether a measure keeps preferring one of two rankers as lists grow.",
     "feasible": "Say which discounts and cutoffs can tell rankers apart, and why.",
     "figures": "Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.",
 }
@@ -16,6 +17,7 @@ Start here:
 
 \b
   idealrank theory limits --ybar 0.1+0.8s
+  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --cutoff all,10 --runs 50
   idealrank theory feasible --discount log2 --cutoff all,0.2n,10
   idealrank theory figures --out figures --figure 2 --format svg
 
