@@ -91,3 +91,19 @@ def test_a_negative_grade_gains_what_grade_0_does_and_nothing_in_ir_measures() -
     assert theirs("nDCG(gains={0:1,1:5})", qrels, run) == pytest.approx(5 / math.log2(3) / 5, abs=1e-12)
     ours = ir.evaluate(qrels, run, "nDCG(gain={0:1,1:5})", "ir_measures").mean()["nDCG(gain={0:1,1:5})"]
     assert ours == pytest.approx((1 + 5 / math.log2(3)) / (5 + 1 / math.log2(3)), abs=1e-12)
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "text", ["RBP(rel=1)", "RBP(p=0.5,rel=2)", "SDCG(max_rel=3)@4", "NERR8(max_rel=3)@4", "NERR9(max_rel=3)@4", "BPM(max_rel=3)@5"]
+)
+def test_the_order_of_tied_scores_in_cwl_eval(text: str) -> None:
+    """The C/W/L measures, which ir_measures takes from cwl-eval: as in the input, and by document id they would differ."""
+    differing = 0
+    for seed in range(20):
+        qrels, run = tied_tables(seed)
+        value = theirs(text, qrels, run)
+        assert quietly(ir.evaluate, qrels, run, text, INPUT).mean()[text] == pytest.approx(value, abs=1e-12), seed
+        differing += quietly(ir.evaluate, qrels, run, text, "ir_measures").mean()[text] != pytest.approx(value, abs=1e-12)
+    assert differing
