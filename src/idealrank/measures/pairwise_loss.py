@@ -40,7 +40,7 @@ class PairwiseLoss:
         The loss at each threshold times its gap; their sum is `loss`. Where grades are missing, one threshold with a gap of g stands
         for g equal losses R_k of the paper.
     pairs, weighted_pairs : float or float64 array, shape (n_lists,)
-        Z = sum over grades a < b of |S_a||S_b|, and Z_w = sum of (b - a)|S_a||S_b|. Z_w is what the worst order loses; Z can be less.
+        Z = sum over a < b of ``|S_a||S_b|``, and Z_w = sum of ``(b - a)|S_a||S_b|``. Z_w is what the worst order loses; Z may be less.
     per_pair, relative : float or float64 array, shape (n_lists,)
         R(f) / Z, the paper's normalised loss, in [0, highest - lowest grade], and R(f) / Z_w, in [0, 1].
     dcg, ideal_dcg, worst_dcg : float or float64 array, shape (n_lists,)
@@ -166,8 +166,8 @@ def pairwise_loss(
 
     Linear DCG gives every pair the grade of the document that stands first, ``DCG = sum over i < j of r_i``, the ideal order the
     higher of the two, and the difference is R(f). Read with this in mind, some indices in the paper are slips of the pen: the bounds
-    of i and j are exchanged in equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound |S_b| of x_j with grade n
-    should be |S_n|, and "(1) equals (10)" means (9). R(f) / Z stays below 1 for two grades alone; `PairwiseLoss.relative` does always.
+    of i and j are exchanged in equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with grade n
+    should be ``|S_n|``, and "(1) equals (10)" means (9). R(f) / Z stays below 1 for two grades alone; `PairwiseLoss.relative` does always.
 
     References
     ----------
