@@ -158,6 +158,9 @@ def test_theorem_4_asks_nothing_of_the_ranker() -> None:
     integral = decay_of("log2").integral
     ndcg = float((integral(np.array([n])) - integral(np.array([0.7 * n])))[0] / integral(np.array([0.3 * n]))[0])
     assert (1 - ndcg) * math.log(n) == pytest.approx(worst.rate_constant, rel=0.01)
+    many = limit(lambda s: 0.5 + 0 * s, cutoff="0.2n", points=np.arange(1, 20) / 20)
+    assert "on [0, 1] but at the 19 points given (assumed" in many.conditions[1]
+    assert many.rate_constant == 0
     cut = limit(lambda s: (s < 0.3) * 1.0, cutoff="0.9n", points=[0.3])
     assert "ybar is continuous on [0, 1] but at s = 0.3 (assumed; single places have no share of the list)" in cut.conditions
     assert cut.value == pytest.approx(2 / 3, abs=1e-13)

@@ -13,6 +13,8 @@ from idealrank.theory.decay import Decay, Growth
 from idealrank.theory.relevance import RelevanceModel
 from idealrank.theory.values import beyond_top, over_steps
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -43,6 +45,11 @@ def rate_of(model: RelevanceModel, decay: Decay, growth: Growth, value: float) -
     return _of_zipf(model, decay, growth.size, value)
 
 
+def _settled(constant: float) -> float:
+    """0 where only rounding is left of it."""
+    return 0.0 if abs(constant) < _ROUNDING else constant
+
+
 def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
     """F(x n) = x n / ln n (1 + (1 - ln x) / ln n + ...) and 1 / ln(u n) = (1 - ln u / ln n + ...) / ln n.
 
@@ -51,7 +58,7 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
     top = model.at_top * share * (math.log(share) - 1)
     list_term = top + beyond_top(model, lambda depth: -depth * np.exp(-depth), share)
     ideal_term = over_steps(model, share, lambda x: x * (1 - math.log(x)))
-    constant = (list_term + value * ideal_term) / over_steps(model, share, lambda x: x)
+    constant = _settled((list_term + value * ideal_term) / over_steps(model, share, lambda x: x))
     # On the whole list what varies in DCG varies in its ideal, too, but for 1 / ln n of it.
     noise = "n^-1/2 / ln n" if share == 1 else "n^-1/2"
     return Rate(
@@ -64,7 +71,7 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
     beta, rest = decay.exponent, 1 - decay.exponent
     zeta = decay.kappa - 1 / rest
     ideal = over_steps(model, share, lambda x: x**rest) / rest
-    constant = zeta * (value * model.steps[0][0] - model.at_top) / ideal
+    constant = _settled(zeta * (value * model.steps[0][0] - model.at_top) / ideal)
     noise = "n^-1/2" if beta < 0.5 else "(ln n / n)^1/2" if beta == 0.5 else f"n^-{rest:.6g}"
     return Rate(
         f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list varies about it by order {noise}", constant
@@ -79,7 +86,7 @@ def _of_reciprocal(model: RelevanceModel, share: float, value: float) -> Rate:
         upto = math.log(min(reached, share))
         ideal_term += gain * (upto - before)
         before = upto
-    constant = (value * ideal_term - list_term) / first
+    constant = _settled((value * ideal_term - list_term) / first)
     return Rate(
         f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies about it by order 1/ln n, too", constant
     )

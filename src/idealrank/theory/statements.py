@@ -9,6 +9,7 @@ from idealrank.theory.relevance import RelevanceModel
 
 _SAME = "a factor cancels, and weights whose ratio to 1/log(1 + r) tends to 1 and whose sum diverges have the same limit"
 
+_LISTED = 4  # kinks and jumps that are named one by one
 _WHATEVER = "nothing else is needed of the ranker: the worst order, all relevant documents last, comes to 1 as well"
 
 
@@ -44,8 +45,9 @@ class Statement:
             return "at s = 1 (assumed)"
         if not model.points:
             return "on [0, 1] (assumed)"
-        points = ", ".join(f"{point:g}" for point in model.points)
-        return f"on [0, 1] but at s = {points} (assumed; single places have no share of the list)"
+        listed = ", ".join(f"{point:g}" for point in model.points)
+        points = f"s = {listed}" if len(model.points) <= _LISTED else f"the {len(model.points)} points given"
+        return f"on [0, 1] but at {points} (assumed; single places have no share of the list)"
 
 
 def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
