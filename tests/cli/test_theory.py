@@ -7,9 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import idealrank as ir
 from idealrank.app.commands.theory import COMMANDS as SUBCOMMANDS
 from idealrank.app.commands.theory import theory
+from idealrank.app.theory.files import labelled
+from idealrank.data.aligning import align
+from idealrank.data.alignment import Alignment
 from idealrank.theory.growing import growing_ndcg, growing_sizes
 from idealrank.theory.rankers import paper_rankers
 from tests.cli.terminal import Said, check_snapshot
@@ -27,6 +33,9 @@ COMMANDS = {
     "limits-graded": "theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2 --discount log2 --cutoff all,0.3n",
     "limits-jump-json": "theory limits --ybar 0:0.1,0.8:0.2,0.8:0.9,1:0.9 --format json --discount log2,[1,0.5] --cutoff 0.2n --n 1000",
     "limits-csv": "theory limits --ybar s^2 --discount log2 --n 10,10^3 --format csv",
+    "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --n 100 --resamples 30",
+    "error-limits-both": "theory limits qrels.txt bm25.run --ybar s",
+    "error-limits-other-queries": "theory limits qrels.txt other.run",
     "limits-file": "theory limits --ybar curve.csv --discount log2 --cutoff 0.2n",
     "distinguish": "theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 40 --sizes 10,100,1000 --cutoff all,5",
     "distinguish-graded-csv": "theory distinguish --a 2:0.4s --a 1:0.5 --b 2:0.2 --b 1:0.5 --runs 20 --sizes 50 --cutoff all --format csv",
@@ -75,6 +84,30 @@ def test_help_of_a_command_of_theory(name: str, say: Say) -> None:
     assert command is not None
     assert command.short_help == SUBCOMMANDS[name]
     check_snapshot(f"help-theory-{name}", say("theory", name, "--help").text(f"idealrank theory {name} --help"))
+
+
+# --- runs as rankers ---------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
+def test_a_run_and_its_judgments_are_the_labels_and_ranks_of_its_lists(rows: list[tuple[int, int]]) -> None:
+    # Two queries, the second the reverse of the first; grade 3 stands for a document that nobody judged.
+    lists = {"q1": rows, "q2": rows[::-1]}
+    qrels = ir.Qrels({query: {f"d{i}": g for i, (g, _) in enumerate(each) if g != 3} | {"absent": 1} for query, each in lists.items()})
+    run = ir.Run({query: {f"d{i}": float(s) for i, (_, s) in enumerate(each)} for query, each in lists.items()})
+
+    found = labelled(align(qrels, run, Alignment()))
+
+    assert found.lengths.tolist() == [len(rows)] * 2
+    for label, place, (query, each) in zip(np.split(found.labels, 2), np.split(found.scores, 2), lists.items(), strict=True):
+        ranking = run.ranking(query)
+        grades = [each[int(document[1:])][0] % 3 for document in ranking.documents]
+        assert label.tolist() == grades
+        # Documents of a tie in which somebody judged one share the middle rank.
+        middle = [-(first + last) / 2 for first, last in zip(ranking.first, ranking.last, strict=True)]
+        judged = {m for m, document in zip(middle, ranking.documents, strict=True) if each[int(document[1:])][0] != 3}
+        assert [score for score, m in zip(place, middle, strict=True) if m in judged] == [m for m in middle if m in judged]
+        assert (np.diff(place) <= 0).all()
 
 
 # --- figures -----------------------------------------------------------------------------------------------------------------

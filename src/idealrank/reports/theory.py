@@ -29,7 +29,7 @@ class Ended(NamedTuple):
         """With the interval, where there is one."""
         if math.isnan(self.low):
             return f"{self.value:.{_DIGITS}f}"
-        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
     def record(self) -> "float | dict[str, float]":
         """For JSON; twelve digits, which the theory's quadrature has on every machine."""
@@ -186,7 +186,8 @@ def _limits_record(rows: Sequence[LimitRow], sizes: Sequence[int], model: Releva
 
 def _limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
-    yield f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}\n\n"
+    yield _filled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}", "", "")
+    yield "\n"
     head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
     body = [[row.measure, _shown(row.limit, "none"), row.theorem, *(_shown(mean, "-") for mean in row.means)] for row in rows]
     yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2)))
