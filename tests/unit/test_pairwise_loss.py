@@ -1,6 +1,7 @@
 """Linear NDCG and its pairwise loss: every pair in fractions, the identities of Jin and Geng and where they end, scikit-learn's AUC."""
 
 import json
+import tracemalloc
 from collections import deque
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -289,3 +290,15 @@ def test_a_table_that_no_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("idealrank.measures.pair_sums._CELLS", 5)
     with pytest.raises(InputError, match="found 4 different labels in 2 lists"):
         ir.pairwise_loss([[0.5, 1.5], [2.5, 3.5]], [[1, 2], [1, 2]], decompose=True)
+
+
+@pytest.mark.parametrize("labels", ["grades", "reals"])
+def test_memory(labels: str) -> None:
+    """At most 40 bytes a document beside the inputs, half of the scores tied."""
+    rng, size = np.random.default_rng(11), 3_000_000
+    inputs = drawn(rng, labels, size), rng.integers(0, size, size) / 7
+    tracemalloc.start()
+    ir.pairwise_loss(*inputs)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most <= 40 * size

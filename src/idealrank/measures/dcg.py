@@ -258,7 +258,8 @@ class NDCG(_Discounted):
     gain : str, mapping or callable, optional
         ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...; see `make_gain`.
     discount : str, sequence or callable, optional
-        ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"``, ...; see `make_discount`.
+        ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"`` = n - rank (the ECML/PKDD 2010 challenge), ...; see
+        `make_discount`.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
         Which list is the ideal; see `Rules`.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional

@@ -40,7 +40,8 @@ class PairwiseLoss:
         The loss at each threshold times its gap; their sum is `loss`. Where grades are missing, one threshold with a gap of g stands
         for g equal losses R_k of the paper.
     pairs, weighted_pairs : float or float64 array, shape (n_lists,)
-        Z = sum over a < b of ``|S_a||S_b|``, and Z_w = sum of ``(b - a)|S_a||S_b|``. Z_w is what the worst order loses; Z may be less.
+        ``Z = sum over a < b of |S_a| |S_b|``, S_a the documents of grade a, and ``Z_w = sum of (b - a) |S_a| |S_b|``.
+        Z_w is what the worst order loses; Z can be less.
     per_pair, relative : float or float64 array, shape (n_lists,)
         R(f) / Z, the paper's normalised loss, in [0, highest - lowest grade], and R(f) / Z_w, in [0, 1].
     dcg, ideal_dcg, worst_dcg : float or float64 array, shape (n_lists,)
@@ -160,14 +161,15 @@ def pairwise_loss(
 
     Notes
     -----
-    The cost is one sort of the scores. Sums are exact, in whole numbers, and rounded once at the end: up to 2**53 the loss of whole
-    labels is exact; beyond, and for labels such as 0.1, it is the float64 nearest to R(f), and `PairwiseLoss.exact` tells. Nothing
-    overflows.
+    The cost is one sort of the scores. Sums are formed of whole numbers, without rounding or overflow, and rounded once at the end: of
+    whole labels R(f) is exact up to 2**52. Beyond that, and for labels such as 0.1, it is the float64 nearest to R(f), and
+    `PairwiseLoss.exact` tells whether it is R(f) itself.
 
     Linear DCG gives every pair the grade of the document that stands first, ``DCG = sum over i < j of r_i``, the ideal order the
     higher of the two, and the difference is R(f). Read with this in mind, some indices in the paper are slips of the pen: the bounds
-    of i and j are exchanged in equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with grade n
-    should be ``|S_n|``, and "(1) equals (10)" means (9). R(f) / Z stays below 1 for two grades alone; `PairwiseLoss.relative` does always.
+    of i and j are exchanged in equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with
+    grade n should be ``|S_n|``, and "(1) equals (10)" means (9). R(f) / Z is sure to be at most 1 for grades 0 and 1 only;
+    `PairwiseLoss.relative` always is.
 
     References
     ----------
