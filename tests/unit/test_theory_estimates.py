@@ -13,6 +13,7 @@ import idealrank as ir
 from idealrank.data.types import FloatArray
 from idealrank.theory import canonical_scores, estimate_ybar, pseudo_expectation, simulate
 from idealrank.theory.bands import Documents, clopper_pearson, wilson, worth
+from idealrank.theory.bandwidth import chosen_bandwidth
 from idealrank.theory.sample import Sample
 from idealrank.theory.smoothing import Cells, Isotonic, Kernel
 from tests.docs.blocks import ROOT
@@ -191,11 +192,11 @@ def experiment(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.mark.parametrize("method", ["kernel", "binned", "isotonic"])
 def test_bands_hold_the_truth(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred samples of 500 documents; nominal 0.95, and the standard error of the mean over the grid is about 0.01."""
+    """Sixty samples of 500 documents; nominal 0.95, and the standard error of the mean over the grid is about 0.01."""
     module = experiment(monkeypatch)
-    found = module.coverage(module.MODELS["LIN"], 500, method, 100, np.random.default_rng(11))
+    found = module.coverage(module.MODELS["LIN"], 500, method, 60, np.random.default_rng(11))
     assert found.mean > 0.91
-    assert found.worst > 0.75
+    assert found.worst > 0.7
     assert found.width < 0.4
 
 
@@ -256,6 +257,29 @@ def test_a_sample_drawn_again_varies_as_a_new_one_would() -> None:
     by_query = labels.reshape(30, 10)
     several = Sample.of(by_query, scores.reshape(30, 10), 1.0).resampled(np.random.default_rng(2), 2000)
     assert np.std([cells.reached.sum() / 300 for cells in several]) == pytest.approx(by_query.mean(1).std() / np.sqrt(30), rel=0.1)
+
+
+@pytest.mark.parametrize("ranker", ["RankSVM", "ListNet", "random"])
+def test_500_documents_of_a_query_foretell_its_ndcg_at_5000(ranker: str) -> None:
+    """Three real rankers on 40 queries that were not drawn from one ybar: the mean NDCG of all documents, from the first tenth."""
+    collection = ir.theory.paper_rankers()
+    labels, scores = collection.grades.reshape(40, 5000), collection.scores[ranker].reshape(40, 5000)
+    actual = ir.ndcg((labels >= 1).astype(float), scores).mean()
+    found = estimate_ybar(labels[:, :500], scores[:, :500]).pseudo_expectation(5000, resamples=100, rng=0)
+    assert found.low < actual < found.high
+    assert found.high - found.low < 0.03
+    assert abs(found.value - actual) < 0.008
+    assert not estimate_ybar(labels, scores).check.contradicted
+
+
+def test_the_default_bandwidth_follows_the_data() -> None:
+    """Wide where ybar is a line, narrow where it steps; and never so narrow that short lists leave gaps."""
+    labels, scores = sampled(2000, 18)
+    step = np.random.default_rng(19).random(2000) < np.where(scores < 0.7, 0.1, 0.8)
+    wide, narrow = chosen_bandwidth(Sample.of(labels, scores, 1.0)), chosen_bandwidth(Sample.of(step, scores, 1.0))
+    assert wide > 0.05 > 0.03 > narrow
+    rows = np.random.default_rng(20).random((100, 3))
+    assert chosen_bandwidth(Sample.of(rows > 0.5, rows, 1.0)) > 1 / 3
 
 
 def test_text_of_what_is_implied() -> None:

@@ -155,3 +155,31 @@ def test_text_of_a_result_names_everything() -> None:
 def test_what_is_no_discount_or_cutoff_is_refused(discount: object, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         feasibility(discount, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("discount", TABLE)
+def test_a_discount_is_infeasible_where_ndcg_has_no_limit(discount: str) -> None:
+    """`limit` refuses what Theorem 10 forbids, and gives ybar(1) for the borderline; both are written from other sides of the theory."""
+    for cutoff in CUTOFFS:
+        verdict = feasibility(discount, cutoff).verdict
+        try:
+            value = ir.theory.limit(lambda s: 0.1 + 0.8 * s, discount=discount, cutoff=cutoff).value
+        except ir.errors.OptionError:
+            assert verdict == "infeasible"
+        else:
+            assert verdict == ("borderline" if value == pytest.approx(0.9, abs=1e-9) else "feasible")
+
+
+@pytest.mark.slow
+def test_deep_powers_see_different_slopes_at_the_top() -> None:
+    """Two rankers of equal ybar(1): the difference outgrows the noise at n^0.9, as 10^0.35 a decade, and drowns at sqrt(n)."""
+    pairs = [("log2", "sqrt(n)"), ("log2", "n^0.9")]
+    ratios = []
+    for n in (10**4, 10**6):
+        one = ir.theory.simulate_many(lambda s: 0.1 + 0.8 * s, n, 60, pairs, rng=1)
+        two = ir.theory.simulate_many(lambda s: 0.9 - 0.6 * (1 - s) - 0.3 * (1 - s) ** 2, n, 60, pairs, rng=2)
+        difference = two - one
+        ratios.append(difference.mean(axis=0) / difference.std(axis=0))
+    assert np.abs([ratio[0] for ratio in ratios]).max() < 0.7  # a mean of 60: 5 standard errors
+    assert ratios[0][1] > 1.5
+    assert ratios[1][1] / ratios[0][1] == pytest.approx(10**0.7, rel=0.6)

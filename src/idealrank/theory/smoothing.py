@@ -165,9 +165,9 @@ class Kernel:
         shares = np.stack([np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in held])
         return Curves("lines", _GRID, np.maximum.accumulate(np.clip(shares, 0.0, 1.0), axis=0))
 
-    def weights(self, cells: Cells) -> FloatArray:
-        """The weight of a document of each cell at each knot, shape (GRID, n_cells), but for a factor at each knot."""
-        away = cells.score[None, :] - _GRID[:, None]
+    def weights(self, cells: Cells, at: FloatArray | None = None) -> FloatArray:
+        """The weight of a document of each cell at each place, shape (n_places, n_cells), but for a factor; default on the grid."""
+        away = cells.score[None, :] - (_GRID if at is None else at)[:, None]
         kernel = np.maximum(1 - (away / self.bandwidth) ** 2, 0.0)
         counted = kernel * cells.count
         first, second = (counted * away).sum(axis=1), (counted * away**2).sum(axis=1)
@@ -178,8 +178,8 @@ class Kernel:
 _GRID = np.linspace(0.0, 1.0, GRID)
 
 
-def near(cells: Cells) -> Cells:
-    """At most some hundred cells, none empty.
+def near(cells: Cells, most: int = _CELLS) -> Cells:
+    """At most `most` cells, none empty.
 
     Examples
     --------
@@ -187,14 +187,14 @@ def near(cells: Cells) -> Cells:
     >>> near(cells).score
     array([0.25, 0.75])
     """
-    gathered = cells.gathered(place_of(cells.score), _CELLS)
+    gathered = cells.gathered(place_of(cells.score, most), most)
     held = gathered.count > 0
     return Cells(gathered.score[held], gathered.count[held], gathered.reached[:, held])
 
 
-def place_of(score: FloatArray) -> IntArray:
+def place_of(score: FloatArray, cells: int = _CELLS) -> IntArray:
     """Which of equal cells each score falls in."""
-    return np.minimum((score * _CELLS).astype(np.int64), _CELLS - 1)
+    return np.minimum((score * cells).astype(np.int64), cells - 1)
 
 
 @dataclass(frozen=True)

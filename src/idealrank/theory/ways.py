@@ -9,6 +9,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
+from idealrank.theory.bandwidth import chosen_bandwidth
 from idealrank.theory.sample import Sample
 from idealrank.theory.smoothing import GRID, LEAST_WEIGHT, Binned, Isotonic, Kernel, Smoother, near, place_of, step_of
 
@@ -92,8 +93,9 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> Way:
 
 def _most_bins(sample: Sample) -> FloatArray:
     """As many equal bins as the square root of n, or as leave none empty."""
-    count = max(1, min(round(math.sqrt(sample.n)), _MOST_BINS))
-    while count > 1 and (np.bincount(step_of(np.linspace(0, 1, count + 1), sample.score), minlength=count) == 0).any():
+    places = sample.cells.score
+    count = max(1, min(round(math.sqrt(sample.n)), places.size, _MOST_BINS))
+    while count > 1 and np.unique(step_of(np.linspace(0, 1, count + 1), places)).size < count:
         count -= 1
     return np.linspace(0.0, 1.0, count + 1)
 
@@ -110,18 +112,12 @@ def _edges(bins: "int | Sequence[float]") -> FloatArray:
 
 
 def _kernel(sample: Sample, bandwidth: float | None) -> Way:
-    # Lists of a few documents have canonical scores 1/length apart: the kernel must reach two of them everywhere.
-    width = min(0.6 * sample.n**-0.25, _WIDEST) if bandwidth is None else float(bandwidth)
+    width = chosen_bandwidth(sample) if bandwidth is None else float(bandwidth)
     if not 0 < width <= 1:
         raise OptionError(f"bandwidth={bandwidth!r}: expected a share of the list, above 0 and at most 1")
-    cells = near(sample.cells)
-    while True:
-        kernel = Kernel(width)
-        weights = kernel.weights(cells)
-        thin = np.flatnonzero(~(weights @ cells.count > LEAST_WEIGHT))
-        if bandwidth is not None or not thin.size or width == 1:
-            break
-        width = min(1.25 * width, 1.0)
+    kernel, cells = Kernel(width), near(sample.cells)
+    weights = kernel.weights(cells)
+    thin = np.flatnonzero(~(weights @ cells.count > LEAST_WEIGHT))
     if thin.size:
         raise InputError(
             f"bandwidth={width:g}: fewer than two canonical scores lie within it of {thin[0] / (GRID - 1):g}; take a wider one, or bins"
