@@ -15,6 +15,7 @@ import jobs_pairs
 import jobs_scaling
 import jobs_start
 import jobs_text
+import jobs_theory
 from measuring import BenchmarkError
 from report import Row, as_json, conditions, table
 
@@ -27,6 +28,7 @@ JOBS = {
     "measures": jobs_measures.array_rows,
     "pairs": jobs_pairs.rows,
     "start": jobs_start.rows,
+    "theory": jobs_theory.rows,
     "scaling": jobs_scaling.rows,
 }
 

@@ -146,3 +146,13 @@ def test_rows_of_pairs(load, workload: ModuleType, monkeypatch: pytest.MonkeyPat
 
     of_one_list = ["ties=half", "ties=strict", "ties=weak", "memory beside labels and scores"]
     assert [row.what.split(",")[0] for row in jobs.rows(quick=True)] == 2 * of_one_list
+
+
+def test_the_simulations_draw_the_same_lists(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
+    simulation = load("simulation")
+
+    # From 2^17 / 2 documents on a list is a block of its own, which is what the loop relies on.
+    ours, theirs = simulation.by_idealrank(2, 70_000), simulation.one_by_one(2, 70_000)
+
+    assert ours == pytest.approx(theirs, abs=1e-12)
