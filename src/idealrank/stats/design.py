@@ -30,7 +30,7 @@ class Design:
     Examples
     --------
     >>> design = Design.of(3, weights=[2, 1, 1], clusters=["ann", "bob", "bob"])
-    >>> design.mean(np.array([1.0, 0.0, 0.0])), design.n_units
+    >>> float(design.mean(np.array([1.0, 0.0, 0.0]))), design.n_units
     (0.5, 2)
     """
 
