@@ -11,6 +11,7 @@ import pytest
 from idealrank.errors import InputError, MissingExtraError, OptionError
 from idealrank.reports import plots
 from idealrank.reports.theory_figures import FIGURES, Curves, figure_spec
+from idealrank.reports.theory_simulated import Simulated, simulated_spec
 
 DOT = {"mark": "point", "data": {"values": [{}]}}
 NAMES = ("RankSVM", "ListNet", "random")
@@ -69,6 +70,22 @@ def test_names_of_lines_that_end_together_do_not_cover_each_other() -> None:
     assert sum(heights) / 3 == pytest.approx(
         spec["height"] * (np.mean([m[-1] for m in curves().means.values()]) - low) / (high - low), abs=0.1
     )
+
+
+def test_theory_and_simulation_stand_on_one_scale() -> None:
+    sizes, values = np.array([10, 100, 1000]), np.array([[0.7, 0.8, 0.9], [0.9, 0.8, np.nan]])
+    panels = [Simulated("nDCG", "tends to 1", sizes, values, np.array([0.8, 0.8, 0.9]), 1.0)]
+    panels.append(Simulated("nDCG@10", "never settles", sizes, values, np.array([0.8, 0.8, 0.9]), None))
+
+    spec = simulated_spec(panels, "s")
+
+    rows = spec["vconcat"][0]["hconcat"][0]["data"]["values"]
+    assert [row["mean"] for row in rows] == [0.8, 0.8, 0.9]
+    assert rows[0]["low"] == pytest.approx(0.71)
+    assert [len(panel["layer"]) for panel in spec["vconcat"][0]["hconcat"]] == [4, 3]  # no limit, no line for it
+    svg = plots.svg(spec)
+    for text in ("nDCG@10", "never settles", "means of 2 simulated lists", "NDCG of one query"):
+        assert text in svg
 
 
 def test_more_rankers_than_colours_are_refused() -> None:

@@ -13,6 +13,8 @@ from idealrank.errors import OptionError
 
 Spec: TypeAlias = dict[str, Any]
 
+SCHEMA_URL = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nothing fetches it
+
 # Okabe and Ito's colours, told apart by people who see few of them; grey is for what is random.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _CHANCE = "#767676"
@@ -130,11 +132,11 @@ def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = Fals
     else:
         picture = _panel(curves, _domain(curves), named=True, interactive=interactive)
     return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "$schema": SCHEMA_URL,
         "description": f"Figure {figure.number}. {figure.title}: {_in_words(curves)}.",
         "title": {"text": f"Figure {figure.number}. {figure.title}", "subtitle": figure.theory},
         "vconcat": [picture, _note(_caption(curves, figure), 128 if figure.enlarged else 106)],
-        "config": _CONFIG,
+        "config": CONFIG,
     }
 
 
@@ -143,7 +145,8 @@ def _panel(curves: Curves, domain: tuple[float, float], *, start: int = 1, named
     names, last = list(curves.means), int(curves.sizes[-1])
     colours = {"domain": names, "range": [colour_of(name, place) for place, name in enumerate(names)]}
     every = _round_step((last - start) / 5)
-    ticks = [start, *range(every * (start // every + 1), last + 1, every)]
+    between = range(every * (start // every + 1), last, every)
+    ticks = [start, *(tick for tick in between if min(tick - start, last - tick) >= every / 2), last]
     layers: list[Spec] = [{"mark": {"type": "line", "clip": True}}]
     if named:
         layers.append(
@@ -283,7 +286,7 @@ def _in_words(curves: Curves) -> str:
     return "; ".join(f"{name} {float(means[-1]):.3f} at n = {last:,}" for name, means in curves.means.items())
 
 
-_CONFIG: Spec = {
+CONFIG: Spec = {
     "font": _FONT,
     "background": "white",
     "padding": 14,

@@ -38,8 +38,8 @@ def labelled(judged: Judged) -> LabelledLists:
     >>> from idealrank import Qrels, Run
     >>> from idealrank.data.alignment import Alignment
     >>> found = labelled(align(Qrels({"q": {"b": 2}}), Run({"q": ["a", "b", "c"]}), Alignment()))
-    >>> found.labels, found.scores, found.lengths
-    (array([0., 2., 0.]), array([-1., -2., -3.]), array([3]))
+    >>> found.labels, found.scores, found.lengths.tolist()
+    (array([0., 2., 0.]), array([-1., -2., -3.]), [3])
     """
     hits, lengths = judged.hits, judged.lengths
     starts = np.cumsum(lengths) - lengths
