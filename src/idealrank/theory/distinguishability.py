@@ -11,8 +11,9 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.theory.rivals import ModelRivals, Rivals, ScoreRivals, Signs
-from idealrank.theory.sampling import Block, ProgressCall, RandomLike, generator_of, run_blocks, whole_number
+from idealrank.theory.sampling import Block, ProgressCall, run_blocks
 from idealrank.theory.simulation import Sizes, sizes_of
 from idealrank.theory.weighing import CutoffLike, Pair, tables_of, weighings
 

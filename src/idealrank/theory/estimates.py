@@ -12,6 +12,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
+from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.theory.bands import wilson, worth
 from idealrank.theory.decay import decay_of, growth_of
 from idealrank.theory.implied import Implied, interval_of
@@ -20,7 +21,6 @@ from idealrank.theory.monotone import MonotoneCheck, check_monotone, monotone_bo
 from idealrank.theory.pseudo import pseudo_expectation
 from idealrank.theory.relevance import Chance, RelevanceModel
 from idealrank.theory.sample import Sample
-from idealrank.theory.sampling import RandomLike, generator_of
 from idealrank.theory.smoothing import GRID, Curves, Smoother, along
 from idealrank.theory.ways import Method, Way, way_of
 

@@ -1,9 +1,7 @@
 """Random samples in blocks, on any number of threads with the same result."""
 
-import operator
-import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, TypeAlias
 
@@ -11,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import IntArray
-from idealrank.errors import OptionError
+from idealrank.stats.randomness import threads_of
 
-# A seed, a sequence of seeds, a generator, or None for a seed from the operating system.
-RandomLike: TypeAlias = "np.random.Generator | np.random.SeedSequence | int | Iterable[int] | None"
 # Called with the samples done and the samples in all, in the thread of the caller.
 ProgressCall: TypeAlias = Callable[[int, int], None]
 
@@ -34,67 +30,6 @@ class Block(NamedTuple):
     first: int
     last: int
     streams: Streams
-
-
-def generator_of(rng: RandomLike) -> np.random.Generator:
-    """A generator from a seed, or the one given.
-
-    Raises
-    ------
-    OptionError
-        It is neither; or a generator that cannot spawn others.
-
-    Examples
-    --------
-    >>> generator_of(1).random() == generator_of(np.random.default_rng(1)).random()
-    True
-    """
-    try:
-        generator = np.random.default_rng(rng)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"rng={rng!r}: expected a seed from 0 on, or a NumPy generator ({error})") from None
-    if not hasattr(generator.bit_generator.seed_seq, "spawn"):
-        raise OptionError(f"rng={rng!r}: its bit generator has no seed sequence, so it has no children; use numpy.random.default_rng(seed)")
-    return generator
-
-
-def threads_of(threads: int | None) -> int:
-    """How many threads to use; None and 0 for one a core.
-
-    Raises
-    ------
-    OptionError
-        It is no whole number from 0 on.
-
-    Examples
-    --------
-    >>> threads_of(3)
-    3
-    """
-    count = whole_number("threads", 0 if threads is None else threads, 0)
-    return count or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
-
-
-def whole_number(name: str, value: int, least: int = 1) -> int:
-    """An option that is a whole number, checked.
-
-    Raises
-    ------
-    OptionError
-        It is none, or too small.
-
-    Examples
-    --------
-    >>> whole_number("n", np.int64(5))
-    5
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if isinstance(value, (bool, np.bool_)) or number < least:
-        raise OptionError(f"{name}={value!r}: expected a whole number from {least} on")
-    return number
 
 
 def block_size(documents: int) -> int:
