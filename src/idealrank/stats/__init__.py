@@ -8,10 +8,16 @@ from typing import Any
 
 _HOMES: dict[str, str] = {
     "Design": "design",
+    "Interval": "intervals",
+    "difference_interval": "intervals",
+    "mean_interval": "intervals",
 }
 
 __all__ = [
     "Design",
+    "Interval",
+    "difference_interval",
+    "mean_interval",
 ]
 
 
