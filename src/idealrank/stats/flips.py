@@ -1,0 +1,170 @@
+"""Random sign flips: the sum over the flipped units, for many columns under the same signs, a block of draws at a time.
+
+A draw flips each unit (a query, or a cluster of them) with probability one half. With S the flipped units, ``T* = T - 2 sum_S`` is
+the total under the flipped signs: the sum over S is all that a test needs, and the means over S are what its inversion needs.
+
+Eight units share a byte of random bits and a table of their 256 subset sums, so a draw costs one row of a table for every eight
+units. Columns hold whole numbers (`whole.as_whole`): sums are exact, whatever the order.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import FloatArray
+from idealrank.stats.randomness import RandomLike, generator_of, threads_of
+
+Result = TypeVar("Result")
+
+DRAWS = 2048  # of a block, whatever is asked: the first draws do not depend on how many follow
+_TABLES = 64  # groups of eight units whose tables are made at a time
+_COLUMNS = 32  # summed at a time: a block of them stays in the cache
+MOST_UNITS = 20  # of an enumeration: a million sign vectors
+
+
+class Flips:
+    """Which units each draw flips.
+
+    Parameters
+    ----------
+    n_units : int
+        Units, at least 1.
+    rng : Generator, seed or None
+        One child of it for each block of draws. A generator is advanced.
+
+    Examples
+    --------
+    >>> flips = Flips(4, rng=1)
+    >>> sums = np.concatenate(list(flips.map(np.array([[1.0], [2.0], [4.0], [8.0]]), 1000, np.copy)))
+    >>> sums.shape, np.unique(sums).tolist() == list(range(16))
+    ((1000, 1), True)
+    """
+
+    def __init__(self, n_units: int, rng: RandomLike = None) -> None:
+        self.n_units = n_units
+        sequence = generator_of(rng).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+        self._entropy, self._key = sequence.entropy, sequence.spawn_key
+
+    def map(
+        self, columns: FloatArray, n_draws: int, work: Callable[[FloatArray], Result], *, threads: int | None = None
+    ) -> Iterator[Result]:
+        """What `work` makes of each block of subset sums, in the order of the draws.
+
+        Asking again gives the same draws again: nothing needs to be kept for a second look.
+
+        Parameters
+        ----------
+        columns : float64 array, shape (n_units, columns)
+            Whole numbers whose absolute values sum to less than 2^53 in each column.
+        n_draws : int
+            Draws, from the first.
+        work : callable
+            Called on threads with the sums over the flipped units, float64 (draws, columns); it may change them.
+        threads : int, optional
+            None or 0 for one a core.
+
+        Yields
+        ------
+        what `work` returned
+        """
+        blocks = -(-n_draws // DRAWS)
+        columns = np.ascontiguousarray(columns, np.float64)
+
+        def one(block: int) -> Result:
+            return work(self._sums(columns, block)[: n_draws - block * DRAWS])
+
+        return in_order(one, blocks, threads)
+
+    def _sums(self, columns: FloatArray, block: int) -> FloatArray:
+        flipped = self._bytes(block)
+        width = columns.shape[1]
+        sums = np.zeros((DRAWS, width))
+        for first in range(0, width, _COLUMNS):
+            part = columns[:, first : first + _COLUMNS]
+            into = np.zeros((DRAWS, part.shape[1])) if width > _COLUMNS else sums
+            _add_subset_sums(part, flipped, into)
+            if into is not sums:
+                sums[:, first : first + _COLUMNS] = into
+        return sums
+
+    def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
+        """Random bits, a byte for each eight units and draw: shape (groups, DRAWS)."""
+        child = np.random.SeedSequence(self._entropy, spawn_key=(*self._key, block))
+        groups = -(-self.n_units // 8)
+        raw = np.random.PCG64(child).random_raw(groups * DRAWS // 8)
+        return raw.astype("<u8", copy=False).view(np.uint8).reshape(groups, DRAWS)
+
+
+class AllFlips(Flips):
+    """Every sign vector once: 2^n_units draws, for at most 20 units.
+
+    The order is scattered, so that the first draws look like any others.
+
+    Examples
+    --------
+    >>> every = AllFlips(2)
+    >>> np.sort(np.concatenate(list(every.map(np.array([[1.0], [2.0]]), every.n_draws, np.copy))), axis=0).ravel()
+    array([0., 1., 2., 3.])
+    """
+
+    def __init__(self, n_units: int) -> None:
+        self.n_units = n_units
+        self.n_draws = 1 << n_units
+
+    def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
+        scatter = int(0.6180339887498949 * self.n_draws) | 1  # odd: every number once
+        draws = np.arange(block * DRAWS, (block + 1) * DRAWS) * scatter % self.n_draws
+        groups = -(-self.n_units // 8)
+        return np.stack([(draws >> 8 * group & 255).astype(np.uint8) for group in range(groups)])
+
+
+def _add_subset_sums(columns: FloatArray, flipped: npt.NDArray[np.uint8], into: FloatArray) -> None:
+    row = np.empty_like(into)
+    for first in range(0, len(flipped), _TABLES):
+        tables = _subset_sums(columns[first * 8 : (first + _TABLES) * 8])
+        for table, picks in zip(tables, flipped[first : first + _TABLES], strict=True):
+            np.take(table, picks, axis=0, out=row, mode="clip")  # other modes copy `out`
+            into += row
+
+
+def _subset_sums(columns: FloatArray) -> FloatArray:
+    """Sums of the 256 subsets of each eight rows: shape (groups, 256, columns)."""
+    groups = -(-len(columns) // 8)
+    rows = np.zeros((groups * 8, columns.shape[1]))
+    rows[: len(columns)] = columns
+    rows = rows.reshape(groups, 8, -1)
+    tables = np.zeros((groups, 256, columns.shape[1]))
+    for bit in range(8):
+        half = 1 << bit
+        np.add(tables[:, :half], rows[:, bit : bit + 1], out=tables[:, half : 2 * half])
+    return tables
+
+
+def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> Iterator[Result]:
+    """``one(0), one(1), ...`` on threads; a few wait to be taken, never all of them.
+
+    Examples
+    --------
+    >>> list(in_order(lambda number: number * number, 4, threads=2))
+    [0, 1, 4, 9]
+    """
+    workers = min(threads_of(threads), count)
+    if workers <= 1:
+        yield from map(one, range(count))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for number in range(count):
+                waiting.append(pool.submit(one, number))
+                if len(waiting) > workers + 1:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
