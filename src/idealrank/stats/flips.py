@@ -134,9 +134,9 @@ def _add_subset_sums(columns: FloatArray, flipped: npt.NDArray[np.uint8], into: 
 def _subset_sums(columns: FloatArray) -> FloatArray:
     """Sums of the 256 subsets of each eight rows: shape (groups, 256, columns)."""
     groups = -(-len(columns) // 8)
-    rows = np.zeros((groups * 8, columns.shape[1]))
-    rows[: len(columns)] = columns
-    rows = rows.reshape(groups, 8, -1)
+    padded = np.zeros((groups * 8, columns.shape[1]))
+    padded[: len(columns)] = columns
+    rows = padded.reshape(groups, 8, -1)
     tables = np.zeros((groups, 256, columns.shape[1]))
     for bit in range(8):
         half = 1 << bit
