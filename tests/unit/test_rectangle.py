@@ -1,5 +1,7 @@
 """Lists of one length are summed a block of rows at a time; the block a list falls into must not matter."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
@@ -35,3 +37,33 @@ def test_a_list_has_the_same_bits_in_any_company(tied_lists: tuple[np.ndarray, n
 
     tail = slice(rectangle._BLOCK - 5, rectangle._BLOCK + 5)
     assert together[tail].tobytes() == ndcg(labels[tail], scores[tail], 3, ties=ties).tobytes()
+
+
+@pytest.mark.parametrize("ties", ["expected", "input"])
+def test_few_long_lists_are_summed_as_many_are(ties: str) -> None:
+    rng = np.random.default_rng(6)
+    labels, scores = rng.integers(0, 4, (200, 500)) / 1.0, rng.integers(0, 300, (200, 500)) / 1.0
+
+    together = ndcg(labels, scores, discount="zipf(0.3)", ties=ties)
+
+    for few in (1, rectangle._FEW - 1):
+        assert together[:few].tobytes() == ndcg(labels[:few], scores[:few], discount="zipf(0.3)", ties=ties).tobytes()
+
+
+def test_one_long_list_takes_no_step_of_python_for_each_rank() -> None:
+    grades, weights = np.ones((1, 100_000)), np.ones(100_000)
+    lines = 0
+
+    def count(*_: object) -> object:
+        nonlocal lines
+        lines += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        total = rectangle.sum_rows(grades, lambda values: values, weights)
+    finally:
+        sys.settrace(before)
+    assert total.tolist() == [100_000.0]
+    assert lines < 100
