@@ -1,6 +1,6 @@
 """How often bands around an estimated ybar hold the truth, and intervals of the NDCG that it implies.
 
-    python experiments/ybar_bands.py [--runs 200] [--sizes 500 5000] [--implied]
+    python experiments/ybar_bands.py [--runs 200] [--sizes 500 5000] [--models LIN ...] [--methods kernel ...] [--implied]
 
 Scores are drawn at random, labels from a known ybar; the estimate sees labels and ranks. Each line gives, for one size, model and
 method, the share of true values within the band: the mean over a grid of 100 canonical scores, the worst of them, that at the top, and
@@ -91,6 +91,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 5000])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--implied", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -98,8 +100,8 @@ def main() -> None:
     heads = [f"{name}{'@' + cut if cut else ''}" for name, cut in DISCOUNTS] if options.implied else ["mean", "worst", "top", "width"]
     print(f"{'n':>6} {'model':<5} {'method':<9}" + "".join(f"{head:>16}" if options.implied else f"{head:>8}" for head in heads))
     for n in options.sizes:
-        for name, truth in MODELS.items():
-            for method in METHODS:
+        for name, truth in ((name, MODELS[name]) for name in options.models):
+            for method in options.methods:
                 line = f"{n:>6} {name:<5} {method:<9}"
                 if options.implied:
                     held, error = implied(truth, n, method, options.runs, rng)

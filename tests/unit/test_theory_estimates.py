@@ -200,6 +200,18 @@ def test_bands_hold_the_truth(method: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert found.width < 0.4
 
 
+def test_bands_hold_the_truth_where_queries_differ() -> None:
+    """Thirty queries, each with a level of its own about the line; nominal 0.95, sixty samples."""
+    grid, held = np.linspace(0.05, 0.95, 19), np.zeros(19)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        scores, level = rng.random((30, 50)), rng.uniform(-0.1, 0.1, (30, 1))
+        low, high = estimate_ybar(rng.random((30, 50)) < 0.1 + 0.8 * scores + level, scores, method="binned").band(grid)
+        held += (low <= 0.1 + 0.8 * grid) & (0.1 + 0.8 * grid <= high)
+    assert held.mean() / 60 > 0.92
+    assert held.min() / 60 > 0.8
+
+
 # --- what follows for NDCG ---------------------------------------------------------------------------------------------------
 
 

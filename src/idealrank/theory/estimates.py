@@ -168,6 +168,10 @@ class YbarEstimate:
 
         N*, see `pseudo_expectation`. The interval is about the mean over such lists; one list varies about it.
 
+        Of 40 samples of 500 documents each, intervals of 95 % at n = 100,000 held the true mean in 0.90 to 1.00 under log2 and 0.80 to
+        0.97 under zipf(0.5), for the kernel and five ybar; under zipf(1), where the very top decides, in 0.75 to 0.90. Isotonic
+        estimates, and bins where ybar is steep at the top, do worse (``experiments/ybar_bands.py --implied``).
+
         Parameters
         ----------
         n : int, or sequence of int
