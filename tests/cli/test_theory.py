@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,7 @@ COMMANDS = {
     "limits-csv": "theory limits --ybar s^2 --discount log2 --n 10,10^3 --format csv",
     "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --n 100 --resamples 30",
     "error-limits-both": "theory limits qrels.txt bm25.run --ybar s",
-    "error-limits-other-queries": "theory limits qrels.txt other.run",
+    "error-limits-other-queries": "theory limits qrels.txt stray.txt",
     "limits-file": "theory limits --ybar curve.csv --discount log2 --cutoff 0.2n",
     "distinguish": "theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 40 --sizes 10,100,1000 --cutoff all,5",
     "distinguish-graded-csv": "theory distinguish --a 2:0.4s --a 1:0.5 --b 2:0.2 --b 1:0.5 --runs 20 --sizes 50 --cutoff all --format csv",
@@ -144,6 +145,20 @@ def test_one_figure_from_the_first_documents(say: Say, tmp_path: Path) -> None:
     assert said.out.split() == [str(tmp_path / "figure-3.json")]
     assert '"n": 20' in (tmp_path / "figure-3.json").read_text(encoding="utf-8")
     assert '"n": 21' not in (tmp_path / "figure-3.json").read_text(encoding="utf-8")
+
+
+def test_without_the_extra_nothing_is_computed_and_the_error_says_what_to_install(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    arguments = ("theory", "figures", "--out", str(tmp_path / "out"), "--data", str(small(tmp_path)), "--figure", "2")
+
+    refused = say(*arguments)
+
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: drawing SVG, PNG and HTML needs vl-convert-python; pip install 'idealrank[plots]'")
+    assert not (tmp_path / "out").exists()
+    assert say(*arguments, "--format", "json").code == 0
 
 
 def lines_of(path: Path) -> list[np.ndarray]:

@@ -188,6 +188,22 @@ def write_file(path: Path, content: "str | bytes") -> Path:
     return path
 
 
+def check_drawable(kind: Format) -> None:
+    """Ask for what a format needs before anything is computed for it.
+
+    Raises
+    ------
+    MissingExtraError
+        vl-convert-python is not installed, and the format needs it.
+
+    Examples
+    --------
+    >>> check_drawable("json")
+    """
+    if kind != "json":
+        _vega()
+
+
 def _vega() -> ModuleType:
     try:
         import vl_convert  # noqa: PLC0415  (an extra; 30 MB that only drawings need)

@@ -5,7 +5,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from idealrank.reports.layout import WIDTH, columns
 from idealrank.reports.records import SCHEMA, csv_row
@@ -100,7 +100,7 @@ def feasibility_report(measures: Sequence[str], found: Sequence[Feasibility], la
         yield from _reasons(measures, found)
 
 
-def _record(found: Feasibility) -> dict[str, object]:
+def _record(found: Feasibility) -> dict[str, Any]:
     return asdict(found) | {"cutoff": found.cutoff.removeprefix("@")}
 
 

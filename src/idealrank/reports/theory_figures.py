@@ -125,9 +125,9 @@ def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = Fals
     if figure.enlarged:
         start = round(_ENLARGED_FROM * int(curves.sizes[-1]))
         near = _domain(curves, start)
-        whole = _panel(curves, (0.0, 1.0), interactive=interactive) | {"width": _PANEL}
-        whole["layer"].insert(0, _frame(start, int(curves.sizes[-1]), near))
-        enlarged = _panel(curves, near, start=start, named=True, interactive=interactive) | {"width": _PANEL}
+        whole: Spec = {**_panel(curves, (0.0, 1.0), interactive=interactive), "width": _PANEL}
+        whole["layer"] = [_frame(start, int(curves.sizes[-1]), near), *whole["layer"]]
+        enlarged: Spec = {**_panel(curves, near, start=start, named=True, interactive=interactive), "width": _PANEL}
         picture: Spec = {"hconcat": [whole, enlarged], "spacing": 40}
     else:
         picture = _panel(curves, _domain(curves), named=True, interactive=interactive)
@@ -202,7 +202,7 @@ def _names_at_end(curves: Curves, domain: tuple[float, float]) -> list[Spec]:
     wanted = np.array([value for value, _ in ends])
     # As evenly as possible: what is too close is spread about its middle. Least squares with a minimal distance is isotonic
     # regression of the places less their number.
-    steps = gap * np.arange(wanted.size)
+    steps = np.arange(wanted.size, dtype=np.float64) * np.float64(gap)
     places = _never_falling(wanted - steps) + steps
     return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(float(at), 6)} for at, (_, name) in zip(places, ends, strict=True)]
 

@@ -53,6 +53,8 @@ def figures(*, folder: str, format_texts: tuple[str, ...], numbers: tuple[int, .
     paper's own are not public. The rankers are trained beforehand; only NDCG is computed here, which takes some seconds.
     """
     kinds = _formats(format_texts or ("svg,png,html",))
+    for kind in kinds:
+        plots.check_drawable(kind)
     watch = Watch()
     chosen = [FIGURES[number] for number in dict.fromkeys(numbers)] or list(FIGURES.values())
     collection = _cut(paper_rankers() if data is None else read_rankers(data), documents)
@@ -64,14 +66,14 @@ def figures(*, folder: str, format_texts: tuple[str, ...], numbers: tuple[int, .
     output.write((f"{path}\n" for path in written), None)
 
 
-def _formats(texts: tuple[str, ...]) -> list[str]:
+def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
     found = [part.strip().lower() for text in texts for part in split_outside_brackets(text) if part.strip()]
     for kind in found:
         if kind not in get_args(plots.Format):
             raise OptionError(f"--format {kind}: expected {', '.join(get_args(plots.Format))}")
     if not found:
         raise OptionError("--format: found nothing, expected svg, png, html or json")
-    return list(dict.fromkeys(found))
+    return [kind for kind in get_args(plots.Format) if kind in found]
 
 
 def _cut(collection: RankedCollection, documents: int | None) -> RankedCollection:
