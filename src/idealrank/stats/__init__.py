@@ -8,16 +8,26 @@ from typing import Any
 
 _HOMES: dict[str, str] = {
     "Design": "design",
+    "HSD": "hsd",
     "Interval": "intervals",
+    "Letters": "compact_letters",
+    "adjust": "multiple",
     "difference_interval": "intervals",
+    "letters": "compact_letters",
     "mean_interval": "intervals",
+    "tukey_hsd": "hsd",
 }
 
 __all__ = [
+    "HSD",
     "Design",
     "Interval",
+    "Letters",
+    "adjust",
     "difference_interval",
+    "letters",
     "mean_interval",
+    "tukey_hsd",
 ]
 
 

@@ -1,0 +1,122 @@
+"""Groups of systems that cannot be told apart, as letters: two share a letter if and only if they do not differ."""
+
+import string
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import InputError
+
+_SIGNS = string.ascii_lowercase + string.ascii_uppercase
+
+
+@dataclass(frozen=True)
+class Letters:
+    """A compact letter display; see `letters`.
+
+    Parameters
+    ----------
+    groups : tuple of tuple of int
+        Runs that carry the first letter, the second, ...; best run first.
+    texts : tuple of str
+        The letters of each run, such as ``ab``; from the 53rd group on a letter is a number in brackets.
+    top : tuple of int
+        Runs that do not differ from the one with the highest mean, that one first.
+
+    Examples
+    --------
+    >>> found = letters(np.array([[False, True], [True, False]]), np.array([0.1, 0.9]))
+    >>> print(found)
+    a: 1
+    b: 0
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    texts: tuple[str, ...]
+    top: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{_sign(number)}: {' '.join(map(str, group))}" for number, group in enumerate(self.groups))
+
+
+def letters(differs: BoolArray, means: FloatArray) -> Letters:
+    """The compact letter display of pairwise decisions.
+
+    Insert and absorb: starting from one group of all, every pair that differs splits each group that holds both, and a group inside
+    another is dropped; a last sweep takes out of a group who is not needed there.
+
+    Parameters
+    ----------
+    differs : bool array, shape (runs, runs)
+        Whether two runs differ significantly; symmetric, False on the diagonal.
+    means : float64 array, shape (runs,)
+        Orders runs, and names the best.
+
+    Raises
+    ------
+    InputError
+        `differs` is not symmetric or has True on the diagonal, or the shapes do not fit.
+
+    References
+    ----------
+    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and Graphical
+    Statistics 13, 456-466.
+
+    Examples
+    --------
+    >>> differs = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool)  # only the first and the last
+    >>> letters(differs, np.array([0.3, 0.2, 0.1])).texts
+    ('a', 'ab', 'b')
+    """
+    decided, highs = np.asarray(differs, bool), np.asarray(means, np.float64)
+    n = highs.size
+    if highs.ndim != 1 or decided.shape != (n, n) or (decided != decided.T).any() or decided.diagonal().any():
+        raise InputError(f"differs of shape {decided.shape} for {n} means: expected (runs, runs), symmetric, with nothing on its diagonal")
+    order = np.argsort(-highs, kind="stable")
+    ranked = decided[np.ix_(order, order)]
+    masks = _sweep(_insert_and_absorb(ranked), n)
+    places = sorted(tuple(place for place in range(n) if mask >> place & 1) for mask in masks)
+    texts = [""] * n
+    for number, group in enumerate(places):
+        for place in group:
+            texts[order[place]] += _sign(number)
+    groups = tuple(tuple(int(order[place]) for place in group) for group in places)
+    top = tuple(int(order[place]) for place in range(n) if not ranked[0, place]) if n else ()
+    return Letters(groups, tuple(texts), top)
+
+
+def _sign(number: int) -> str:
+    return _SIGNS[number] if number < len(_SIGNS) else f"[{number + 1}]"
+
+
+def _insert_and_absorb(ranked: BoolArray) -> list[int]:
+    """The largest groups without a pair that differs, as bit masks over places."""
+    groups = [(1 << len(ranked)) - 1] if len(ranked) else []
+    for first, second in np.argwhere(np.triu(ranked)).tolist():
+        both = 1 << first | 1 << second
+        split = [group for group in groups if group & both == both]
+        groups = [group for group in groups if group & both != both]
+        halves = {half for group in split for half in (group & ~(1 << first), group & ~(1 << second))}
+        for half in sorted(halves, key=int.bit_count, reverse=True):
+            if not any(half & group == half for group in groups):
+                groups.append(half)
+    return groups
+
+
+def _sweep(groups: list[int], n: int) -> list[int]:
+    """Takes a run out of a group whose every pair with it stands in another group too."""
+    swept = list(groups)
+    for number in range(len(swept)):
+        for place in range(n):
+            if swept[number] >> place & 1 and _needless(place, number, swept):
+                swept[number] &= ~(1 << place)
+    return [group for group in swept if group]
+
+
+def _needless(place: int, number: int, groups: list[int]) -> bool:
+    beside = 0
+    for other, group in enumerate(groups):
+        if other != number and group >> place & 1:
+            beside |= group
+    return groups[number] & ~beside == 0
