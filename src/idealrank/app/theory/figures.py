@@ -73,7 +73,8 @@ def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
             raise OptionError(f"--format {kind}: expected {', '.join(get_args(plots.Format))}")
     if not found:
         raise OptionError("--format: found nothing, expected svg, png, html or json")
-    return [kind for kind in get_args(plots.Format) if kind in found]
+    known: dict[str, plots.Format] = {kind: kind for kind in get_args(plots.Format)}
+    return [known[kind] for kind in dict.fromkeys(found)]
 
 
 def _cut(collection: RankedCollection, documents: int | None) -> RankedCollection:
