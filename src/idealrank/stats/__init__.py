@@ -7,27 +7,39 @@ from importlib import import_module
 from typing import Any
 
 _HOMES: dict[str, str] = {
-    "Design": "design",
     "HSD": "hsd",
+    "Design": "design",
+    "EffectSizes": "effects",
     "Interval": "intervals",
     "Letters": "compact_letters",
+    "PairedTest": "paired",
     "adjust": "multiple",
     "difference_interval": "intervals",
+    "effect_sizes": "effects",
     "letters": "compact_letters",
     "mean_interval": "intervals",
+    "paired_t": "paired",
+    "sign_test": "paired",
     "tukey_hsd": "hsd",
+    "wilcoxon": "paired",
 }
 
 __all__ = [
     "HSD",
     "Design",
+    "EffectSizes",
     "Interval",
     "Letters",
+    "PairedTest",
     "adjust",
     "difference_interval",
+    "effect_sizes",
     "letters",
     "mean_interval",
+    "paired_t",
+    "sign_test",
     "tukey_hsd",
+    "wilcoxon",
 ]
 
 

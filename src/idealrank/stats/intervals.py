@@ -237,12 +237,18 @@ def _note(found: LinearMean, low: FloatArray, high: FloatArray, alternative: str
     if not found.df:
         return "one unit alone shows no variance"
     unbounded = (np.isinf(low) & (alternative != "less")) | (np.isinf(high) & (alternative != "greater"))
-    said = [_where("all values are equal", found.constant), _where("draws without variance leave a side open", unbounded)]
+    said = [in_columns("all values are equal", found.constant), in_columns("draws without variance leave a side open", unbounded)]
     return "; ".join(part for part in said if part)
 
 
-def _where(text: str, columns: BoolArray) -> str:
-    """The text, with the columns it is about where there are several."""
+def in_columns(text: str, columns: BoolArray) -> str:
+    """A text, with the columns it is about where there are several; empty where it is about none.
+
+    Examples
+    --------
+    >>> in_columns("equal", np.array([True, False, True])), in_columns("equal", np.array([True]))
+    ('equal in columns 0, 2', 'equal')
+    """
     if not columns.any():
         return ""
     at: Sequence[int] = np.flatnonzero(columns).tolist()

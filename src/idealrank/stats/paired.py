@@ -1,0 +1,290 @@
+"""Classical tests of a paired difference: Student's t, Wilcoxon's signed ranks, signs. Each with the interval that is its inversion."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, bdtrc, betaincinv, stdtr
+
+from idealrank.data.types import FloatArray
+from idealrank.stats.columns import chosen, design_of, figure, open_share, paired, refuse_design
+from idealrank.stats.design import Design
+from idealrank.stats.effects import deviations, in_units, outcomes
+from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, in_columns
+from idealrank.stats.linear import linear_mean
+from idealrank.stats.signed_ranks import SignedRanks
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTest:
+    """A test of b against a on the same queries: numbers for one column of values, arrays (measures,) for several.
+
+    Parameters
+    ----------
+    difference : float or float64 array
+        Mean of b less mean of a.
+    p : float or float64 array
+        How often at least such a result would be seen if there were no difference.
+    statistic : float or float64 array
+        t; the sum of the ranks of queries on which b is better; or the number of such queries.
+    estimate, low, high : float or float64 array
+        What the test is about, with the bounds that the same test has by inversion: the interval excludes `null` where
+        ``p <= 1 - level``. NaN where the test has no inversion.
+    about : str
+        "mean difference", "pseudo-median of the differences" or "share of wins among the queries that differ".
+    null : float
+        The value of `about` that is tested: 0, or 0.5 for a share.
+    level : float
+        Of the interval.
+    method : str
+        "t", "wilcoxon" or "sign".
+    alternative : str
+        "two-sided"; "greater" asks whether b is better, "less" whether it is worse.
+    effect : float or float64 array
+        d_z: the difference over the standard deviation of the differences.
+    wins, ties, losses : int or int64 array
+        Queries on which b is better than, equal to and worse than a.
+    n : int
+        Queries.
+    note : str
+        What was special. Empty otherwise.
+
+    Examples
+    --------
+    >>> print(paired_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9]))
+    b - a = 0.125, p = 0.194; mean difference 0.125 [-0.1137, 0.3637]; d_z 0.833; better on 2, equal on 2, worse on 0
+    (two-sided t test with 95 % interval, 4 queries)
+    """
+
+    difference: Any
+    p: Any
+    statistic: Any
+    estimate: Any
+    low: Any
+    high: Any
+    about: str
+    null: float
+    level: float
+    method: str
+    alternative: str
+    effect: Any
+    wins: Any
+    ties: Any
+    losses: Any
+    n: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        parts = (self.difference, self.p, self.estimate, self.low, self.high, self.effect, self.wins, self.ties, self.losses)
+        rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
+        lines = [
+            f"b - a = {difference:.4g}, p = {p:.3g}; {self.about} {estimate:.4g} [{low:.4g}, {high:.4g}]; d_z {effect:.3g}; "
+            f"better on {wins}, equal on {ties}, worse on {losses}"
+            for difference, p, estimate, low, high, effect, wins, ties, losses in rows
+        ]
+        note = f"; {self.note}" if self.note else ""
+        count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}"
+        return "\n".join([*lines, f"({self.alternative} {self.method} test with {100 * self.level:g} % interval, {count}{note})"])
+
+
+def paired_t(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+) -> PairedTest:
+    """Student's t test of the mean difference b - a over the same queries.
+
+    Parameters
+    ----------
+    a, b : array, shape (queries,) or (queries, measures)
+        Values of two systems, query by query; finite.
+    alternative : {"two-sided", "greater", "less"}
+        "greater" asks whether b is better.
+    level : float
+        Of the interval, between 0 and 1.
+    design : Design, optional
+        Weights, strata and clusters, honoured by the linearised variance; degrees of freedom are units less strata.
+
+    Returns
+    -------
+    PairedTest
+        For identical systems p is 1. Where all differences are equal and not 0, t is infinite and p 0: too few queries to believe it.
+
+    Raises
+    ------
+    InputError
+        The shapes differ, a value is not finite, the design is of another size, or a stratum has a single unit.
+    OptionError
+        An option is impossible; the message names it.
+
+    References
+    ----------
+    Student (1908), The probable error of a mean. Biometrika 6.
+
+    Examples
+    --------
+    >>> found = paired_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9], alternative="greater")
+    >>> round(found.p, 4), round(found.statistic, 4)
+    (0.0971, 1.6667)
+    """
+    first, second = paired(a, b)
+    interval = difference_interval(first, second, level=level, alternative=alternative, design=design)
+    used = design_of(design, first.shape[0])
+    columns = (second - first).reshape(used.n, -1)
+    found = linear_mean(columns, used)
+    statistic = in_units(found.mean, found.se)
+    p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
+    figures = (found.mean, p, statistic, found.mean, np.atleast_1d(interval.low), np.atleast_1d(interval.high))
+    return _test(first, columns, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
+
+
+def t_tail(statistic: FloatArray, df: int, alternative: str) -> FloatArray:
+    """The p value of a t statistic; 1 without degrees of freedom.
+
+    Examples
+    --------
+    >>> t_tail(np.array([0.0, 1.0]), 1, "two-sided").round(12)
+    array([1. , 0.5])
+    """
+    if not df:
+        return np.ones_like(statistic)
+    if alternative == "two-sided":
+        return np.asarray(2 * stdtr(df, -np.abs(statistic)), np.float64)
+    return np.asarray(stdtr(df, -statistic if alternative == "greater" else statistic), np.float64)
+
+
+def sign_test(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+) -> PairedTest:
+    """Whether b wins on more queries than it loses: exact, and blind to by how much.
+
+    Parameters
+    ----------
+    a, b, alternative, level
+        As for `paired_t`.
+    design : Design, optional
+        Must be plain: signs know no weights, strata or clusters.
+
+    Returns
+    -------
+    PairedTest
+        The interval is Clopper and Pearson's of the share of wins among the queries that differ. Ties are left out, and the note says
+        how many.
+
+    Raises
+    ------
+    InputError
+        The shapes differ or a value is not finite.
+    OptionError
+        The design is not plain, or an option is impossible.
+
+    References
+    ----------
+    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26.
+
+    Examples
+    --------
+    >>> found = sign_test([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.2, 0.3, 0.4, 0.5, 0.6, 0.6])
+    >>> found.p, found.note
+    (0.0625, 'ties left out: 1')
+    """
+    first, columns, used = _ranked("the sign test", a, b, alternative, level, design)
+    wins, ties, losses = outcomes(columns)
+    untied = wins + losses
+    low_tail, high_tail = np.asarray(bdtr(wins, untied, 0.5)), np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
+    p = {"two-sided": np.minimum(1, 2 * np.minimum(low_tail, high_tail)), "greater": high_tail, "less": low_tail}[alternative]
+    outside = (1 - level) / (2 if alternative == "two-sided" else 1)
+    with np.errstate(invalid="ignore"):
+        low = np.where((wins == 0) | (alternative == "less"), 0.0, betaincinv(wins, losses + 1, outside))
+        high = np.where((losses == 0) | (alternative == "greater"), 1.0, betaincinv(wins + 1, losses, 1 - outside))
+        share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
+    note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
+    figures = (columns.mean(axis=0), p, wins.astype(np.float64), share, low, high)
+    return _test(first, columns, used, figures, ("share of wins among the queries that differ", 0.5, level, "sign", alternative, note))
+
+
+def wilcoxon(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+) -> PairedTest:
+    """Wilcoxon's signed-rank test: whether the differences b - a lie symmetrically about 0.
+
+    Ranks are of all differences, zeros among them, whose ranks are then left out (Pratt). p is exact for at most 50 queries without
+    zeros and equal differences, else by the normal approximation, with the variance corrected for both.
+
+    Parameters
+    ----------
+    a, b, alternative, level
+        As for `paired_t`.
+    design : Design, optional
+        Must be plain: ranks know no weights, strata or clusters.
+
+    Returns
+    -------
+    PairedTest
+        The estimate is the median of all means of two differences (Hodges and Lehmann), the interval lies between two of those means.
+        With zeros or equal differences the test is not the inversion of an interval: the bounds are NaN, and the note says so.
+
+    Raises
+    ------
+    InputError
+        The shapes differ or a value is not finite.
+    OptionError
+        The design is not plain, or an option is impossible.
+
+    References
+    ----------
+    Pratt (1959), Remarks on zeros and ties in the Wilcoxon signed rank procedures. Journal of the American Statistical Association 54.
+    Cureton (1967), The normal approximation to the signed-rank sampling distribution when zero differences are present. Ibid. 62.
+
+    Examples
+    --------
+    >>> found = wilcoxon([0.1, 0.2, 0.3, 0.4, 0.5], [0.12, 0.23, 0.34, 0.45, 0.44])
+    >>> found.p, found.statistic, round(found.estimate, 12)
+    (0.625, 10.0, 0.03)
+    """
+    first, columns, used = _ranked("the signed-rank test", a, b, alternative, level, design)
+    ranks = SignedRanks.of(columns)
+    low, high = ranks.bounds(columns, level, alternative)
+    parts = [in_columns("normal approximation", ~ranks.exact), in_columns("zeros or ties, so no interval", ranks.tied)]
+    note = "; ".join(part for part in parts if part)
+    figures = (columns.mean(axis=0), ranks.p(alternative), ranks.positive, ranks.pseudo_median(columns), low, high)
+    return _test(first, columns, used, figures, ("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note))
+
+
+def _ranked(
+    test: str, a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float, design: Design | None
+) -> tuple[FloatArray, FloatArray, Design]:
+    """Values of a for their shape, differences as columns, and a plain design."""
+    refuse_design(test, design, "paired_t")
+    chosen("alternative", alternative, ALTERNATIVES)
+    open_share("level", level)
+    first, second = paired(a, b)
+    used = design_of(design, first.shape[0])
+    return first, (second - first).reshape(used.n, -1), used
+
+
+def _test(
+    like: FloatArray, columns: FloatArray, design: Design, figures: "tuple[Any, ...]", facts: tuple[str, float, float, str, str, str]
+) -> PairedTest:
+    difference, p, statistic, estimate, low, high = (figure(part, like) for part in figures)
+    about, null, level, method, alternative, note = facts
+    effect = figure(in_units(figures[0], deviations(columns, design)), like)
+    wins, ties, losses = (figure(count, like) for count in outcomes(columns))
+    return PairedTest(
+        difference=difference,
+        p=p,
+        statistic=statistic,
+        estimate=estimate,
+        low=low,
+        high=high,
+        about=about,
+        null=null,
+        level=level,
+        method=method,
+        alternative=alternative,
+        effect=effect,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        n=design.n,
+        note=note,
+    )
