@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, shown
 from idealrank.measures.measure import Measure, PerQuery
 
-AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
+Compute = TypeVar("Compute", bound=Callable[..., PerQuery])
 
 
 def too_large(measure: Measure) -> InputError:
@@ -45,7 +45,7 @@ def finite_sums(measure: Measure, sums: FloatArray) -> FloatArray:
     return sums
 
 
-def refuse_overflow(compute: Callable[[AnyMeasure, Judged], PerQuery]) -> Callable[[AnyMeasure, Judged], PerQuery]:
+def refuse_overflow(compute: Compute) -> Compute:
     """Let `compute` of a measure end in that error where any product or running sum on its way is beyond float64.
 
     Parameters
@@ -55,11 +55,11 @@ def refuse_overflow(compute: Callable[[AnyMeasure, Judged], PerQuery]) -> Callab
     """
 
     @wraps(compute)
-    def refusing(self: AnyMeasure, judged: Judged) -> PerQuery:
+    def refusing(self: Measure, judged: Judged) -> PerQuery:
         try:
             with np.errstate(over="raise"):
                 return compute(self, judged)
         except FloatingPointError:
             raise too_large(self) from None
 
-    return refusing
+    return cast("Compute", refusing)

@@ -4,7 +4,11 @@ Everything here is of plain arrays (queries, measures) and knows nothing of runs
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from idealrank.stats.design import Design
+    from idealrank.stats.intervals import Interval, difference_interval, mean_interval
 
 _HOMES: dict[str, str] = {
     "HSD": "hsd",

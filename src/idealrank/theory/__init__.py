@@ -5,7 +5,24 @@ package is for.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from idealrank.theory.canonical import canonical_scores
+    from idealrank.theory.distinguishability import Distinguishability, distinguish, distinguish_many
+    from idealrank.theory.estimates import YbarEstimate, estimate_ybar
+    from idealrank.theory.evidence import EvidenceRow
+    from idealrank.theory.expansions import Expansion, expansion
+    from idealrank.theory.feasible import Feasibility, feasibility
+    from idealrank.theory.gap import DefinitionGap, definition_gap
+    from idealrank.theory.growing import GrowingValues, growing_ndcg
+    from idealrank.theory.implied import Implied
+    from idealrank.theory.limits import Limit, limit
+    from idealrank.theory.monotone import MonotoneCheck
+    from idealrank.theory.pseudo import pseudo_expectation
+    from idealrank.theory.rankers import RankedCollection, paper_rankers, read_rankers
+    from idealrank.theory.relevance import RelevanceModel
+    from idealrank.theory.simulation import simulate, simulate_many
 
 _HOMES: dict[str, str] = {
     "DefinitionGap": "gap",

@@ -97,7 +97,7 @@ class Sample:
     def _gathered(self, score: FloatArray, code: IntArray, weight: FloatArray | None) -> Cells:
         count = np.bincount(code, weights=weight, minlength=score.size).astype(np.float64)
         held = [row.astype(np.float64) if weight is None else row * weight for row in self.reached]
-        return Cells(score, count, np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]))
+        return Cells(score, count, np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]).astype(np.float64))
 
     def resampled(self, rng: np.random.Generator, times: int) -> Iterator[Cells]:
         """Samples drawn with replacement: of queries where there are several, else of documents, which are then ranked anew."""
