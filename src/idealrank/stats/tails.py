@@ -1,0 +1,159 @@
+"""The n-th largest of very many streamed values, column by column, in memory that hardly grows with their number.
+
+A few draws say roughly where the n-th largest lies; a look at more of them keeps only what is near it, and counts what is above.
+The draws can be made again, so a look that missed (five standard errors: less than one in a million) is followed by another.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+
+# Called with a number of draws and a function of blocks (draws, columns); gives what the function made of each block, in order.
+# The same draws every time, and the first ones do not depend on their number.
+Stream: TypeAlias = "Callable[[int, Callable[[FloatArray], Seen]], Iterator[Seen]]"
+
+_PILOT = 4096  # draws of the first look, fewer for very many columns
+_PILOT_VALUES = 1 << 21
+_GROWTH = 16  # from one look to the next
+_ERRORS = 5.0  # standard errors of a rank on either side
+_HELD = 1 << 20  # values near the n-th largest before equal ones are counted instead of kept
+
+
+class Seen(NamedTuple):
+    """What one block adds: values near the n-th largest with their columns, and counts of others."""
+
+    above: IntArray
+    from_zero: IntArray
+    column: "np.ndarray[tuple[int], np.dtype[np.int32]]"
+    value: FloatArray
+
+
+class Tail(NamedTuple):
+    """The n-th largest value of each column, and how many values are 0 or larger."""
+
+    end: FloatArray
+    from_zero: IntArray
+
+
+def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int) -> Tail:
+    """The value at a rank from the top, exactly, of each column of a stream.
+
+    Parameters
+    ----------
+    stream : callable
+        See `Stream`; values may be infinite, not NaN.
+    rank : int
+        From 1, the largest, to `n_draws`.
+    n_draws, columns : int
+        Shape of all the values.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(1).random((100_000, 2))
+    >>> tail = nth_largest(lambda n, work: (work(values[i : min(i + 1000, n)]) for i in range(0, n, 1000)), 500, 100_000, 2)
+    >>> bool((tail.end == np.sort(values, axis=0)[-500]).all()), tail.from_zero.tolist()
+    (True, [100000, 100000])
+    """
+    low, high = np.full(columns, -np.inf), np.full(columns, np.inf)
+    for size in _first_looks(n_draws, columns):
+        expected = rank * size / n_draws
+        spread = _ERRORS * np.sqrt(expected * max(1 - expected / size, 0)) + 1
+        low, high = _Near.of(stream, size, low, high).bracket(expected - spread, expected + spread)
+    end = np.full(columns, np.nan)
+    near = _Near.of(stream, n_draws, low, high)
+    while True:
+        found = near.at(rank)
+        end = np.where(np.isnan(end), found, end)
+        missed = np.isnan(end)
+        if not missed.any():
+            return Tail(end, near.from_zero)
+        above = missed & (near.above >= rank)
+        low, high = np.where(above, high, np.where(missed, -np.inf, np.inf)), np.where(missed & ~above, low, np.inf)
+        near = _Near.of(stream, n_draws, low, high)
+
+
+def _first_looks(n_draws: int, columns: int) -> list[int]:
+    """How many draws each look before the last sees: always a small share of the next."""
+    pilot = min(_PILOT, max(256, _PILOT_VALUES // columns))
+    sizes = [n_draws]
+    while sizes[0] > 2 * pilot:
+        sizes.insert(0, max(pilot, -(-sizes[0] // _GROWTH)))
+    return sizes[:-1]
+
+
+class _Near:
+    """Values in [low, high) of each column, equal ones counted where there are many, and how many are above."""
+
+    def __init__(self, low: FloatArray, high: FloatArray) -> None:
+        self.low, self.high = low, high
+        self.above = np.zeros(low.size, np.int64)
+        self.from_zero = np.zeros(low.size, np.int64)
+        self._columns: list[IntArray] = []
+        self._values: list[FloatArray] = []
+        self._counts: list[IntArray] = []
+        self._held, self._most = 0, _HELD
+
+    @classmethod
+    def of(cls, stream: Stream, size: int, low: FloatArray, high: FloatArray) -> "_Near":
+        near = cls(low, high)
+        for seen in stream(size, near._look):
+            near.above += seen.above
+            near.from_zero += seen.from_zero
+            near._columns.append(seen.column.astype(np.int64))
+            near._values.append(seen.value)
+            near._counts.append(np.ones(seen.value.size, np.int64))
+            near._held += seen.value.size
+            if near._held > near._most:
+                near._count_equal()
+        near._count_equal()
+        return near
+
+    def _look(self, values: FloatArray) -> Seen:
+        above = values >= self.high
+        near = values >= self.low
+        near &= ~above
+        at = np.flatnonzero(near)
+        column = (at % self.low.size).astype(np.int32)
+        from_zero = np.count_nonzero(values >= 0, axis=0)
+        return Seen(np.count_nonzero(above, axis=0), from_zero, column, values.ravel()[at])
+
+    def _count_equal(self) -> None:
+        if not self._values:
+            return
+        column, value, count = np.concatenate(self._columns), np.concatenate(self._values), np.concatenate(self._counts)
+        order = np.lexsort((-value, column))
+        column, value, count = column[order], value[order], count[order]
+        first = np.ones(value.size, bool)
+        first[1:] = (column[1:] != column[:-1]) | (value[1:] != value[:-1])
+        starts = np.flatnonzero(first)
+        if starts.size:
+            count = np.add.reduceat(count, starts)
+        self._columns, self._values, self._counts = [column[starts]], [value[starts]], [count]
+        self._held = starts.size
+        self._most = max(_HELD, 2 * self._held)
+
+    def at(self, rank: float) -> FloatArray:
+        """The value at a rank of each column; infinity where it is above everything, NaN where it is not among those near."""
+        found = np.where(self.above >= rank, np.where(np.isposinf(self.high), np.inf, np.nan), np.nan)
+        if not self._values or not self._values[0].size:
+            return found
+        column, value, count = self._columns[0], self._values[0], self._counts[0]
+        first = np.searchsorted(column, np.arange(self.low.size))
+        reached = np.cumsum(count)
+        before = np.concatenate([[0], reached])[first]
+        wanted = rank - self.above
+        at = np.searchsorted(reached, before + wanted)
+        last = np.append(first[1:], value.size)
+        inside = (wanted > 0) & (at < last)
+        found[inside] = value[at[inside]]
+        return found
+
+    def bracket(self, best: float, worst: float) -> tuple[FloatArray, FloatArray]:
+        """A narrower [low, high) that holds the ranks from `best` to `worst` of these values."""
+        low, high = self.at(np.ceil(worst)), self.at(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf)
+        low = np.where(np.isnan(low), self.low, low)
+        high = np.where(np.isnan(high), self.high, np.nextafter(high, np.inf))
+        return low, high
