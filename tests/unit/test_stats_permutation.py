@@ -187,14 +187,16 @@ def test_p_is_uniform_where_there_is_no_difference() -> None:
 
 def test_what_cannot_be_tested_is_refused() -> None:
     for a, b in (([0.1], [0.1, 0.2]), ([], []), ([[[0.1]]], [[[0.1]]])):
-        with pytest.raises(ir.InputError, match="expected two of shape"):
+        with pytest.raises(ir.InputError, match="has shape"):
             permutation_test(a, b)
-    with pytest.raises(ir.InputError, match=r"query 1, measure 0: the values 0.2 and nan .* both values of every query"):
+    with pytest.raises(ir.InputError, match=r"b, query 1, column 0: value nan"):
         permutation_test([[0.1], [0.2]], [[0.1], [np.nan]])
-    with pytest.raises(ir.InputError, match="the design is of 3 queries, the values of 2"):
+    with pytest.raises(ir.InputError, match="a design of 3 queries for values of 2"):
         permutation_test([0.1, 0.2], [0.1, 0.2], design=Design.of(3))
-    with pytest.raises(ir.InputError, match="beyond float64"):
+    with pytest.raises(ir.InputError, match="is beyond float64"):
         p_of([1e308, 1e308, 1e308])
+    with pytest.raises(ir.InputError, match="is beyond float64"):
+        permutation_test([-1e308], [1e308])
     for options, message in (
         ({"alternative": "bigger"}, "expected one of two-sided, greater, less"),
         ({"level": 95}, "between 0 and 1"),

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
+from idealrank.stats.columns import chosen, design_of, figure, open_share, paired
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips
 from idealrank.stats.inversion import Alternative, Units, counted_rank
@@ -173,66 +174,32 @@ def permutation_test(
     >>> test.p.round(4).tolist(), test.low.round(3).tolist(), test.high.round(3).tolist()
     ([0.1151, 0.0013], [-0.051, 0.02], [0.006, 0.08])
     """
-    differences, design = _paired(a, b, design)
+    first, second = paired(a, b)
+    design = design_of(design, len(first))
     _check(alternative, level, null)
     asked = _Asked(whole_number("n_resamples", n_resamples), alternative, level, threads)
-    columns = differences.reshape(design.n, -1)
+    columns = _subtracted(first, second).reshape(design.n, -1)
     units = Units.of(columns - null, design)
     exact = units.n_nonzero <= MOST_UNITS
     found = _tested(units, exact, asked, rng)
     if null == 0 and alternative == "two-sided":
         same = units.n_nonzero == 0
         found = _Found(*(np.where(same, value, part) for value, part in zip((1.0, 0.0, 0.0), found, strict=True)))
-    shape: Any = differences.shape[1:]
-
-    def shaped(values: Any) -> Any:
-        return np.asarray(values).reshape(shape)[()]
-
-    return PermutationTest(
-        difference=shaped(design.mean(columns)),
-        p=shaped(found.p),
-        low=shaped(found.low + null),
-        high=shaped(found.high + null),
-        level=level,
-        n=design.n,
-        n_units=design.n_units,
-        n_nonzero=shaped(units.n_nonzero),
-        n_resamples=shaped(np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), asked.draws)),
-        exact=shaped(exact),
-        alternative=alternative,
-        null=null,
-    )
+    draws = np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), asked.draws)
+    numbers = (design.mean(columns), found.p, found.low + null, found.high + null)
+    difference, p, low, high = (figure(values, first) for values in numbers)
+    counts = (figure(values, first) for values in (units.n_nonzero, draws, exact))
+    return PermutationTest(difference, p, low, high, level, design.n, design.n_units, *counts, alternative, null)
 
 
-def _paired(a: Any, b: Any, design: Design | None) -> tuple[FloatArray, Design]:
-    """Differences b - a, and the design of their queries."""
-    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    if first.shape != second.shape or first.ndim not in {1, 2} or not first.size:
-        raise InputError(
-            f"values of shapes {first.shape} and {second.shape}: expected two of shape (queries,) or (queries, measures), "
-            "the same queries in the same order"
-        )
-    differences = second - first
-    wrong = ~np.isfinite(differences)
-    if wrong.any():
-        at = np.argwhere(wrong)[0].tolist()
-        where = f"query {at[0]}" + (f", measure {at[1]}" if len(at) > 1 else "")
-        raise InputError(
-            f"{where}: the values {first[tuple(at)]} and {second[tuple(at)]} have no finite difference; "
-            "a paired test needs both values of every query, so choose the queries, or their values, first"
-        )
-    if design is None:
-        return differences, Design.of(len(differences))
-    if design.n != len(differences):
-        raise InputError(f"the design is of {design.n} queries, the values of {len(differences)}; expected the same queries")
-    return differences, design
+def _subtracted(first: FloatArray, second: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):  # said by what needs their sum
+        return second - first
 
 
 def _check(alternative: str, level: float, null: float) -> None:
-    if alternative not in _ALTERNATIVES:
-        raise OptionError(f"alternative={alternative!r}: expected one of {', '.join(_ALTERNATIVES)}")
-    if not 0 < level < 1:
-        raise OptionError(f"level={level!r}: expected a number between 0 and 1, 0.95 for 95 %")
+    chosen("alternative", alternative, _ALTERNATIVES)
+    open_share("level", level)
     if not np.isfinite(null):
         raise OptionError(f"null={null!r}: expected a finite difference")
 
