@@ -188,8 +188,9 @@ def permutation_test(
     draws = np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), asked.draws)
     numbers = (design.mean(columns), found.p, found.low + null, found.high + null)
     difference, p, low, high = (figure(values, first) for values in numbers)
-    counts = (figure(values, first) for values in (units.n_nonzero, draws, exact))
-    return PermutationTest(difference, p, low, high, level, design.n, design.n_units, *counts, alternative, null)
+    n_nonzero, n_draws, is_exact = (figure(values, first) for values in (units.n_nonzero, draws, exact))
+    sizes = (design.n, design.n_units)
+    return PermutationTest(difference, p, low, high, level, *sizes, n_nonzero, n_draws, is_exact, alternative, null)
 
 
 def _subtracted(first: FloatArray, second: FloatArray) -> FloatArray:
