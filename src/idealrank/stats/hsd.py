@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
+from idealrank.stats.columns import open_share
 from idealrank.stats.compact_letters import Letters, letters
 from idealrank.stats.studentized import range_quantile, range_sf
-from idealrank.stats.tables import share, table_of
+from idealrank.stats.tables import table_of
 
 _ROUNDING = 1e-12  # of the largest value: differences below are rounding
 
@@ -108,7 +109,8 @@ def tukey_hsd(values: Any, *, level: float = 0.95) -> HSD:
     >>> found.p[0].round(4).tolist(), found.letters().texts
     ([1.0, 0.0737, 0.0003], ('b', 'b', 'a'))
     """
-    table, chance = table_of(values), share("level", level)
+    open_share("level", level)
+    table = table_of(values)
     n, runs = table.shape
     means = table.mean(axis=0)
     difference = means - means[:, None]
@@ -119,12 +121,12 @@ def tukey_hsd(values: Any, *, level: float = 0.95) -> HSD:
     degrees = (n - 1) * (runs - 1)
     mean_square = float((residuals**2).sum()) / degrees
     error = math.sqrt(mean_square / n)
-    critical = range_quantile(chance, runs, degrees)
+    critical = range_quantile(level, runs, degrees)
     p = _p_values(difference, error, runs, degrees)
     same = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
     width = np.where(same == same[:, None], 0.0, critical * error)
     p[same == same[:, None]] = 1.0
-    return HSD(n, chance, means, mean_square, degrees, critical, difference, p, difference - width, difference + width)
+    return HSD(n, level, means, mean_square, degrees, critical, difference, p, difference - width, difference + width)
 
 
 def _p_values(difference: FloatArray, error: float, runs: int, degrees: int) -> FloatArray:

@@ -33,24 +33,6 @@ def table_of(values: Any, *, axes: tuple[str, ...] = ("queries", "runs"), least:
     return table
 
 
-def share(name: str, value: float) -> float:
-    """An option strictly between 0 and 1, such as a level or a power.
-
-    Raises
-    ------
-    OptionError
-        It is not.
-
-    Examples
-    --------
-    >>> share("level", 0.95)
-    0.95
-    """
-    if not 0 < value < 1:
-        raise OptionError(f"{name}={value!r}: expected a number between 0 and 1, such as 0.95 for a level or 0.05 for alpha")
-    return float(value)
-
-
 def above_zero(name: str, value: float) -> float:
     """An option that is a finite number above 0.
 
