@@ -13,8 +13,9 @@ from idealrank.coverage import Coverage
 from idealrank.data.joining import Judgments, join, tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
+from idealrank.data.tabular import frame_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
-from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
+from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
 from idealrank.measured import Measured, measure_lists, measure_parts, splits
 from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
@@ -165,15 +166,9 @@ class Evaluation:
         >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).to_frame("polars").columns
         ['query', 'AP']
         """
-        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
-
         columns: dict[str, Any] = {"query": list(self.queries)}
         columns |= {str(measure): self.values[:, i] for i, measure in enumerate(self.measures)}
-        try:
-            return narwhals.from_dict(columns, backend=backend).to_native()
-        except (ImportError, TypeError, ValueError) as error:
-            reason = str(error).partition("\n")[0]
-            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+        return frame_of(columns, backend)
 
     def merge(self, other: "Evaluation") -> "Evaluation":
         """The evaluation of both parts of a collection that was split by query.

@@ -10,8 +10,9 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.pairs import Pairs, join
 from idealrank.data.run import Run
+from idealrank.data.tabular import frame_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation import InputRecord
 from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
@@ -122,15 +123,9 @@ class Overlap:
         >>> ir.overlap({"q": ["a"]}, {"q": ["a"]}, "RBO").to_frame("polars").columns
         ['query', 'common', 'RBO']
         """
-        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
-
         columns: dict[str, Any] = {"query": list(self.queries), "common": self.common}
         columns |= {str(measure): self.values[:, i] for i, measure in enumerate(self.measures)}
-        try:
-            return narwhals.from_dict(columns, backend=backend).to_native()
-        except (ImportError, TypeError, ValueError) as error:
-            reason = str(error).partition("\n")[0]
-            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+        return frame_of(columns, backend)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betaincinv
 
+from idealrank.data.tabular import frame_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike
@@ -111,18 +112,12 @@ class Distinguishability:
         >>> distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1).to_frame("polars").columns[:4]
         ['size', 'a_better', 'a_better_low', 'a_better_high']
         """
-        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
-
         columns: dict[str, Any] = {"size": self.sizes}
         for name in _COLUMNS:
             ends = self.interval(name)
             columns |= {name: self.share(name), f"{name}_low": ends[:, 0], f"{name}_high": ends[:, 1]}
         columns["last_decade"] = self.last_decade
-        try:
-            return narwhals.from_dict(columns, backend=backend).to_native()
-        except (ImportError, TypeError, ValueError) as error:
-            reason = str(error).partition("\n")[0]
-            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+        return frame_of(columns, backend)
 
     def __str__(self) -> str:
         a, b = self.names
