@@ -177,6 +177,8 @@ def test_frames_have_a_row_for_each_size() -> None:
         (lin, mild, {"sizes": [0]}, OptionError, "n=0"),
         (lin, mild, {"runs": 0}, OptionError, "runs=0"),
         (lin, mild, {"level": 1.0}, OptionError, "level=1.0"),
+        (lin, mild, {"names": ("x",)}, OptionError, "names="),
+        (lin, mild, {"names": "ab"}, OptionError, "names='ab'"),
         (lin, mild, {"rng": "x"}, OptionError, "rng='x'"),
     ],
 )

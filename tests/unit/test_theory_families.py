@@ -121,6 +121,7 @@ def test_a_model_of_relevance() -> None:
         ({1: lambda s: 0.7, 2: lambda s: 0.7}, {}, "sum to 1.4"),
         ({0: lambda s: 0.7}, {}, "expected grades above 0"),
         ({}, {}, "at least one grade"),
+        ({grade: lambda s: 0.001 for grade in range(1, 257)}, {}, "found 256 grades, expected at most 255"),
         (lambda s: s, {"points": [1.0]}, "between 0 and 1"),
         (lambda s: s * np.nan, {}, "expected chances from 0 to 1"),
     ],

@@ -148,6 +148,7 @@ def test_text_of_a_result_names_everything() -> None:
         ("nonsense", {}, "expected log2"),
         ("log2", {"cutoff": "-3"}, "expected a whole number from 1 on"),
         ("log2", {"largest": 99}, "largest=99"),
+        ("log2", {"largest": "1000"}, "largest='1000'"),
         (lambda rank: -1.0 / rank, {}, "gave -1 for rank 1"),
         (lambda rank: 0.0 * rank, {}, "no weight"),
     ],

@@ -1,6 +1,7 @@
 """NDCG of growing lists: every value is that of the list as it is at that length."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -135,9 +136,19 @@ def test_a_file_of_ones_own_is_read_with_its_names(tmp_path: Path) -> None:
         ({"grades": [[-1, 0]], "a": [[1, 2]]}, "at least 0"),
         ({"grades": [1, 0], "a": [1, 2], "offsets": [0, 3]}, "offsets"),
         ({"grades": [1, 0], "a": [1, 2], "offsets": [0, 0, 2]}, "offsets"),
-        ({"grades": [[1, 0]], "a": [[1, 2]], "about": "{"}, "about|Expecting"),
+        ({"grades": [[1, 0]], "a": [[1, 2]], "about": "{"}, "JSON object"),
+        ({"grades": [[1, 0]], "a": [[1, 2]], "about": "[" * 100_000}, "JSON object"),
+        ({"grades": [[1, 0]], "a": [[1, 2]], "about": '{"rankers": {"a": 5}}'}, "object of names"),
+        ({"grades": [[1, 0]], "a": [[1, 2]], "about": '{"rankers": {"a": ["x"]}}'}, "object of names"),
+        ({"grades": [[1, 0]], "a": [[1, 2]], "b": [[2, 1]], "about": '{"rankers": {"a": "b"}}'}, "2 rankers with 1 names"),
+        ({"grades": [[[1, 0]]], "a": [[[1, 2]]]}, "one dimension"),
+        ({"grades": 1, "a": 1}, "one dimension"),
+        ({"grades": [1, 0], "a": [1, 2], "offsets": [[0, 2]]}, "offsets: .*one dimension"),
+        ({"grades": [1, 0], "a": [1, 2], "offsets": [0, 1.5, 2]}, "offsets: .*whole numbers"),
+        ({"grades": [1, 0], "a": [1, 2], "offsets": ["a", "b"]}, "offsets: .*numbers"),
+        ({"grades": [[1, 0]], "a": [[1j, 2]]}, "complex"),
         ({"grades": [[1, 0]], "a": [[1, 2]], "about": "[]"}, "JSON object"),
-        ({"grades": [["x", "y"]], "a": [["x", "y"]]}, "could not convert"),
+        ({"grades": [["x", "y"]], "a": [["x", "y"]]}, "expected numbers"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_with_its_name(arrays: dict, said: str, tmp_path: Path) -> None:
@@ -153,6 +164,28 @@ def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) ->
         read_rankers(tmp_path / "bad.npz")
     with pytest.raises(InputError, match="cannot be read"):
         read_rankers(tmp_path / "none.npz")
+
+
+def test_other_files_of_numpy_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "one.npy", np.eye(2))
+    with pytest.raises(InputError, match=r"numpy\.savez"):
+        read_rankers(tmp_path / "one.npy")
+    np.savez(tmp_path / "notes.npz", grades=[[1, 0]], a=[[1, 2]])
+    with zipfile.ZipFile(tmp_path / "notes.npz", "a") as archive:
+        archive.writestr("notes.txt", "no array")
+    with pytest.raises(InputError, match=r"notes\.npz: notes\.txt: .*expected numbers"):
+        read_rankers(tmp_path / "notes.npz")
+
+
+def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple:
+            return (Path.touch, (tmp_path / "sprung",))
+
+    np.savez(tmp_path / "trap.npz", grades=[[1]], a=np.array([[Trap()]], object))
+    with pytest.raises(InputError, match=r"numpy\.savez"):
+        read_rankers(tmp_path / "trap.npz")
+    assert not (tmp_path / "sprung").exists()
 
 
 def test_a_collection_of_short_lists_has_none_of_many_documents() -> None:

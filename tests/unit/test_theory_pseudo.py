@@ -181,6 +181,7 @@ def test_sequences_and_numbers_of_any_size() -> None:
     assert isinstance(found, np.ndarray)
     assert found.tolist() == [pseudo_expectation(logistic, n) for n in (10, 1e2, np.int64(1000))]
     assert pseudo_expectation(logistic, np.array([100])).shape == (1,)
+    assert pseudo_expectation(logistic, np.array(100)) == pseudo_expectation(logistic, 100)
     assert 1 - pseudo_expectation(logistic, 10**1000) == pytest.approx(limit(logistic).rate_constant / math.log(10**1000), rel=1e-3)
     for discount, cutoff in (("zipf(0.5)", "0.2n"), ("linear", None), ("jarvelin(10)", "0.2n"), ("zipf(1)", "sqrt(n)")):
         value = limit(logistic, discount=discount, cutoff=cutoff).value
@@ -193,6 +194,7 @@ def test_sequences_and_numbers_of_any_size() -> None:
     [
         (1, {}, "n=1: expected a whole number of documents, at least 2"),
         (2.5, {}, "n=2.5"),
+        ("10", {}, "n='10'"),
         (math.inf, {}, "n=inf"),
         ([10, 0], {}, "n=0"),
         (10, {"discount": lambda rank: 1 / rank}, "needs the integral of the discount"),

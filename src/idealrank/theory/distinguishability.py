@@ -278,6 +278,8 @@ def distinguish_many(
     pairs, runs = weighings(measures), whole_number("runs", runs)
     if not 0 < level < 1:
         raise OptionError(f"level={level}: expected a number between 0 and 1, as 0.95")
+    if np.shape(names) != (2,):
+        raise OptionError(f"names={names!r}: expected what a and b are called, as ('a', 'b')")
     rivals = _rivals(a, b, labels, points, gain)
     checked = _checked_sizes(sizes, rivals.documents)
     tables = [tables_of(pairs, size) for size in checked.tolist()]

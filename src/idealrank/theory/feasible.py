@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
+from idealrank.stats.randomness import whole_number
 from idealrank.theory.decay import Decay, Growth, decay_of, growth_of
 from idealrank.theory.evidence import EvidenceRow, evidence_of, evidence_text, resemblance
 
@@ -130,8 +130,7 @@ def feasibility(
     >>> feasibility(lambda rank: rank**-0.5).verdict
     'undecided'
     """
-    if not largest >= 100:
-        raise OptionError(f"largest={largest!r}: expected a rank from 100 on")
+    largest = whole_number("largest", largest, 100)
     decay, growth = decay_of(discount), growth_of(cutoff)
     if growth.kind == "constant":
         return _constant(decay, growth, largest)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import overload
+from typing import cast, overload
 
 import numpy as np
 
@@ -85,7 +85,8 @@ def pseudo_expectation(
     Returns
     -------
     float, or float64 array, shape (len(n),)
-        To about 1e-13 for a smooth ybar, whatever n.
+        To about 1e-13 for a smooth ybar, whatever n. It is a mean only but for terms that vanish as n grows: of a handful of documents
+        it can be above 1.
 
     Raises
     ------
@@ -115,9 +116,10 @@ def pseudo_expectation(
         )
     if not model.steps:
         raise OptionError("ybar is 0 everywhere: without relevant documents NDCG is 0/0; expected p > 0")
-    if isinstance(n, (Sequence, np.ndarray)):
-        return np.array([_value(model, decay, growth, _length(each), corrected=corrected) for each in n], np.float64)
-    return _value(model, decay, growth, _length(n), corrected=corrected)
+    if np.ndim(n):
+        lengths = [_length(each) for each in cast("Sequence[int]", n)]
+        return np.array([_value(model, decay, growth, each, corrected=corrected) for each in lengths], np.float64)
+    return _value(model, decay, growth, _length(cast("int", n)), corrected=corrected)
 
 
 def _length(n: int | float) -> int:

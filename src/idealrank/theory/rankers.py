@@ -1,6 +1,7 @@
 """Queries whose documents came one after another, judged, and what several rankers make of them."""
 
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -10,6 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from idealrank.data.lists import as_numbers
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError
 
@@ -145,9 +147,9 @@ def read_rankers(path: "str | Path") -> RankedCollection:
 
 def _from_npz(file: IO[bytes], name: str) -> RankedCollection:
     try:
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
-    except (ValueError, BadZipFile, EOFError, AttributeError):
+        stored = np.load(file, allow_pickle=False)
+        arrays = {key: stored[key] for key in stored.files}
+    except (ValueError, AttributeError, EOFError, RuntimeError, BadZipFile, zlib.error):
         raise InputError(
             f"{name}: found no archive of NumPy arrays, expected what numpy.savez(file, grades=..., mine=...) writes"
         ) from None
@@ -155,23 +157,39 @@ def _from_npz(file: IO[bytes], name: str) -> RankedCollection:
         raise InputError(f"{name}: found arrays {', '.join(arrays) or 'none'}, expected {_GRADES}, and one of scores for each ranker")
     try:
         return _collection(arrays)
-    except (InputError, ValueError, TypeError) as error:
+    except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
 
 def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
-    about = json.loads(str(arrays.pop(_ABOUT))) if _ABOUT in arrays else {}
-    if not isinstance(about, dict) or not isinstance(about.get("rankers", {}), dict):
-        raise InputError(f"{_ABOUT}: expected a JSON object, its rankers an object of names")
+    about = _about(arrays.pop(_ABOUT, None))
+    arrays = {name: as_numbers(name, values) for name, values in arrays.items()}
     offsets, grades = arrays.pop(_OFFSETS, None), arrays.pop(_GRADES)
+    if grades.ndim not in (1, 2):
+        raise InputError(f"{_GRADES}: found shape {grades.shape}, expected (n_queries, n_documents), or one dimension")
+    if offsets is not None and grades.ndim != 1:
+        raise InputError(f"{_GRADES}: found shape {grades.shape} beside offsets, expected one dimension")
     if offsets is None:
         queries, documents = grades.shape if grades.ndim == 2 else (1, grades.size)
         offsets = np.arange(queries + 1) * documents
-    elif grades.ndim != 1:
-        raise InputError(f"{_GRADES}: found shape {grades.shape} beside offsets, expected one dimension")
+    elif offsets.ndim != 1 or offsets.dtype.kind != "i":
+        raise InputError(f"{_OFFSETS}: found shape {offsets.shape} of {offsets.dtype}, expected whole numbers in one dimension")
     for name, values in arrays.items():
         if values.shape != grades.shape:
             raise InputError(f"{name}: found shape {values.shape}, expected that of {_GRADES}, {grades.shape}")
     labels = about.get("rankers", {})
-    scores = {labels.get(name, name): np.asarray(values, np.float64).ravel() for name, values in arrays.items()}
-    return RankedCollection(np.asarray(grades, np.float64).ravel(), scores, np.asarray(offsets, np.int64), about)
+    scores = {labels.get(name, name): values.astype(np.float64).ravel() for name, values in arrays.items()}
+    if len(scores) < len(arrays):
+        raise InputError(f"{_ABOUT}: found {len(arrays)} rankers with {len(scores)} names, expected names that differ")
+    return RankedCollection(grades.astype(np.float64).ravel(), scores, offsets.astype(np.int64), about)
+
+
+def _about(stored: AnyArray | None) -> dict[str, Any]:
+    try:
+        about = {} if stored is None else json.loads(str(stored))
+    except (ValueError, RecursionError):
+        about = None
+    labels = about.get("rankers", {}) if isinstance(about, dict) else None
+    if not isinstance(about, dict) or not isinstance(labels, dict) or not all(isinstance(label, str) for label in labels.values()):
+        raise InputError(f"{_ABOUT}: expected a JSON object, its rankers an object of names")
+    return about

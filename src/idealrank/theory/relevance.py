@@ -16,6 +16,7 @@ Chance: TypeAlias = Callable[[FloatArray], FloatArray]
 ModelLike: TypeAlias = "RelevanceModel | Chance | Mapping[float, Chance]"
 
 _GRID = np.linspace(0.0, 1.0, 257)
+_MOST_GRADES = 255  # levels of simulated lists are bytes, 0 being no relevance
 _SLACK = 1e-9  # what rounding may take a chance beyond 0 and 1
 
 
@@ -64,7 +65,7 @@ class RelevanceModel:
         InputError
             A function is not vectorised, or gives what is no chance, or the chances of all grades sum to more than 1.
         OptionError
-            Grades or gains are not above 0, or two grades have one gain; or the points are not in (0, 1).
+            Grades or gains are not above 0, or more than 255, or two grades have one gain; or the points are not in (0, 1).
         """
         if isinstance(ybar, RelevanceModel):
             return ybar
@@ -73,6 +74,8 @@ class RelevanceModel:
         gains = tuple(value for value, _ in worth)
         if not gains or len(set(gains)) < len(gains):
             raise OptionError(f"gains {gains}: expected a different one for each grade, and at least one grade")
+        if len(gains) > _MOST_GRADES:
+            raise OptionError(f"found {len(gains)} grades, expected at most {_MOST_GRADES}; round them to fewer")
         model = cls(gains, tuple(chance for _, chance in worth), _checked_points(points))
         model._check()
         return model
