@@ -34,6 +34,8 @@ COMMANDS = {
     "limits-graded": "theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2 --discount log2 --cutoff all,0.3n",
     "limits-jump-json": "theory limits --ybar 0:0.1,0.8:0.2,0.8:0.9,1:0.9 --format json --discount log2,[1,0.5] --cutoff 0.2n --n 1000",
     "limits-csv": "theory limits --ybar s^2 --discount log2 --n 10,10^3 --format csv",
+    "limits-certain": "theory limits --ybar s^2 --discount log2 --cutoff 10",
+    "limits-certain-json": "theory limits --ybar 0.5-0.5s --discount 'geometric(2)' --cutoff all --n 10 --format json",
     "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --n 100 --resamples 30",
     "error-limits-both": "theory limits qrels.txt bm25.run --ybar s",
     "error-limits-other-queries": "theory limits qrels.txt stray.txt",
@@ -62,6 +64,8 @@ COMMANDS = {
     "error-no-format": "theory figures --out x --format ,",
     "error-figure": "theory figures --out x --figure 5",
     "error-no-data": "theory figures --out x --data none.npz",
+    "error-out": "theory figures --out qrels.txt --figure 1",
+    "error-documents": "theory figures --out x --figure 1 --documents 9000",
     "error-data": "theory figures --out x --data qrels.txt",
     "error-unknown": "theory figure",
 }

@@ -233,9 +233,10 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
         hint = "; for one query id per item pass qid=" if sizes.size == n else ""
         if sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes < 0).any():
             raise InputError(f"group: found the size {sizes.min()}, expected 0 or more")
-        raise InputError(
-            f"group: found sizes that add up to {sizes.sum() if sizes.dtype.kind in 'iuf' else '?'}, expected {n}, one per item{hint}"
-        )
+        if sizes.dtype.kind not in "iuf":
+            hint = "; options such as ties= are passed by name" if sizes.ndim == 0 else hint
+            raise InputError(f"group: found {sizes.ravel().tolist()[0]!r}, expected sizes of lists: whole numbers that add up to {n}{hint}")
+        raise InputError(f"group: found sizes that add up to {sizes.sum()}, expected {n}, one per item{hint}")
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 

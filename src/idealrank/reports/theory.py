@@ -52,7 +52,7 @@ class LimitRow:
     told : Limit or None
         Conditions and rate of the limit.
     why_not : str
-        Where there is no limit, why.
+        Where there is no limit, why; where there is one that no theorem states, why there is.
     means : tuple of Ended or None
         Its mean at each list length; None where there is no formula.
     """
@@ -175,13 +175,19 @@ def _limits_record(rows: Sequence[LimitRow], sizes: Sequence[int], model: Releva
         return {
             "measure": row.measure, "discount": row.discount, "cutoff": row.cutoff or None,
             "limit": row.limit and row.limit.record(), "theorem": row.theorem,
-            "conditions": list(row.told.conditions) if row.told else [], "rate": row.told.rate if row.told else None,
-            "why_not": row.why_not or None,
+            "conditions": _conditions(row), "rate": row.told.rate if row.told else None,
+            "why_not": row.why_not if row.limit is None else None,
             "means": {str(size): mean and mean.record() for size, mean in zip(sizes, row.means, strict=True)},
         }  # fmt: skip
 
     told = {"name": name, "relevant": Ended(model.share).record(), "at_top": Ended(model.at_top).record(), "gains": list(model.gains)}
     return {"version": __version__, "schema": SCHEMA, "model": told, "limits": [record(row) for row in rows]}
+
+
+def _conditions(row: LimitRow) -> list[str]:
+    if row.told:
+        return list(row.told.conditions)
+    return [row.why_not] if row.limit else []
 
 
 def _limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
@@ -192,12 +198,12 @@ def _limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: Relevan
     body = [[row.measure, _shown(row.limit, "none"), row.theorem, *(_shown(mean, "-") for mean in row.means)] for row in rows]
     yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2)))
     yield "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists of that length\n"
-    why: dict[str, list[str]] = {}
+    why: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        if row.limit is None:
-            why.setdefault(row.why_not, []).append(row.measure)
-    for reason, measures in why.items():
-        yield _filled(f"{', '.join(measures)}: {reason}", "none", "    ")
+        if row.why_not:
+            why.setdefault((row.why_not, "none" if row.limit is None else "note"), []).append(row.measure)
+    for (reason, label), measures in why.items():
+        yield _filled(f"{', '.join(measures)}: {reason}", label, "    ")
     if len(rows) == 1 and rows[0].told:
         yield "".join(f"{line}\n" for line in str(rows[0].told).splitlines()[1:])
 

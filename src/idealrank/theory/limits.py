@@ -68,9 +68,9 @@ class Limit:
 
 def limit(
     ybar: ModelLike,
-    *,
     discount: DiscountLike = "log2",
     cutoff: "int | str | RelativeCutoff | None" = None,
+    *,
     points: Iterable[float] = (),
     gain: GainLike = "linear",
 ) -> Limit:

@@ -87,7 +87,7 @@ class RankedCollection:
         """
         long = np.flatnonzero(self.lengths >= n)
         if n < 1 or not long.size:
-            raise InputError(f"found lists of {self.lengths.min()} to {self.lengths.max()} documents, expected one of at least {n}")
+            raise InputError(f"found {self.lengths.max():,} documents in the longest list, expected at least {n:,}; ask for fewer")
         kept = (self.offsets[long][:, None] + np.arange(n)).ravel()
         scores = {name: values[kept] for name, values in self.scores.items()}
         return RankedCollection(self.grades[kept], scores, np.arange(long.size + 1, dtype=np.int64) * n, self.about)

@@ -25,7 +25,7 @@ Examples:
 @options.layout
 @shared.output
 def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
-    r"""Say whether NDCG with a discount and a cutoff can tell rankers apart on one query whose list grows.
+    """Say whether NDCG with a discount and a cutoff can tell rankers apart on one query whose list grows.
 
     \b
     feasible    NDCG settles, and so does which of two rankers is ahead
@@ -33,7 +33,7 @@ def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], 
     infeasible  it does not settle: chance decides for ever
 
     More queries help where more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
-    """
+    """  # noqa: D301  (click's mark is the backspace itself)
     pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]
     output.write(theory.feasibility_report([options.measure_text(pair) for pair in pairs], found, layout), output_path)

@@ -8,7 +8,7 @@ import numpy as np
 
 from idealrank.app import output
 from idealrank.app.progress import Count, Watch
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
 from idealrank.measures.texts import split_outside_brackets
 from idealrank.reports import plots
 from idealrank.reports.theory_figures import FIGURES, Curves, PaperFigure, figure_spec
@@ -58,12 +58,22 @@ def figures(*, folder: str, format_texts: tuple[str, ...], numbers: tuple[int, .
     watch = Watch()
     chosen = [FIGURES[number] for number in dict.fromkeys(numbers)] or list(FIGURES.values())
     collection = _cut(paper_rankers() if data is None else read_rankers(data), documents)
+    _make(Path(folder))
     curves = watch.count("figures", lambda tell: curves_of(collection, chosen, _source(collection, data), tell))
     written = []
     for kind in kinds:
         specs = {f"figure-{figure.number}": figure_spec(figure, curve, interactive=kind == "html") for figure, curve in curves}
         written += watch.run(kind, lambda _, kind=kind, specs=specs: _write(specs, Path(folder), kind))  # type: ignore[misc]
     output.write((f"{path}\n" for path in written), None)
+
+
+def _make(folder: Path) -> None:
+    """The folder, before anything is computed for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if folder.is_file() else error.strerror or str(error)
+        raise InputError(f"--out {folder}: found no folder and none can be made: {why}; give another name") from None
 
 
 def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
@@ -80,7 +90,10 @@ def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
 def _cut(collection: RankedCollection, documents: int | None) -> RankedCollection:
     """Lists of one length: the mean over queries is then over the same queries at every n."""
     half = int(np.sort(collection.lengths)[collection.n_queries // 2])
-    return collection.at_least(documents or half)
+    try:
+        return collection.at_least(documents or half)
+    except InputError as error:
+        raise OptionError(f"--documents {documents}: {error}") from None
 
 
 def _source(collection: RankedCollection, data: str | None) -> str:

@@ -22,6 +22,10 @@ from idealrank.theory.relevance import RelevanceModel
 
 _DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))
 _SIZES = ("100", "10_000", "1e6")
+_CERTAIN = (
+    "a few documents at the top decide, and there the relevance of a document is certain in the end, so that NDCG settles all the same: "
+    "Theorem 10 is about chances strictly between 0 and 1 at the very top."
+)
 _EPILOG = """\
 Examples:
 
@@ -85,7 +89,7 @@ def limits(
     come with intervals. They are about longer lists of such documents under such queries.
     """
     if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
-        raise click.UsageError(f"found {len(runs)} files and {len(texts)} times --ybar, expected --ybar MODEL, or the files QRELS RUN")
+        raise click.UsageError(f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS RUN")
     pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = options.list_sizes(size_texts or _SIZES, "--n")
     watch = Watch()
@@ -104,6 +108,12 @@ def limits(
 
     rows = watch.count("limits", work)
     output.write(theory.limits_report(rows, sizes, ranker.model, ranker.text, layout), output_path)
+
+
+def _given(runs: Sequence[str], texts: Sequence[str]) -> str:
+    """What stands on the command line, in words."""
+    named = f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})" if runs else ""
+    return " and ".join(part for part in (named, "--ybar" if texts else "") if part) or "neither --ybar nor files"
 
 
 class _Ranker(Protocol):
@@ -187,6 +197,9 @@ def _row(ranker: _Ranker, pair: options.Pair, sizes: Sequence[int]) -> LimitRow:
         verdict = feasibility(discount, cutoff)
         if verdict.verdict != "infeasible":
             raise
+        certain = ranker.model.at_top / ranker.model.gains[0]
+        if isinstance(ranker, Typed) and certain in {0.0, 1.0}:
+            return LimitRow(*names, Ended(certain), f"not {verdict.theorem}", None, _CERTAIN, means)
         return LimitRow(*names, None, verdict.theorem, None, verdict.reason, means)
     return LimitRow(*names, ranker.limit(pair), told.theorem, told, "", means)
 
