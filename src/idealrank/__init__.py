@@ -64,10 +64,12 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
+    from idealrank.verdict import Comparison, compare, with_companions
 
 _HOMES = {
     "Advice": "advice",
     "AssessorQrels": "data.assessors",
+    "Comparison": "verdict",
     "Convention": "conventions",
     "Coverage": "coverage",
     "DifferenceSplit": "reconciliation",
@@ -94,6 +96,7 @@ _HOMES = {
     "Reconciliation": "reconciliation",
     "Run": "data.run",
     "advise": "inquiry",
+    "compare": "verdict",
     "dcg": "api",
     "evaluate": "api",
     "explain": "inquiry",
@@ -111,6 +114,7 @@ _HOMES = {
     "reconcile": "inquiry",
     "spearman": "agreement",
     "split_difference": "inquiry",
+    "with_companions": "verdict",
 }
 
 __all__ = [
@@ -149,6 +153,7 @@ __all__ = [
     "AssessorQrels",
     "BinG",
     "Bpref",
+    "Comparison",
     "Compat",
     "Convention",
     "Coverage",
@@ -221,6 +226,7 @@ __all__ = [
     "WeightedTau",
     "__version__",
     "advise",
+    "compare",
     "dcg",
     "evaluate",
     "explain",
@@ -240,6 +246,7 @@ __all__ = [
     "split_difference",
     "stats",
     "theory",
+    "with_companions",
 ]
 
 

@@ -1,0 +1,282 @@
+"""Two runs on the same queries, measure by measure: difference, test, interval, size, and what the queries could have shown.
+
+Of arrays alone; corrections over many pairs, verdicts and names come afterwards.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import OptionError
+from idealrank.stats.columns import chosen, open_share
+from idealrank.stats.design import Design
+from idealrank.stats.effects import deviations, in_units, outcomes
+from idealrank.stats.intervals import Alternative
+from idealrank.stats.linear import linear_mean
+from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
+from idealrank.stats.permutation import permutation_test
+from idealrank.stats.randomness import whole_number
+
+TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
+
+TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
+_SAME = 1e-12  # of the largest value: differences below are rounding
+_AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
+_MOST = 10**9  # queries; where more are needed, no number is given
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How runs are compared.
+
+    Parameters
+    ----------
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        Where p values and intervals come from.
+    level : float
+        Of the intervals; the tests are at ``1 - level``.
+    margin : float or None
+        Differences below it, to either side, do not matter; None where equivalence is not asked about.
+    n_resamples : int
+        Random sign vectors of the permutation test.
+    seed : int
+        Of these.
+    power : float
+        The chance with which a difference counts as one that could have been seen.
+    threads : int or None
+        None or 0 for one a core.
+
+    Examples
+    --------
+    >>> Plan(test="t").alpha
+    0.05
+    """
+
+    test: TestName = "permutation"
+    level: float = 0.95
+    margin: float | None = None
+    n_resamples: int = 100_000
+    seed: int = 0
+    power: float = 0.8
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        chosen("test", self.test, TESTS)
+        open_share("level", self.level)
+        whole_number("n_resamples", self.n_resamples)
+        if self.margin is not None and not 0 < self.margin < math.inf:
+            raise OptionError(f"margin={self.margin!r}: expected a difference above 0 that does not matter, in units of the measure")
+        if self.margin is not None and self.test == "sign":
+            raise OptionError("margin: the sign test is blind to the size of differences; use permutation, t or wilcoxon")
+
+    @property
+    def alpha(self) -> float:
+        """One minus the level."""
+        return round(1 - self.level, 12)
+
+
+class Found(NamedTuple):
+    """What one test says of one measure of two runs, before any correction; ``difference`` is b - a.
+
+    `spread` is the standard error of the difference times sqrt(n), with the effect of weights and clusters in it; `p_equivalence` is
+    NaN where no margin was given, and `exact` says that p is of all sign vectors.
+    """
+
+    mean_a: float
+    mean_b: float
+    difference: float
+    low: float
+    high: float
+    about: str
+    p: float
+    p_equivalence: float
+    exact: bool
+    effect: float
+    sd: float
+    spread: float
+    df: int
+    wins: int
+    ties: int
+    losses: int
+    n: int
+
+
+class _Tested(NamedTuple):
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    about: str
+    exact: BoolArray
+
+
+def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> list[Found]:
+    """Compare two runs on all queries given, column by column.
+
+    Parameters
+    ----------
+    a, b : float64 array, shape (queries, measures)
+        Finite values of both runs. Differences within 1e-12 of the largest value of a column are rounding and count as none.
+    design : Design
+        Of these queries.
+    plan : Plan
+        The test and its options.
+
+    Returns
+    -------
+    list of Found
+        One a measure; wins are queries with a higher value of b.
+
+    Examples
+    --------
+    >>> a, b = np.array([[0.2], [0.5], [0.5], [0.9]]), np.array([[0.4], [0.5], [0.8], [0.9]])
+    >>> found = compare_columns(a, b, Design.of(4), Plan(test="t"))
+    >>> round(found[0].difference, 12), round(found[0].p, 4), found[0].wins
+    (0.125, 0.1942, 2)
+    """
+    scale = np.maximum(np.abs(a), np.abs(b)).max(axis=0)
+    second = np.where(np.abs(b - a) <= _SAME * scale, a, b)
+    differences = second - a
+    tested = _TESTERS[plan.test](a, second, design, plan)
+    mean = np.asarray(design.mean(differences), np.float64)
+    sd = deviations(differences, design)
+    linear = linear_mean(differences, design)
+    columns = {
+        "mean_a": _means(a, design),
+        "mean_b": _means(b, design),
+        "difference": mean,
+        "low": tested.low,
+        "high": tested.high,
+        "p": tested.p,
+        "p_equivalence": _equivalence(a, second, design, plan),
+        "exact": tested.exact,
+        "effect": in_units(mean, sd),
+        "sd": sd,
+        "spread": linear.se * math.sqrt(design.n),
+        **dict(zip(("wins", "ties", "losses"), outcomes(differences), strict=True)),
+    }
+    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    return [Found(**dict(zip(columns, row, strict=True)), about=tested.about, df=linear.df, n=design.n) for row in rows]
+
+
+def _means(values: FloatArray, design: Design) -> FloatArray:
+    """Means as `Evaluation.mean` has them, to the last bit, where queries have no weights."""
+    if design.weights is not None:
+        return np.asarray(design.mean(values), np.float64)
+    return np.array([math.fsum(column) / design.n for column in values.T.tolist()])
+
+
+def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
+    found = permutation_test(a, b, n_resamples=plan.n_resamples, rng=plan.seed, level=plan.level, design=design, threads=plan.threads)
+    return _Tested(found.low, found.high, found.p, "mean difference", found.exact)
+
+
+def _classical(test: Callable[..., PairedTest]) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
+    def tested(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
+        found = test(a, b, level=plan.level, design=design)
+        return _Tested(found.low, found.high, found.p, found.about, np.zeros(a.shape[1], np.bool_))
+
+    return tested
+
+
+_TESTERS: dict[str, Callable[[FloatArray, FloatArray, Design, Plan], _Tested]] = {
+    "permutation": _by_permutation,
+    "t": _classical(paired_t),
+    "wilcoxon": _classical(wilcoxon),
+    "sign": _classical(sign_test),
+}
+
+
+def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> FloatArray:
+    """The larger p value of two one-sided tests: that b is not worse, and not better, than a by the margin; NaN without one."""
+    if plan.margin is None:
+        return np.full(a.shape[1], np.nan)
+    if plan.test == "permutation":
+        above = _one_sided(a, b, design, plan, "greater", -plan.margin)
+        below = _one_sided(a, b, design, plan, "less", plan.margin)
+    else:
+        test = paired_t if plan.test == "t" else wilcoxon
+        above = test(a - plan.margin, b, alternative="greater", design=design).p
+        below = test(a + plan.margin, b, alternative="less", design=design).p
+    return np.maximum(above, below)
+
+
+def _one_sided(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alternative, null: float) -> FloatArray:
+    found = permutation_test(
+        a,
+        b,
+        n_resamples=plan.n_resamples,
+        rng=plan.seed,
+        alternative=side,
+        null=null,
+        level=plan.level,
+        design=design,
+        threads=plan.threads,
+    )
+    return np.asarray(found.p, np.float64)
+
+
+def smallest_visible(spread: float, n: int, df: int, alpha: float, power: float) -> float:
+    """The smallest difference that a paired t test of this set finds with a given chance; NaN where nothing varies.
+
+    Parameters
+    ----------
+    spread : float
+        Standard error of the mean difference times sqrt(n).
+    n, df : int
+        Queries, and degrees of freedom.
+    alpha, power : float
+        Two-sided level of the test, and the chance.
+
+    Examples
+    --------
+    >>> round(smallest_visible(0.05, 50, 49, 0.05, 0.8), 4)
+    0.0202
+    """
+    if not df or not math.isfinite(spread) or spread == 0:
+        return math.nan
+    critical = float(stdtrit(df, 1 - alpha / 2))
+    shift = critical + float(ndtri(power)) if df >= _AS_NORMAL else float(nctdtrinc(df, 1 - power, critical))
+    return shift * spread / math.sqrt(n)
+
+
+def queries_for(difference: float, spread: float, n: int, df: int, alpha: float, power: float) -> int | None:
+    """The fewest queries of this kind with which a paired t test finds such a difference; None where there is none to find.
+
+    Parameters
+    ----------
+    difference : float
+        The true difference, as far as anybody knows.
+    spread, n, df, alpha, power
+        As for `smallest_visible`; clusters are thought to stay of one size.
+
+    Examples
+    --------
+    >>> queries_for(0.02, 0.05, 50, 49, 0.05, 0.8)
+    52
+    """
+    if not df or difference == 0 or not math.isfinite(spread) or spread == 0:
+        return None
+    units = (df + 1) / n
+
+    def enough(queries: int) -> bool:
+        freedom = queries * units - 1
+        if freedom < 1:
+            return False
+        shift, critical = abs(difference) * math.sqrt(queries) / spread, float(stdtrit(freedom, 1 - alpha / 2))
+        seen = float(ndtr(shift - critical)) if freedom >= _AS_NORMAL or shift > 30 else 1 - float(nctdtr(freedom, shift, critical))
+        return seen >= power
+
+    few, many = 1, 2
+    while not enough(many):
+        few, many = many, 2 * many
+        if many > _MOST:
+            return None
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if enough(middle) else (middle, many)
+    return many

@@ -1,0 +1,274 @@
+"""Compare evaluations: the same queries, one test, one correction, four verdicts."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from idealrank.data.types import BoolArray
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike
+from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, queries_for, smallest_visible
+from idealrank.stats.design import Design
+from idealrank.stats.multiple import adjust
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
+from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
+from idealrank.version import __version__
+
+# Called with how many pairs are done, and of how many.
+Tell = Callable[[int, int], None]
+
+FAMILY = "all queries"
+_POWER = 0.8
+
+
+def compare(
+    evaluation_a: Evaluation,
+    evaluation_b: Evaluation,
+    *others: Evaluation,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    baseline: str | None = None,
+    test: TestName = "permutation",
+    level: float = 0.95,
+    margin: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    n_resamples: int = 100_000,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    tell: Tell | None = None,
+) -> Comparison:
+    """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
+
+    Parameters
+    ----------
+    evaluation_a, evaluation_b, *others : Evaluation
+        Of runs against the same judgments under one convention. Differences are b - a. Of three or more every two are compared.
+    measures : measure or iterable of them, optional
+        What to compare; default what both evaluations have, without measures of text and companions (see Notes).
+    baseline : str, optional
+        Name of a run: the others are compared with it, and not with each other.
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        Sign flips of the mean difference, exact for up to 20 queries that differ; Student's t; Wilcoxon's signed ranks; signs. Interval
+        and p value of a row come from the same test.
+    level : float
+        Of the intervals; verdicts are at ``1 - level``.
+    margin : float, optional
+        A difference that does not matter, in units of the measures: b can then be called equivalent, by two one-sided tests.
+    weights : mapping of query to float, optional
+        How much each query counts, its traffic for example; for the permutation and t tests.
+    clusters : mapping of query to label, optional
+        Queries that belong together (user, session, topic); for the same tests.
+    n_resamples : int
+        Random sign vectors of the permutation test.
+    rng : Generator, seed or None
+        Of these. None derives the seed from the values, so that the same input gives the same output.
+    threads : int, optional
+        None or 0 for one a core; the numbers are the same for any.
+    tell : callable, optional
+        Called with pairs done and their number.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures.
+    OptionError
+        An option is impossible, or a measure has no better and worse.
+    InputError
+        No query is scored in both of two runs, or a query has no weight or cluster.
+
+    Notes
+    -----
+    Queries are the union under the convention: one that a run does not answer counts as the convention says. One that is left out of a
+    measure in either run is left out of both, and counted in `excluded_queries`.
+
+    p values are corrected by Holm's method over all pairs and measures. `unjudged_a` and `unjudged_b` come from the measure
+    ``Unjudged`` at the same cutoff, `difference_judged` from the same measure with ``judged_only``, where the evaluations have these
+    companions; `with_companions` adds them to a list of measures.
+
+    References
+    ----------
+    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
+    Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6. Schuirmann (1987), A
+    comparison of the two one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"]) for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = compare(a, b)
+    >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
+    {'RR': (0.5, 0.0078125, 0.015625, 'better'), 'AP': (0.5, 0.0078125, 0.015625, 'better')}
+    """
+    evaluations = comparable([evaluation_a, evaluation_b, *others])
+    names = distinct([evaluation.name for evaluation in evaluations])
+    asked = chosen_measures(evaluations, measures)
+    queries = queries_of(evaluations)
+    generator = None if rng is None else generator_of(rng)
+    tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
+    seed = seed_of(tables) if generator is None else rng if isinstance(rng, int) else int(generator.integers(1 << 32))
+    plan = Plan(test, level, margin, whole_number("n_resamples", n_resamples), seed, _POWER, threads)
+    companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
+    case = _Case(names, asked, tables, companions, _design(queries, weights, clusters), plan)
+    wanted = _pairs(names, baseline)
+    found = []
+    for done, (a, b) in enumerate(wanted):
+        found.append(case.found(a, b))
+        if tell is not None:
+            tell(done + 1, len(wanted))
+    corrected = _Corrected.all_of(found, with_margin=margin is not None)
+    pairs = tuple(case.pair(a, b, rows, row) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
+    drawn = test == "permutation" and not all(each.exact for rows in found for each in rows)
+    method = Method(
+        test, level, margin, _POWER, n_resamples if drawn else None, seed if drawn else None, "holm",
+        {FAMILY: len(wanted) * len(asked)}, baseline, weights is not None, clusters is not None, __version__,
+    )  # fmt: skip
+    return Comparison(names, pairs, method, evaluations[0].convention)
+
+
+class _Corrected(NamedTuple):
+    """p values after the correction: arrays (measures,) of a pair, or numbers of one measure; and how many tests were corrected."""
+
+    p: Any
+    equivalence: Any
+    tests: int
+
+    @classmethod
+    def all_of(cls, found: Sequence[Sequence[Found]], *, with_margin: bool) -> "list[_Corrected]":
+        """Of every pair, by Holm's method over pairs and measures; equivalence is a family of its own."""
+        p = adjust([[one.p for one in rows] for rows in found])
+        equivalence = adjust([[one.p_equivalence for one in rows] for rows in found]) if with_margin else [None] * len(p)
+        return [cls(row, equal, p.size) for row, equal in zip(p, equivalence, strict=True)]
+
+    def of(self, column: int) -> "_Corrected":
+        """Of one measure."""
+        return _Corrected(float(self.p[column]), None if self.equivalence is None else float(self.equivalence[column]), self.tests)
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+    if baseline is None:
+        return list(combinations(range(len(names)), 2))
+    if baseline not in names:
+        raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")
+    first = names.index(baseline)
+    return [(first, other) for other in range(len(names)) if other != first]
+
+
+def _design(queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None) -> Design:
+    def of_each(name: str, given: Mapping[str, Any] | None) -> list[Any] | None:
+        if given is None:
+            return None
+        missing = [query for query in queries if query not in given]
+        if missing:
+            raise InputError(
+                f"{name}: found nothing for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); expected one for each query"
+            )
+        return [given[query] for query in queries]
+
+    labels = of_each("clusters", clusters)
+    return Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
+
+
+def _restricted(design: Design, kept: BoolArray) -> Design:
+    """The design of some queries."""
+    if kept.all():
+        return design
+    weights = None if design.weights is None else design.weights[kept]
+    clusters = None if design.clusters is None else design.clusters[kept]
+    return Design.of(int(kept.sum()), weights=weights, clusters=clusters)
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What is compared, and how."""
+
+    names: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    tables: tuple[Table, ...]
+    companions: tuple[Companions, ...]
+    design: Design
+    plan: Plan
+
+    def found(self, a: int, b: int) -> list[Found]:
+        """Every measure of two runs; measures that count the same queries are tested together, by the same signs."""
+        first, second = self.tables[a], self.tables[b]
+        patterns, of_measure = np.unique(first.counted & second.counted, axis=1, return_inverse=True)
+        rows: dict[int, Found] = {}
+        for number, kept in enumerate(patterns.T):
+            columns = np.flatnonzero(of_measure.reshape(-1) == number)
+            if not kept.any():
+                raise InputError(
+                    f"{self.measures[columns[0]]}: no query is scored in both {self.names[a]} and {self.names[b]}; leave the measure out, "
+                    "or use a convention under which such queries count, as missing=zero and no_relevant=zero do"
+                )
+            block = np.ix_(kept, columns)
+            tested = compare_columns(first.values[block], second.values[block], _restricted(self.design, kept), self.plan)
+            rows |= dict(zip(columns.tolist(), tested, strict=True))
+        return [rows[column] for column in range(len(self.measures))]
+
+    def pair(self, a: int, b: int, found: Sequence[Found], corrected: _Corrected) -> Pair:
+        """Two runs with all that stands beside each difference."""
+        both = self.tables[a].counted & self.tables[b].counted
+        same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
+        rows = {}
+        for column, (measure, one) in enumerate(zip(self.measures, found, strict=True)):
+            kept = both[:, column]
+            unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, _restricted(self.design, kept))
+            rows[str(measure)] = replace(
+                _difference(measure, one, corrected.of(column), self.plan),
+                excluded_queries=int((~kept).sum()),
+                identical_queries=same,
+                unjudged_a=unjudged_a,
+                unjudged_b=unjudged_b,
+                difference_judged=judged,
+            )
+        return Pair(self.names[a], self.names[b], rows)
+
+
+def _verdict(one: Found, direction: int, corrected: _Corrected, alpha: float) -> Verdict:
+    if corrected.equivalence is not None and corrected.equivalence <= alpha:
+        return "equivalent"
+    if corrected.p > alpha:
+        return "undecided"
+    # A test of ranks or signs may find what the means do not show: it speaks for the side with more.
+    gain = one.difference if one.about == "mean difference" else one.wins - one.losses
+    return "better" if gain * direction > 0 else "worse"
+
+
+def _difference(measure: Measure, one: Found, corrected: _Corrected, plan: Plan) -> Difference:
+    up = measure.direction > 0
+    verdict = _verdict(one, measure.direction, corrected, plan.alpha)
+    share = plan.alpha / corrected.tests
+    return Difference(
+        measure=str(measure),
+        direction=measure.direction,
+        mean_a=one.mean_a,
+        mean_b=one.mean_b,
+        difference=one.difference,
+        interval=(one.low, one.high),
+        about=one.about,
+        level=plan.level,
+        p=one.p,
+        p_corrected=corrected.p,
+        p_equivalence=corrected.equivalence,
+        verdict=verdict,
+        effect=one.effect,
+        sd_difference=one.sd,
+        wins=one.wins if up else one.losses,
+        ties=one.ties,
+        losses=one.losses if up else one.wins,
+        n=one.n,
+        detectable=smallest_visible(one.spread, one.n, one.df, share, plan.power),
+        queries_needed=queries_for(one.difference, one.spread, one.n, one.df, share, plan.power) if verdict == "undecided" else None,
+        family=FAMILY,
+    )

@@ -1,0 +1,325 @@
+"""Whether one run is better than another: a difference a measure, pairs of runs, and all of a comparison."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from idealrank.conventions import Convention
+from idealrank.errors import OptionError
+from idealrank.measures.parse import MeasureLike, parse_measure
+
+Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One measure of two runs a and b on the same queries; every difference is b - a.
+
+    Attributes
+    ----------
+    measure : str
+        Text of the measure.
+    direction : int
+        1 where higher values are better, -1 where lower ones are.
+    mean_a, mean_b, difference : float
+        Means over the `n` queries, weighted where weights were given.
+    interval : tuple of float
+        Of what `about` says, at `level`, by the test that gave `p`: it excludes "no difference" where ``p <= 1 - level``. An end is
+        infinite where there are too few queries; NaN where the test has no interval.
+    about : str
+        "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
+    level : float
+        Of the interval.
+    p, p_corrected : float
+        Of no difference, two-sided; and after Holm's correction over the family. The verdict goes by the second.
+    p_equivalence : float or None
+        Of a difference of the margin or more, corrected likewise; None without a margin.
+    verdict : {"better", "worse", "equivalent", "undecided"}
+        About b. Equivalent comes before better and worse: the margin says which differences do not matter.
+    effect, sd_difference : float
+        d_z, the difference over the standard deviation of the differences; and that deviation.
+    wins, ties, losses : int
+        Queries on which b is better than, equal to and worse than a.
+    n, excluded_queries, identical_queries : int
+        Queries compared; those left out since they are not scored in both runs; those on which every measure compared is equal.
+    detectable : float
+        The smallest true difference that this set finds with a chance of 0.8, whatever the rest of the family says; NaN where nothing
+        varies.
+    queries_needed : int or None
+        Where undecided: how many such queries would find the observed difference, if it is the true one, with that chance.
+    unjudged_a, unjudged_b : float or None
+        Share of the first ranks, down to the measure's cutoff, that nobody judged; None where it was not measured.
+    difference_judged : float or None
+        The difference where documents without a judgment are taken out of both runs; None where it was not measured.
+    family : str
+        Tests that were corrected together.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = ir.compare(a, b)["RR"]
+    >>> found.difference, found.interval, found.p, found.verdict
+    (0.5, (0.5, 0.5), 0.03125, 'better')
+    """
+
+    measure: str
+    direction: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    interval: tuple[float, float]
+    about: str
+    level: float
+    p: float
+    p_corrected: float
+    p_equivalence: float | None
+    verdict: Verdict
+    effect: float
+    sd_difference: float
+    wins: int
+    ties: int
+    losses: int
+    n: int
+    detectable: float
+    queries_needed: int | None
+    family: str
+    excluded_queries: int = 0
+    identical_queries: int = 0
+    unjudged_a: float | None = None
+    unjudged_b: float | None = None
+    difference_judged: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the measure by name; None for what is not finite."""
+        found = {name: _finite(value) for name, value in asdict(self).items() if name != "measure"}
+        return found | {"interval": [_finite(end) for end in self.interval]}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs compared.
+
+    Attributes
+    ----------
+    a, b : str
+        Names of the runs; b is judged against a.
+    measures : mapping of str to Difference
+        In the order asked.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> ir.compare(one, one).pairs[0].measures["RR"].interval
+    (0.0, 0.0)
+    """
+
+    a: str
+    b: str
+    measures: Mapping[str, Difference]
+
+    def __getitem__(self, measure: MeasureLike) -> Difference:
+        text = str(measure)
+        text = text if text in self.measures else str(parse_measure(measure))
+        if text not in self.measures:
+            raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
+        return self.measures[text]
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a comparison was made: enough to make it again.
+
+    Attributes
+    ----------
+    test : str
+        permutation, t, wilcoxon or sign.
+    level, margin, power
+        As asked.
+    n_resamples, seed : int or None
+        Of the permutation test; None where no sign was drawn at random.
+    correction : str
+        Of p values in a family.
+    families : mapping of str to int
+        Tests in each family.
+    baseline : str or None
+        The run that all others were compared with.
+    weighted, clustered : bool
+        Whether queries had weights and clusters.
+    version : str
+        Of this library.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> ir.compare(one, one, test="t").method.families
+    {'all queries': 1}
+    """
+
+    test: str
+    level: float
+    margin: float | None
+    power: float
+    n_resamples: int | None
+    seed: int | None
+    correction: str
+    families: Mapping[str, int]
+    baseline: str | None
+    weighted: bool
+    clustered: bool
+    version: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs compared on the same queries, pair by pair and measure by measure; made by `compare`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The runs.
+    pairs : tuple of Pair
+        Every two of them, or each with the baseline.
+    method : Method
+        How they were compared.
+    convention : Convention
+        Behind every value.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> print(ir.compare(a, b))
+    RR: run (2) is better than run: 1.0000 against 0.5000, +0.5000 [+0.5000, +0.5000], p 0.0312
+    """
+
+    names: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    method: Method
+    convention: Convention
+
+    def pair(self, a: str, b: str) -> Pair:
+        """The comparison of b with a.
+
+        Raises
+        ------
+        KeyError
+            They were not compared in this order.
+        """
+        for found in self.pairs:
+            if (found.a, found.b) == (a, b):
+                return found
+        raise KeyError(f"{b} against {a}: not compared, only {', '.join(f'{one.b} against {one.a}' for one in self.pairs)}")
+
+    def __getitem__(self, measure: MeasureLike) -> Difference:
+        """The difference by one measure, where there is one pair of runs."""
+        if len(self.pairs) != 1:
+            raise KeyError(f"{measure}: found {len(self.pairs)} pairs of runs; name one, as in .pair({self.names[0]!r}, {self.names[1]!r})")
+        return self.pairs[0][measure]
+
+    def rows(self) -> Iterator[tuple[Pair, Difference]]:
+        """Every difference with its pair."""
+        for pair in self.pairs:
+            for row in pair.measures.values():
+                yield pair, row
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has: pairs, method, convention."""
+        convention = self.convention
+        return {
+            "pairs": [
+                {"a": pair.a, "b": pair.b, "measures": {text: row.as_dict() for text, row in pair.measures.items()}} for pair in self.pairs
+            ],
+            "method": self.method.as_dict(),
+            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+        }
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """A dataframe with a row for each pair and measure.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.compare(one, one).to_frame("polars").columns[:7]
+        ['a', 'b', 'measure', 'direction', 'mean_a', 'mean_b', 'difference']
+        """
+        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
+
+        records = [flat_record(pair, row) for pair, row in self.rows()]
+        columns: dict[str, Any] = {name: [record[name] for record in records] for name in records[0]}
+        try:
+            return narwhals.from_dict(columns, backend=backend).to_native()
+        except (ImportError, TypeError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+
+    def __str__(self) -> str:
+        return "\n".join(_line(pair, row) for pair, row in self.rows())
+
+
+def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
+    """One difference with its pair and measure as a flat record; None for what is not finite.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [*flat_record(*next(ir.compare(one, one).rows()))][7:9]
+    ['interval_low', 'interval_high']
+    """
+    record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
+    for name, value in row.as_dict().items():
+        record |= dict(zip(("interval_low", "interval_high"), value, strict=True)) if name == "interval" else {name: value}
+    return record
+
+
+def _line(pair: Pair, row: Difference) -> str:
+    said = {
+        "better": f"{pair.b} is better than {pair.a}",
+        "worse": f"{pair.b} is worse than {pair.a}",
+        "equivalent": f"{pair.b} and {pair.a} are equivalent",
+        "undecided": f"whether {pair.b} or {pair.a} is better is undecided",
+    }[row.verdict]
+    low, high = row.interval
+    signs = "+.4f" if row.about == "mean difference" else ".4f"
+    return (
+        f"{row.measure}: {said}: {row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} [{low:{signs}}, {high:{signs}}], "
+        f"p {row.p_corrected:.3g}"
+    )
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names told apart: a second ``run`` becomes ``run (2)``.
+
+    Examples
+    --------
+    >>> distinct(["run", "run", "bm25"])
+    ('run', 'run (2)', 'bm25')
+    """
+    found: list[str] = []
+    for name in names:
+        number, told = 1, name
+        while told in found:
+            number += 1
+            told = f"{name} ({number})"
+        found.append(told)
+    return tuple(found)

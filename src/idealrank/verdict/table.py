@@ -1,0 +1,290 @@
+"""Evaluations side by side: what may be compared, on which queries, and the measures that only stand beside others."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import IdealrankError, IncompatibleError, OptionError
+from idealrank.evaluation import Evaluation, InputRecord, compatible
+from idealrank.measures.judgedness import JudgedShare, Unjudged
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.stats.design import Design
+
+_SAME = 1e-12  # of the largest value: differences below are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values of one run on all queries of a comparison.
+
+    Parameters
+    ----------
+    values : float64 array, shape (n_queries, n_measures)
+        NaN where the query does not count.
+    counted : bool array, of the same shape
+        Which values do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> Table.of(one, one.measures, ["p", "q"]).counted.tolist()
+    [[False], [True]]
+    """
+
+    values: FloatArray
+    counted: BoolArray
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Table":
+        """The columns of some measures, a row for each query."""
+        columns = [evaluation.measures.index(measure) for measure in measures]
+        values = np.full((len(queries), len(columns)), np.nan)
+        rows = _rows(evaluation, queries)
+        values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
+        return cls(values, np.isfinite(values))
+
+    def equal(self, other: "Table") -> BoolArray:
+        """Where two runs have the same value, but for rounding."""
+        with np.errstate(invalid="ignore"):
+            scale = np.fmax(np.abs(self.values), np.abs(other.values))
+            return np.asarray(np.abs(self.values - other.values) <= _SAME * scale)
+
+
+def _rows(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
+    if len(evaluation.queries) == len(queries) and all(map(str.__eq__, evaluation.queries, queries)):
+        return np.arange(len(queries))
+    place = {query: row for row, query in enumerate(queries)}
+    return np.array([place[query] for query in evaluation.queries], np.int64)
+
+
+def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
+    """The union of the queries, in the order in which they are met.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> queries_of([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2)
+    ['q']
+    """
+    return list(dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries))
+
+
+def comparable(evaluations: Sequence[Evaluation]) -> Sequence[Evaluation]:
+    """The evaluations, refused where their numbers mean different things.
+
+    Raises
+    ------
+    IncompatibleError
+        Their conventions, cuts or judgments differ.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, two = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR", name) for name in ("standard", "lightgbm"))
+    >>> comparable([one, two])
+    Traceback (most recent call last):
+    idealrank.errors.IncompatibleError: found conventions standard [...], lightgbm [...]; expected one for all runs
+    """
+    compatible(evaluations)
+    first = evaluations[0]
+    for other in evaluations[1:]:
+        if first.provenance.max_documents != other.provenance.max_documents:
+            cuts = f"{first.provenance.max_documents} and {other.provenance.max_documents}"
+            raise IncompatibleError(f"found lists cut at {cuts} documents; expected one cut for all runs")
+        _same_judgments(first, other)
+    return evaluations
+
+
+def _same_judgments(first: Evaluation, other: Evaluation) -> None:
+    """What can be seen of the judgments: their number of queries, the queries without relevant documents, the files."""
+    ours, theirs = first.coverage, other.coverage
+    found = ""
+    if ours.queries_in_qrels != theirs.queries_in_qrels:
+        found = f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
+    elif ours.scored == theirs.scored and ours.no_relevant != theirs.no_relevant and set(first.queries) == set(other.queries):
+        found = f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document among the same queries"
+    elif first.convention.alignment.missing == "zero" and first.convention.alignment.without_judgments == "left-out":
+        strange = set(first.queries) ^ set(other.queries)
+        found = f"query {min(strange)!r} judged for one run only" if strange else ""
+    found = found or ("files of judgments that differ" if _other_files(first, other) else "")
+    if found:
+        raise IncompatibleError(f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments")
+
+
+def _other_files(first: Evaluation, other: Evaluation) -> bool:
+    """Whether both know their files of judgments, and these differ; contents are read only where sizes leave it open."""
+    ours, theirs = _judgments(first), _judgments(other)
+    if not ours or not theirs or [(one.path, one.modified) for one in ours] == [(one.path, one.modified) for one in theirs]:
+        return False
+    if sorted(one.size for one in ours) != sorted(one.size for one in theirs):
+        return True
+    try:
+        return sorted(one.sha256 for one in ours) != sorted(one.sha256 for one in theirs)
+    except OSError:  # a file is no more there to be read
+        return False
+
+
+def _judgments(evaluation: Evaluation) -> list[InputRecord]:
+    """The files before that of the run."""
+    return list(takewhile(lambda one: one.path != evaluation.path, evaluation.provenance.inputs))
+
+
+def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
+    """What is compared: the measures asked for, or all that know better and worse and are nobody's companions.
+
+    Raises
+    ------
+    IncompatibleError
+        A measure was not evaluated for every run.
+    OptionError
+        A measure cannot be compared by differences of means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR@5", "RR(judged_only=True)@5", "Unjudged@5", "NumRet"])
+    >>> [str(measure) for measure in chosen_measures([one], None)]
+    ['RR@5']
+    """
+    first = evaluations[0].measures
+    for other in evaluations[1:]:
+        if asked is None and set(other.measures) != set(first):
+            ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
+            raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
+    if asked is None:
+        beside = {companion for measure in first for companion in companions_of(measure)}
+        wanted = tuple(measure for measure in first if measure not in beside and not _unfit(measure))
+        if not wanted:
+            raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
+        return wanted
+    wanted = parse_measures(asked)
+    for measure in wanted:
+        for evaluation in evaluations:
+            if measure not in evaluation.measures:
+                have = ", ".join(map(str, evaluation.measures))
+                raise IncompatibleError(f"{measure}: run {evaluation.name!r} was not evaluated by it, only by {have}")
+        if reason := _unfit(measure):
+            raise OptionError(f"{measure}: {reason}")
+    return wanted
+
+
+def _unfit(measure: Measure) -> str:
+    if measure.aggregate == "text":
+        return "found a measure of text, expected numbers"
+    if measure.aggregate == "geometric":
+        return "its mean is geometric, and differences are of arithmetic means; compare the measure whose values it averages, as AP"
+    if measure.direction == 0:
+        return "more of it is neither better nor worse; expected a measure of quality such as nDCG@10"
+    return ""
+
+
+def companions_of(measure: Measure) -> tuple[Measure, ...]:
+    """The measures that say how far judgments reach: the unjudged share at the same cutoff, and the measure of judged documents alone.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> [str(one) for one in companions_of(ir.NDCG(cutoff=10))]
+    ['Unjudged@10', 'nDCG(judged_only=True)@10']
+    """
+    if isinstance(measure, Unjudged | JudgedShare) or measure.judged_only:
+        return ()
+    judged: tuple[Measure, ...] = ()
+    try:
+        judged = (replace(measure, judged_only=True),)
+    except (TypeError, IdealrankError):  # a measure of somebody's own that is made otherwise
+        judged = ()
+    return (Unjudged(cutoff=measure.cutoff), *judged)
+
+
+def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
+    """Measures, with those that let `compare` say how far the judgments reach.
+
+    Parameters
+    ----------
+    measures : measure or iterable of them
+        What is to be compared.
+
+    Returns
+    -------
+    tuple of Measure
+        The same, then ``Unjudged`` at each cutoff and each measure with ``judged_only``.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in with_companions(["nDCG@10", "P@10"])]
+    ['nDCG@10', 'P@10', 'Unjudged@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
+    """
+    asked = parse_measures(measures)
+    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in companions_of(measure)))))
+
+
+@dataclass(frozen=True, eq=False)
+class Companions:
+    """Of each measure compared: the share of unjudged documents, and values over judged documents alone; None where not measured.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, with_companions("RR@2"))
+    >>> Companions.of(one, one.measures[:1], ["q"]).unjudged[0]
+    array([0.5])
+    """
+
+    unjudged: "tuple[FloatArray | None, ...]"
+    judged: "tuple[FloatArray | None, ...]"
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Companions":
+        """What the evaluation has."""
+        unjudged, judged = [], []
+        for measure in measures:
+            found = [_column(evaluation, companion, queries) for companion in companions_of(measure)]
+            share, alone = (*found, None, None)[:2]
+            if share is None and evaluation.coverage.unjudged_cutoff == (measure.cutoff or 0):
+                share = np.full(len(queries), evaluation.coverage.unjudged_share)
+            unjudged.append(share)
+            judged.append(alone)
+        return cls(tuple(unjudged), tuple(judged))
+
+    def beside(self, other: "Companions", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
+        """Unjudged shares of both sides, and the difference of judged documents, over some queries.
+
+        Parameters
+        ----------
+        other : Companions
+            Of run b.
+        column : int
+            The measure.
+        kept : bool array, shape (n_queries,)
+            The queries compared.
+        design : Design
+            Of these queries: its weights count in the difference.
+        """
+        shares = [None if side is None else float(np.nanmean(side[kept])) for side in (self.unjudged[column], other.unjudged[column])]
+        ours, theirs = self.judged[column], other.judged[column]
+        difference = None if ours is None or theirs is None else float(design.mean((theirs - ours)[kept]))
+        return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
+
+
+def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) -> "FloatArray | None":
+    return Table.of(evaluation, [measure], queries).values[:, 0] if measure in evaluation.measures else None
+
+
+def seed_of(tables: Sequence[Table]) -> int:
+    """A seed from the values alone, whatever the order of the runs: the same input gives the same output.
+
+    Examples
+    --------
+    >>> one, two = (Table(np.array([[value]]), np.array([[True]])) for value in (0.25, 0.5))
+    >>> seed_of([one, two]) == seed_of([two, one])
+    True
+    """
+    digests = sorted(hashlib.sha256(np.where(one.counted, one.values + 0.0, -1.0).astype("<f8").tobytes()).digest() for one in tables)
+    return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
