@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from idealrank.conventions import Convention
-from idealrank.errors import OptionError
+from idealrank.data.tabular import frame_of
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided"]
@@ -258,15 +258,8 @@ class Comparison:
         >>> ir.compare(one, one).to_frame("polars").columns[:7]
         ['a', 'b', 'measure', 'direction', 'mean_a', 'mean_b', 'difference']
         """
-        import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
-
         records = [flat_record(pair, row) for pair, row in self.rows()]
-        columns: dict[str, Any] = {name: [record[name] for record in records] for name in records[0]}
-        try:
-            return narwhals.from_dict(columns, backend=backend).to_native()
-        except (ImportError, TypeError, ValueError) as error:
-            reason = str(error).partition("\n")[0]
-            raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def __str__(self) -> str:
         return "\n".join(_line(pair, row) for pair, row in self.rows())
