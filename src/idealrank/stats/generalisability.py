@@ -1,0 +1,349 @@
+"""Variance components of a table of queries x systems (x seeds), and how well such queries rank and score systems."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.stats.columns import open_share
+from idealrank.stats.randomness import whole_number
+from idealrank.stats.tables import table_of
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Where the variance of a table comes from; see `variance_components`.
+
+    Parameters
+    ----------
+    n_queries, n_systems, n_seeds : int
+        Size of the table; one seed where there is no such axis.
+    systems, queries, interaction : float
+        Variance of the systems' true means, of the queries' difficulty, and of what a query does to one system; without seeds the
+        last holds all that is left. Estimates below 0 are 0.
+    seeds, residual : float
+        Variance between the seeds of a system, and what is left; 0 without seeds.
+    mean_squares : tuple of float
+        Of systems, queries and their interaction; with seeds, then of seeds in systems and of the residual.
+    truncated : tuple of str
+        Components whose estimate was below 0.
+
+    Examples
+    --------
+    >>> print(variance_components([[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]]))
+    4 queries x 3 systems: systems 83.7 %, queries 7.6 %, interaction 8.8 % of the variance
+    """
+
+    n_queries: int
+    n_systems: int
+    n_seeds: int
+    systems: float
+    queries: float
+    interaction: float
+    seeds: float
+    residual: float
+    mean_squares: tuple[float, ...]
+    truncated: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        names = ("systems", "queries", "interaction") + (("seeds", "residual") if len(self.mean_squares) > 3 else ())
+        total = sum(getattr(self, name) for name in names) or 1.0
+        shares = ", ".join(f"{name} {100 * getattr(self, name) / total:.1f} %" for name in names)
+        seeds = f" x {self.n_seeds} seeds" if len(self.mean_squares) > 3 else ""
+        cut = f" (estimates below 0: {', '.join(self.truncated)})" if self.truncated else ""
+        return f"{self.n_queries} queries x {self.n_systems} systems{seeds}: {shares} of the variance{cut}"
+
+    def relative_error(self, n_queries: int, n_seeds: int = 1) -> float:
+        """Variance of a system's mean over so many queries and seeds, compared with other systems on the same queries."""
+        return self.seeds / n_seeds + self.interaction / n_queries + self.residual / (n_queries * n_seeds)
+
+    def absolute_error(self, n_queries: int, n_seeds: int = 1) -> float:
+        """Variance of a system's mean as a number by itself: the difficulty of the queries counts too."""
+        return self.relative_error(n_queries, n_seeds) + self.queries / n_queries
+
+
+def variance_components(values: Any) -> VarianceComponents:
+    """Variance components of a complete table by the analysis of variance; all effects random.
+
+    Queries are crossed with systems. Seeds, if any, are nested in systems (seed 3 of one system has nothing to do with seed 3 of
+    another) and crossed with queries. Expected mean squares, for q queries, s systems and r seeds:
+
+    * residual: ``e``; seeds: ``e + q seeds``; interaction: ``e + r interaction``;
+    * queries: ``e + r interaction + r s queries``; systems: ``e + r interaction + q seeds + q r systems``.
+
+    Parameters
+    ----------
+    values : float array, shape (queries, systems) or (queries, systems, seeds)
+        A measure; at least two of each.
+
+    Raises
+    ------
+    InputError
+        Another shape, fewer than two of something, or a value that is not finite.
+
+    References
+    ----------
+    Brennan (2001), Generalizability Theory, chapters 2 and 3. Bodoff and Li (2007), Test theory for assessing IR test collections. SIGIR.
+
+    Examples
+    --------
+    >>> found = variance_components([[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]])
+    >>> round(found.systems, 4), round(found.queries, 4), round(found.interaction, 4)
+    (0.0769, 0.0069, 0.0081)
+    """
+    if np.ndim(values) == 3:
+        return _with_seeds(table_of(values, axes=("queries", "systems", "seeds"), least=(2, 2, 2)))
+    table = table_of(values, axes=("queries", "systems"))
+    n, s = table.shape
+    queries, systems, mean = table.mean(axis=1), table.mean(axis=0), table.mean()
+    left = table - queries[:, None] - systems + mean
+    of_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
+    of_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
+    return from_mean_squares(n, s, of_systems, of_queries, float((left**2).sum()) / ((n - 1) * (s - 1)))
+
+
+def from_mean_squares(n_queries: int, n_systems: int, systems: float, queries: float, interaction: float) -> VarianceComponents:
+    """Variance components of queries x systems from the mean squares of a published table.
+
+    Parameters
+    ----------
+    n_queries, n_systems : int
+        Size of the table.
+    systems, queries, interaction : float
+        Mean squares.
+
+    Examples
+    --------
+    >>> print(from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152))  # TREC-3 ad hoc, the better three quarters
+    50 queries x 30 systems: systems 6.8 %, queries 68.4 %, interaction 24.7 % of the variance
+    """
+    raw = {"systems": (systems - interaction) / n_queries, "queries": (queries - interaction) / n_systems, "interaction": interaction}
+    return _components((n_queries, n_systems, 1), raw, (systems, queries, interaction))
+
+
+def _with_seeds(table: FloatArray) -> VarianceComponents:
+    n, s, r = table.shape
+    mean, cells = table.mean(), table.mean(axis=2)
+    systems, queries, seeds = cells.mean(axis=0), cells.mean(axis=1), table.mean(axis=0)
+    of_systems = n * r * float(((systems - mean) ** 2).sum()) / (s - 1)
+    of_queries = s * r * float(((queries - mean) ** 2).sum()) / (n - 1)
+    mixed = r * float(((cells - queries[:, None] - systems + mean) ** 2).sum()) / ((n - 1) * (s - 1))
+    of_seeds = n * float(((seeds - systems[:, None]) ** 2).sum()) / (s * (r - 1))
+    left = table - cells[:, :, None] - seeds + systems[:, None]
+    residual = float((left**2).sum()) / (s * (n - 1) * (r - 1))
+    raw = {
+        "systems": (of_systems - mixed - of_seeds + residual) / (n * r),
+        "queries": (of_queries - mixed) / (s * r),
+        "interaction": (mixed - residual) / r,
+        "seeds": (of_seeds - residual) / n,
+        "residual": residual,
+    }
+    return _components((n, s, r), raw, (of_systems, of_queries, mixed, of_seeds, residual))
+
+
+def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares: tuple[float, ...]) -> VarianceComponents:
+    names = ("systems", "queries", "interaction", "seeds", "residual")
+    systems, queries, interaction, seeds, residual = (max(raw.get(name, 0.0), 0.0) for name in names)
+    below = tuple(name for name, value in raw.items() if value < 0)
+    return VarianceComponents(*sizes, systems, queries, interaction, seeds, residual, mean_squares, below)
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How well a number of queries (and seeds) measures systems; see `reliability`.
+
+    Parameters
+    ----------
+    n_queries, n_seeds : int
+        Of the collection that is asked about.
+    generalisability : float
+        E rho^2: share of the variance between observed means that is between true means. In [0, 1].
+    dependability : float
+        Phi: the same for means as numbers by themselves. In [0, 1], at most `generalisability`.
+    generalisability_interval, dependability_interval : pair of float, or None
+        Their intervals; None where there are seeds.
+    level : float
+        Of each interval.
+
+    Examples
+    --------
+    >>> print(reliability(from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152)))
+    50 queries: E rho^2 0.933 (0.893 to 0.963), Phi 0.786 (0.661 to 0.880), level 0.95
+    """
+
+    n_queries: int
+    n_seeds: int
+    generalisability: float
+    dependability: float
+    generalisability_interval: tuple[float, float] | None
+    dependability_interval: tuple[float, float] | None
+    level: float
+
+    def __str__(self) -> str:
+        if self.generalisability_interval is None or self.dependability_interval is None:
+            found = f"E rho^2 {self.generalisability:.3f}, Phi {self.dependability:.3f}"
+            return f"{self.n_queries} queries x {self.n_seeds} seeds: {found}"
+        (low, high), (least, most) = self.generalisability_interval, self.dependability_interval
+        return (
+            f"{self.n_queries} queries: E rho^2 {self.generalisability:.3f} ({low:.3f} to {high:.3f}),"
+            f" Phi {self.dependability:.3f} ({least:.3f} to {most:.3f}), level {self.level:g}"
+        )
+
+
+def reliability(
+    components: VarianceComponents, n_queries: int | None = None, *, n_seeds: int | None = None, level: float = 0.95
+) -> Reliability:
+    """Generalisability and dependability of a collection of so many queries like these: a D-study.
+
+    ``E rho^2 = systems / (systems + relative error)`` and ``Phi = systems / (systems + absolute error)``. The interval of E rho^2 is
+    Feldt's, exact for normal effects; that of Phi is by Arteaga et al. Both are wide for few systems: look at them first.
+
+    Parameters
+    ----------
+    components : VarianceComponents
+        From `variance_components`.
+    n_queries, n_seeds : int, optional
+        Of the collection asked about; as in the table if not given.
+    level : float
+        Of each interval.
+
+    References
+    ----------
+    Urbano, Marrero and Martín (2013), On the measurement of test collection reliability. SIGIR, section 5. Brennan (2001),
+    Generalizability Theory, section 6.3. Feldt (1965), Psychometrika 30, 357-370. Arteaga, Jeyaratnam and Franklin (1982), Confidence
+    intervals for proportions of total variance in the two-way cross component of variance model. Communications in Statistics 11.
+
+    Examples
+    --------
+    >>> trec3 = from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152)
+    >>> round(reliability(trec3, 200).dependability, 4)
+    0.9363
+    """
+    open_share("level", level)
+    size = whole_number("n_queries", components.n_queries if n_queries is None else n_queries)
+    seeds = whole_number("n_seeds", components.n_seeds if n_seeds is None else n_seeds)
+    relative, absolute = components.relative_error(size, seeds), components.absolute_error(size, seeds)
+    found = (_share(components.systems, relative), _share(components.systems, absolute))
+    if len(components.mean_squares) > 3:
+        return Reliability(size, seeds, *found, None, None, level)
+    if seeds > 1:
+        raise OptionError(f"n_seeds={seeds}: the table has no seeds; expected values of shape (queries, systems, seeds)")
+    ratio = _feldt(components, level)
+    single = _arteaga(components, level)
+    low, high = (size * bound / (1 + size * bound) for bound in ratio)
+    least, most = (size * bound / (1 + (size - 1) * bound) for bound in single)
+    return Reliability(size, seeds, *found, (low, high), (least, most), level)
+
+
+@dataclass(frozen=True)
+class QueriesForReliability:
+    """Queries with which a collection like this one reaches a reliability; see `queries_for_reliability`.
+
+    Parameters
+    ----------
+    target : float
+        The value asked for.
+    generalisability, dependability : float
+        Queries for E rho^2, and for Phi, to reach it: whole numbers, infinite if none will do.
+    generalisability_interval, dependability_interval : pair of float, or None
+        Their intervals; None where there are seeds.
+
+    Examples
+    --------
+    >>> print(queries_for_reliability(from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152)))
+    0.95 takes 69 queries (37 to 114) for E rho^2, 259 (130 to 487) for Phi
+    """
+
+    target: float
+    generalisability: float
+    dependability: float
+    generalisability_interval: tuple[float, float] | None
+    dependability_interval: tuple[float, float] | None
+
+    def __str__(self) -> str:
+        def between(interval: tuple[float, float] | None) -> str:
+            return f" ({interval[0]:g} to {interval[1]:g})" if interval else ""
+
+        return (
+            f"{self.target:g} takes {self.generalisability:g} queries{between(self.generalisability_interval)} for E rho^2,"
+            f" {self.dependability:g}{between(self.dependability_interval)} for Phi"
+        )
+
+
+def queries_for_reliability(
+    components: VarianceComponents, target: float = 0.95, *, n_seeds: int | None = None, level: float = 0.95
+) -> QueriesForReliability:
+    """How many queries it takes for E rho^2, and for Phi, to reach a value.
+
+    Parameters
+    ----------
+    components : VarianceComponents
+        From `variance_components`.
+    target : float
+        In (0, 1).
+    n_seeds : int, optional
+        Seeds of each system; as in the table if not given. Too few can make every number of queries too small.
+    level : float
+        Of each interval.
+
+    Examples
+    --------
+    >>> queries_for_reliability(from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152), 0.9).generalisability
+    33
+    """
+    open_share("target", target)
+    open_share("level", level)
+    seeds = whole_number("n_seeds", components.n_seeds if n_seeds is None else n_seeds)
+    # target <= systems / (systems + seeds / r + rest / n), solved for n
+    room = components.systems * (1 - target) / target - components.seeds / seeds
+    rests = (components.interaction + components.residual / seeds, components.queries)
+    found = [_whole(rest, room) for rest in (rests[0], sum(rests))]
+    if len(components.mean_squares) > 3:
+        return QueriesForReliability(target, found[0], found[1], None, None)
+    odds = target / (1 - target)
+    few, many = (_whole(odds, bound) for bound in reversed(_feldt(components, level)))
+    least, most = (_whole(odds * (1 - bound), bound) for bound in reversed(_arteaga(components, level)))
+    return QueriesForReliability(target, found[0], found[1], (few, many), (least, most))
+
+
+def _share(true: float, error: float) -> float:
+    return true / (true + error) if true > 0 else 0.0
+
+
+def _whole(needed: float, room: float) -> float:
+    """Needed / room, rounded up; at least one query, infinite if there is no room."""
+    return max(1, math.ceil(needed / room - 1e-9)) if room > 0 else math.inf
+
+
+def _feldt(components: VarianceComponents, level: float) -> tuple[float, float]:
+    """Interval of systems / interaction, at least 0: MS_s / MS_e over 1 + n times it is F."""
+    of_systems, _, left = components.mean_squares
+    df, rest = components.n_systems - 1, (components.n_systems - 1) * (components.n_queries - 1)
+    if left <= 0:
+        raise InputError("the systems do not vary unlike each other over these queries: there is no error to measure reliability against")
+
+    def bound(tail: float) -> float:
+        return max((of_systems / (left * float(stats.f.isf(tail, df, rest))) - 1) / components.n_queries, 0.0)
+
+    return bound((1 - level) / 2), bound((1 + level) / 2)
+
+
+def _arteaga(components: VarianceComponents, level: float) -> tuple[float, float]:
+    """Interval of Phi for one query."""
+    of_systems, of_queries, left = components.mean_squares
+    n, s = components.n_queries, components.n_systems
+    low, high = (1 - level) / 2, (1 + level) / 2
+
+    def bound(tail: float) -> float:
+        alone = stats.chi2.isf(tail, s - 1) / (s - 1)  # F with infinitely many degrees of freedom below
+        among, over = (stats.f.isf(tail, s - 1, df) for df in ((s - 1) * (n - 1), n - 1))
+        above = of_systems**2 - alone * of_systems * left + (alone - among) * among * left**2
+        below = (s - 1) * alone * of_systems * left + over * of_systems * of_queries
+        ratio = s * above / (n * below)
+        return min(max(ratio / (1 + ratio), 0.0), 1.0) if ratio > -1 else 0.0
+
+    return bound(low), bound(high)

@@ -1,0 +1,169 @@
+"""Training beside queries: against statsmodels' mixed model, closed forms and simulated coverage."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from experiments import seeds_and_queries
+from idealrank.errors import InputError, OptionError
+from idealrank.stats import replicated_difference
+
+# Differences of eight queries and four crossed seeds.
+CROSSED = np.array(
+    [
+        [0.026, -0.034, 0.078, 0.106],
+        [-0.017, 0.02, 0.014, 0.037],
+        [-0.099, -0.026, -0.011, 0.058],
+        [-0.061, -0.086, -0.136, -0.045],
+        [-0.027, -0.027, -0.043, 0.002],
+        [-0.128, -0.127, 0.033, -0.068],
+        [0.025, 0.063, 0.056, 0.072],
+        [0.16, 0.15, 0.152, 0.209],
+    ]
+)
+A = np.array(
+    [
+        [0.659, 0.638, 0.728, 0.662],
+        [0.065, 0.052, 0.159, -0.051],
+        [0.551, 0.53, 0.633, 0.526],
+        [0.454, 0.412, 0.453, 0.463],
+        [0.259, 0.225, 0.294, 0.191],
+        [0.836, 0.75, 0.841, 0.74],
+        [0.695, 0.629, 0.631, 0.587],
+        [0.122, 0.151, 0.134, 0.084],
+    ]
+)
+B = np.array(
+    [
+        [0.56, 0.571, 0.666, 0.674],
+        [0.032, 0.093, 0.148, 0.111],
+        [0.438, 0.395, 0.536, 0.514],
+        [0.287, 0.266, 0.339, 0.262],
+        [0.161, 0.249, 0.174, 0.34],
+        [0.633, 0.77, 0.74, 0.838],
+        [0.655, 0.584, 0.773, 0.8],
+        [0.299, 0.301, 0.357, 0.333],
+    ]
+)
+
+
+# --- against a mixed model -----------------------------------------------------------------------------------------------------------
+
+
+def test_crossed_seeds_are_the_mixed_model_of_statsmodels() -> None:
+    # statsmodels 0.15.0 on values times 100: mixedlm("y ~ 1", vc_formula={"q": "0+C(q)", "r": "0+C(r)"}), REML by Powell's method and
+    # Nelder and Mead's; tests/parity/record_stats.py
+    found = replicated_difference(np.zeros_like(CROSSED), CROSSED, seeds="crossed")
+    assert found.difference == pytest.approx(0.010187500000000125)
+    assert found.standard_error == pytest.approx(0.030907109781157637, rel=1e-6)
+    assert found.queries == pytest.approx(0.006072714193071703, rel=1e-6)
+    assert found.training[0].seeds == pytest.approx(0.0005875268040069352, rel=1e-6)
+    assert found.training[0].residual == pytest.approx(0.0015769107164426417, rel=1e-6)
+
+
+def test_nested_seeds_are_the_mixed_model_of_statsmodels() -> None:
+    # mixedlm("y ~ s", vc_formula={"q": "0+C(q)", "qs": "0+C(qs)", "r": "0+C(r)"}): one variance of seeds for both systems,
+    # whose balanced estimate is the mean of ours.
+    found = replicated_difference(A, B)
+    assert found.difference == pytest.approx(-0.006375000000002867)
+    assert found.standard_error == pytest.approx(0.04793732301088378, rel=1e-6)
+    assert found.queries == pytest.approx(2 * 0.005490283976154206, rel=1e-6)
+    assert np.mean([part.seeds for part in found.training]) == pytest.approx(0.0016127364647415576, rel=1e-6)
+    assert np.mean([part.residual for part in found.training]) == pytest.approx(0.0019047633766476459, rel=1e-6)
+
+
+def test_the_error_and_degrees_of_freedom_are_the_formula_written_out() -> None:
+    found = replicated_difference(A, B)
+    n, k = A.shape
+    terms = [(1, np.var(B.mean(axis=1) - A.mean(axis=1), ddof=1) / n, n - 1)]
+    for side in (A, B):
+        left = [side[q, r] - side[q].mean() - side[:, r].mean() + side.mean() for q in range(n) for r in range(k)]
+        terms += [
+            (1, np.var(side.mean(axis=0), ddof=1) / k, k - 1),
+            (-1, sum(x * x for x in left) / ((n - 1) * (k - 1) * n * k), (n - 1) * (k - 1)),
+        ]
+    variance = sum(sign * term for sign, term, _ in terms)
+    assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
+    assert found.df == pytest.approx(variance**2 / sum(term**2 / df for _, term, df in terms), rel=1e-12)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.difference) / found.standard_error, found.df), rel=1e-12)
+    assert found.low == pytest.approx(found.difference - stats.t.ppf(0.975, found.df) * found.standard_error, rel=1e-12)
+
+
+# --- what it reduces to ----------------------------------------------------------------------------------------------------------------
+
+
+def test_copies_that_are_equal_leave_the_paired_t_test() -> None:
+    a, b = np.repeat(A[:, :1], 3, axis=1), np.repeat(B[:, :1], 5, axis=1)
+    found, expected = replicated_difference(a, b), stats.ttest_rel(B[:, 0], A[:, 0])
+    interval = expected.confidence_interval(0.95)
+    assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high), rel=1e-12)
+    assert found.standard_error == found.query_error
+
+
+def test_equal_systems_have_difference_zero_and_p_one() -> None:
+    found = replicated_difference(A, A)
+    assert (found.difference, found.p) == (0, 1)
+    constant = replicated_difference(np.ones((5, 3)), np.ones((5, 3)))
+    assert (constant.low, constant.high, constant.p) == (0, 0, 1)
+
+
+def test_sides_change_places_with_the_sign() -> None:
+    here, there = replicated_difference(A, B[:, :3]), replicated_difference(B[:, :3], A)
+    assert (here.low, here.high, here.p) == pytest.approx((-there.high, -there.low, there.p), rel=1e-12)
+
+
+# --- one copy --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_system_without_training_adds_none() -> None:
+    found = replicated_difference(A.mean(axis=1), B, single="fixed")
+    assert found.difference == pytest.approx(B.mean() - A.mean())
+    assert len(found.training) == 1
+    both = replicated_difference(A.mean(axis=1), B, single="alike")
+    assert both.training[0].seeds == pytest.approx(both.training[1].seeds)
+    assert {part.n_seeds for part in both.training} == {1, 4}
+    extra = both.standard_error**2 - found.standard_error**2
+    assert extra == pytest.approx(4 * (found.standard_error**2 - found.query_error**2), rel=1e-9)
+
+
+def test_one_copy_without_a_word_is_refused() -> None:
+    with pytest.raises(OptionError, match='a has one copy: expected single="fixed"'):
+        replicated_difference(A[:, 0], B)
+    with pytest.raises(OptionError, match="both sides have one copy"):
+        replicated_difference(A[:, 0], B[:, :1], single="alike")
+    with pytest.raises(InputError, match="a has 7 queries and b 8"):
+        replicated_difference(A[1:], B)
+    with pytest.raises(InputError, match="crossed seeds are the same"):
+        replicated_difference(A, B[:, :3], seeds="crossed")
+    with pytest.raises(InputError, match=r"shape \(2, 2, 2\)"):
+        replicated_difference(np.ones((2, 2, 2)), B)
+
+
+# --- planning and coverage -------------------------------------------------------------------------------------------------------------
+
+
+def test_more_queries_do_not_shrink_what_training_adds() -> None:
+    found = replicated_difference(A, B)
+    assert found.standard_error_with() == pytest.approx(found.standard_error, rel=1e-12)
+    floor = math.sqrt(sum(part.seeds / part.n_seeds for part in found.training))
+    assert found.standard_error_with(n_queries=10**9) == pytest.approx(floor, rel=1e-3)
+    assert found.standard_error_with(n_seeds=10**9) == pytest.approx(math.sqrt(found.queries / 8), rel=1e-3)
+    assert found.standard_error_with(n_queries=10**9, n_seeds=10**9) < 1e-4
+
+
+def test_leaving_out_the_seeds_covers_too_little_and_counting_them_does_not() -> None:
+    one, means, pooled, both, width = seeds_and_queries.coverage(200, 3, trials=500, rng=1)
+    assert max(one, means, pooled) < 0.92
+    assert both > 0.92
+    assert width > 1.2
+    _, without, _, counted, _ = seeds_and_queries.coverage(200, 3, trials=500, rng=1, seed=0.0)
+    assert abs(without - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 500)
+    assert counted >= without
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_queries", "n_seeds"), [(50, 3), (1000, 5)])
+def test_the_interval_covers_at_its_level(n_queries: int, n_seeds: int) -> None:
+    assert seeds_and_queries.coverage(n_queries, n_seeds, trials=4000, rng=2)[3] == pytest.approx(0.95, abs=0.02)
