@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
 from idealrank.theory import distinguish, distinguish_many
+from idealrank.theory.rivals import sign_of
 
 PAIRS = [("log2", None), ("zipf(0.5)", "0.2n"), ("geometric(2)", None), ("log2", 10), ("linear", "sqrt(n)")]
 
@@ -101,6 +102,10 @@ def test_exchanging_the_rankers_exchanges_the_columns() -> None:
     assert np.array_equal(one.counts["constant"], other.counts["constant"])
 
 
+def test_signs_are_of_anything_beyond_rounding() -> None:
+    assert [sign_of(0.7, 0.7 * (1 + step)) for step in (1e-9, -1e-9, 1e-15, 0)] == [-1, 1, 0, 0]
+
+
 def test_equal_rankers_are_neither_above_nor_below() -> None:
     scores = np.arange(30.0)
     table = distinguish(scores, 2 * scores, labels=scores > 10, runs=10, rng=1)
@@ -164,6 +169,7 @@ def test_frames_have_a_row_for_each_size() -> None:
     ("a", "b", "options", "error", "named"),
     [
         (lin, lambda s: 0.3 + 0 * s, {}, InputError, "0.5 under a and 0.3 under b"),
+        (lin, lambda s: 0.501 + 0 * s, {}, InputError, "0.5 under a and 0.501 under b"),
         (lin, {2: half}, {}, InputError, "gains"),
         ([1.0, 2.0], [2.0, 1.0], {}, InputError, "without labels"),
         (lin, mild, {"labels": [0, 1]}, InputError, "a: expected numbers"),

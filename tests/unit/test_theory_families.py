@@ -92,6 +92,7 @@ def test_how_cutoffs_grow() -> None:
         ("whole", 1, 1000),
     ]
     assert growth_of(10).at(4) == 4
+    assert growth_of(10).log_share(10**20) == pytest.approx(math.log(1e-19), rel=1e-14)  # beyond whole numbers of 63 bits
 
 
 def test_integrals_settle_or_say_so() -> None:

@@ -1,6 +1,7 @@
 """Limits of NDCG: the theorems' numbers as recomputed independently, closed forms, and what has no limit."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import integrate as scipy_integrate
 
 import idealrank as ir
-from idealrank.theory import RelevanceModel, limit
-from idealrank.theory.decay import decay_of
+from idealrank.theory import RelevanceModel, limit, pseudo_expectation
+from idealrank.theory.decay import decay_of, growth_of
 
 MODELS = {
     "LIN": lambda s: 0.1 + 0.8 * s,
@@ -171,6 +172,40 @@ def test_the_constants_of_the_rates() -> None:
     assert limit(MODELS["LIN"]).rate_constant == pytest.approx(1 + math.log(2) + 2 * (-0.9 + 0.8 / 4), abs=1e-13)
     assert limit(MODELS["POW"]).rate_constant == pytest.approx(1 + math.log(3) + 3 * (-1 + 2 / 4 - 1 / 9), abs=1e-13)
     assert limit(MODELS["RAND"]).rate_constant == pytest.approx(math.log(2), abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("discount", "cutoff", "words", "order"),
+    [
+        ("zipf(0.25)", None, "n^-1/2", lambda n: n**-0.5),
+        ("zipf(0.5)", None, "(ln n / n)^1/2", lambda n: (math.log(n) / n) ** 0.5),
+        ("zipf(0.8)", None, "n^-0.2", lambda n: n**-0.2),
+        ("zipf(0.8)", "0.2n", "n^-0.2", lambda n: n**-0.2),
+        ("zipf(1)", None, "1/ln n, too", lambda n: 1 / math.log(n)),
+        ("log2", "0.2n", "n^-1/2", lambda n: n**-0.5),
+        ("log2", "n^0.6", "n^-0.3", lambda n: n**-0.3),
+        ("zipf(0.25)", "n^0.6", "n^-0.3", lambda n: n**-0.3),
+        ("zipf(0.5)", "n^0.6", "(ln n)^1/2 n^-0.3", lambda n: math.log(n) ** 0.5 * n**-0.3),
+        ("zipf(0.8)", "n^0.6", "n^-0.12", lambda n: n**-0.12),
+    ],
+)
+def test_one_list_varies_as_its_weights_do(discount: str, cutoff: str | None, words: str, order: Callable[[float], float]) -> None:
+    """The order that is named falls as root(sum D^2) / sum D over the ranks that count, from 10^5 to 10^6 documents."""
+    assert limit(MODELS["RAND"], discount=discount, cutoff=cutoff).rate.endswith(f" by order {words}")
+    spread = []
+    for n in (10**5, 10**6):
+        weights = decay_of(discount).weight(np.arange(1.0, growth_of(cutoff).at(n) + 1))
+        spread.append(math.sqrt((weights**2).sum()) / weights.sum() / order(n))
+    assert spread[1] == pytest.approx(spread[0], rel=0.1)
+
+
+@pytest.mark.parametrize("discount", ["log2", "zipf(0.5)", "zipf(1)", "linear"])
+def test_means_above_a_power_of_n_come_to_the_limit_at_the_pace_of_the_slope(discount: str) -> None:
+    """Where ybar has a slope at the top the mean is off by the share of the list that is seen, k/n = n^-(1-a)."""
+    found = limit(MODELS["LIN"], discount=discount, cutoff="n^0.6")
+    off = [abs(pseudo_expectation(MODELS["LIN"], n, discount, "n^0.6") - found.value) for n in (10**5, 10**15)]
+    assert "of order n^-0.4 where" in found.rate
+    assert math.log10(off[0] / off[1]) == pytest.approx(4, abs=0.6)
 
 
 POLYNOMIALS = st.lists(st.floats(0.01, 1), min_size=1, max_size=5).map(lambda parts: np.array(parts) / len(parts))

@@ -219,6 +219,8 @@ def test_lemma_22() -> None:
     second = expansion(of_share((0.7, -1.6, 1.8)), lambda s: 0.5)
     assert (second.order, second.coefficient) == (2, pytest.approx(4 / 15, abs=1e-13))
     assert [round(second.scaled(10**k), 4) for k in (3, 6, 20, 100, 1000)] == [0.5200, 0.3877, 0.2913, 0.2712, 0.2671]
+    # Lists of e^(10^6) documents: differences of 10^-13, free of rounding, for second-order terms are 1 in 10^6.
+    assert second.difference_at(1e6) * 1e12 == pytest.approx(second.coefficient, rel=1e-4)
     graded = expansion(GRADES, {2: lambda s: 0.05 + 0.35 * (1 - s) ** 2, 1: lambda s: 0.4 - 0.2 * s})
     assert graded.p == pytest.approx(2 / 6 + 0.3, abs=1e-14)
     assert graded.scaled(10**1000) == pytest.approx(graded.coefficient, rel=2e-3)
@@ -257,6 +259,9 @@ def test_lemma_21_is_far_from_sharp() -> None:
         found = definition_gap(lambda s: start + slope * s, n)  # noqa: B023
         assert found.difference == pytest.approx(expected, rel=0.13)
         assert abs(found.difference) < 0.05 * found.bound
+    graded = definition_gap(GRADES, 10**6, gain="exp2")
+    assert graded.difference == pytest.approx(graded.corrected - graded.definition, rel=1e-6)
+    assert (graded.bound, graded.constant) == (pytest.approx(0.01), pytest.approx(graded.difference * 1e6 / math.log(1e6)))
     constants = [definition_gap(lambda s: 0.5, 10**k).constant for k in (6, 12, 100, 1000)]
     assert constants == sorted(constants, reverse=True)
     assert constants[-1] == pytest.approx(-2 * 0.801925437226512 * 0.5, rel=2e-3)

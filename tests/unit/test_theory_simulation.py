@@ -8,7 +8,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
-from idealrank.theory import RelevanceModel, simulate, simulate_many
+from idealrank.theory import RelevanceModel, pseudo_expectation, simulate, simulate_many
 from idealrank.theory.sampling import thinned
 from idealrank.theory.simulation import drawn_levels
 
@@ -169,6 +169,15 @@ def test_means_are_the_corrected_pseudo_expectation(ybar: Any, measure: Any, pse
     """At n = 10,000: within five standard errors, and a tenth of what the correction is for what it leaves out."""
     values = simulate_many(ybar, 10_000, 300, [measure], rng=8)[:, 0]
     assert abs(values.mean() - corrected) < 5 * np.hypot(values.std() / np.sqrt(300), 0.1 * (pseudo - corrected))
+
+
+def test_each_grade_is_as_frequent_as_the_model_says() -> None:
+    """R_1 = 1/6 and R_2 = 7/15; and the mean of graded lists is N*."""
+    levels = drawn_levels(RelevanceModel.of(GRADED), 100_000, 2, np.random.default_rng(4))
+    assert [(levels >= level).mean() for level in (1, 2)] == pytest.approx([7 / 15, 1 / 6], abs=5 * 0.5 / np.sqrt(200_000))
+    values = simulate(GRADED, 10_000, 100, discount="zipf(0.5)", gain="exp2", rng=4)
+    expected = pseudo_expectation(GRADED, 10_000, "zipf(0.5)", gain="exp2")
+    assert values.mean() == pytest.approx(expected, abs=5 * values.std() / 10)
 
 
 @pytest.mark.parametrize(("ybar", "at_top"), [(lin, 0.9), (lambda s: 0.5, 0.5)])
