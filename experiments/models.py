@@ -4,6 +4,7 @@ ybar(s) is the chance that a document is relevant whose canonical score is s, 1 
 """
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -86,8 +87,11 @@ def options(document: str, *, runs: int, seed: int, largest: int) -> argparse.Ar
 
 def at_least_1(text: str) -> int:
     """A whole number from 1 on; 1e5 is one."""
-    number = float(text)
-    if number != int(number) or number < 1:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (number >= 1 and math.isfinite(number) and number == int(number)):
         raise argparse.ArgumentTypeError(f"found {text}, expected a whole number from 1 on")
     return int(number)
 

@@ -1,8 +1,11 @@
-"""The figure docs/figures/simulation.svg: theory against simulation for one ranker and three measures; takes some seconds.
+"""Theory against simulation for one ranker and three measures, in one figure: NDCG of single lists, as they grow.
 
-python -m experiments.theory_simulation
+Whole lists under the logarithm tend to 1, whole lists under r^-1/2 to a limit of the ranker's own, and NDCG@10 never settles. Lines
+are N*, dots and bands simulated lists. Takes some seconds.
 """
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +23,15 @@ MEASURES = (
 )
 SIZES = np.unique(np.rint(10 ** np.arange(1, 5.01, 0.125)).astype(np.int64))
 LISTS, SEED = 400, 2013
-DESTINATION = Path(__file__).resolve().parents[1] / "docs" / "figures"
+FOLDER = Path("figures")
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Simulate and draw."""
+    arguments = _arguments(argv)
     model = parse_model(MODEL)
     pairs = [(discount, cutoff) for _, _, discount, cutoff, _ in MEASURES]
-    values = simulate_many(model, SIZES, LISTS, pairs, rng=SEED)
+    values = simulate_many(model, SIZES, arguments.lists, pairs, rng=arguments.seed)
     panels = [
         Simulated(
             measure, says, SIZES, values[:, :, place], pseudo_expectation(model, SIZES, discount, cutoff),
@@ -35,7 +39,26 @@ def main() -> None:
         )
         for place, (measure, says, discount, cutoff, settles) in enumerate(MEASURES)
     ]  # fmt: skip
-    print(*plots.save({"simulation": simulated_spec(panels, "0.1 + 0.8 s")}, DESTINATION, "svg"))
+    print(*plots.save({"simulation": simulated_spec(panels, "0.1 + 0.8 s")}, arguments.out, arguments.format), sep="\n")
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="example:\n  python experiments/theory_simulation.py --out figures --format png",
+    )
+    parser.add_argument("--out", type=Path, default=FOLDER, help="where the figure goes (default: %(default)s)")
+    parser.add_argument("--format", choices=("svg", "png", "json"), default="svg", help="of the file (default: %(default)s)")
+    parser.add_argument("--lists", type=_two_or_more, default=LISTS, help="lists of each length, 2 or more (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the lists (default: %(default)s)")
+    return parser.parse_args(argv)
+
+
+def _two_or_more(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"found {text}, expected a whole number from 2 on")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +21,7 @@ def experiments(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Scripts import each other as they do when they are run; afterwards nobody knows them."""
     monkeypatch.syspath_prepend(ROOT / "experiments")
     yield
-    for name in (*SCRIPTS, "models"):
+    for name in (*SCRIPTS, "models", "theory_simulation"):
         sys.modules.pop(name, None)
 
 
@@ -43,6 +44,9 @@ def test_every_script_has_help_and_refuses_what_makes_no_sense(name: str, capsys
     with pytest.raises(SystemExit):
         printed(capsys, name, "--runs", "0")
     assert "expected a whole number from 1 on" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        printed(capsys, name, "--runs", "many")
+    assert "found many, expected a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_pairs_have_the_properties_they_are_named_for() -> None:
@@ -118,3 +122,12 @@ def test_the_sign_of_pair_g_does_not_settle(capsys: pytest.CaptureFixture[str]) 
     for size in ("10,000", "100,000"):
         assert float(rows["r^-0.8", size][2]) == pytest.approx(0.4184, abs=5 * np.sqrt(0.25 / 300))
     assert float(rows["r^-0.8", "1,000"][5]) < 0.3
+
+
+def test_the_figure_of_theory_and_simulation_goes_where_it_is_asked_to(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    said = printed(capsys, "theory_simulation", "--out", str(tmp_path), "--format", "json", "--lists", "2")
+    assert said.split() == [str(tmp_path / "simulation.json")]
+    assert "means of 2 simulated lists" in (tmp_path / "simulation.json").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        printed(capsys, "theory_simulation", "--lists", "1")
+    assert "expected a whole number from 2 on" in capsys.readouterr().err
