@@ -1,0 +1,226 @@
+"""Non-inferiority and equivalence: tests that a difference is smaller than a margin, which the user must give."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import OptionError
+from idealrank.stats.columns import columns_of, design_of, figure, open_share, paired
+from idealrank.stats.design import Design
+from idealrank.stats.effects import in_units
+from idealrank.stats.intervals import N_RESAMPLES, Alternative, Interval, Method, difference_interval
+from idealrank.stats.linear import linear_mean
+from idealrank.stats.paired import t_tail
+from idealrank.stats.randomness import RandomLike
+
+
+@dataclass(frozen=True, eq=False)
+class MarginTest:
+    """Whether b is shown to be within a margin of a: numbers for one column of values, arrays (measures,) for several.
+
+    Parameters
+    ----------
+    claim : str
+        "not worse" (non-inferior) or "equivalent".
+    margin : float or float64 array
+        In the units of the measure.
+    shown : bool or bool array
+        Whether the interval lies within the margin. False is no proof of the contrary.
+    p : float or float64 array
+        Of the t test; NaN for other methods, which answer by their interval.
+    difference, low, high : float or float64 array
+        Mean of b less mean of a, and the interval that decides.
+    alpha : float
+        How often a difference of just the margin would be called within it.
+    level : float
+        Of the interval: 1 - alpha, one-sided, for "not worse"; 1 - 2 alpha for "equivalent".
+    method : str
+        Of the interval.
+    n : int
+        Queries.
+    note : str
+        What was special. Empty otherwise.
+
+    Examples
+    --------
+    >>> print(non_inferiority([0.2, 0.5, 0.5, 0.9], [0.3, 0.5, 0.6, 0.9], margin=0.05))
+    shown, p = 0.0203: b is not worse than a by 0.05; b - a = 0.05 [-0.01794, inf] (95 % t interval, 4 queries)
+    """
+
+    claim: str
+    margin: Any
+    shown: Any
+    p: Any
+    difference: Any
+    low: Any
+    high: Any
+    alpha: float
+    level: float
+    method: str
+    n: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        parts = (self.shown, self.p, self.margin, self.difference, self.low, self.high)
+        claim = "not worse than a by" if self.claim == "not worse" else "equivalent to a within"
+        lines = [
+            f"{'shown' if shown else 'not shown'}{'' if np.isnan(p) else f', p = {p:.3g}'}: b is {claim} {margin:g}; "
+            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}]"
+            for shown, p, margin, difference, low, high in zip(*(np.atleast_1d(part) for part in parts), strict=True)
+        ]
+        note = f"; {self.note}" if self.note else ""
+        return "\n".join(lines) + f" ({100 * self.level:g} % {self.method} interval, {self.n} queries{note})"
+
+
+def non_inferiority(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    margin: npt.ArrayLike,
+    *,
+    alpha: float = 0.05,
+    method: Method = "t",
+    design: Design | None = None,
+    n_resamples: int = N_RESAMPLES,
+    rng: RandomLike = None,
+    threads: int | None = None,
+) -> MarginTest:
+    """Whether b is shown not to be worse than a by the margin or more.
+
+    Parameters
+    ----------
+    a, b : array, shape (queries,) or (queries, measures)
+        Values of two systems, query by query; more is better.
+    margin : float, or array (measures,)
+        The loss that would just not be accepted, above 0, in the units of the measure. Choose it before looking at the data.
+    alpha : float
+        How often a loss of the margin may pass.
+    method : {"t", "percentile", "basic", "bca", "studentised"}
+        Of the interval whose lower bound must lie above -margin.
+    design, n_resamples, rng, threads
+        As for `difference_interval`.
+
+    Returns
+    -------
+    MarginTest
+
+    Raises
+    ------
+    InputError
+        As for `difference_interval`.
+    OptionError
+        The margin or another option is impossible.
+
+    References
+    ----------
+    Wellek (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, 2nd edition, chapters 2 and 5.
+
+    Examples
+    --------
+    >>> bool(non_inferiority([0.2, 0.5, 0.5, 0.9], [0.3, 0.5, 0.6, 0.8], margin=0.02).shown)
+    False
+    """
+    open_share("alpha", alpha)
+    options: dict[str, Any] = {"design": design, "n_resamples": n_resamples, "rng": rng, "threads": threads}
+    interval = difference_interval(a, b, level=1 - alpha, method=method, alternative="greater", **options)
+    least = _margins(margin, interval)
+    p = _t_p(a, b, design, method, ((least, "greater"),))
+    return _test("not worse", interval, least, interval.low > -least, p, alpha)
+
+
+def equivalence(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    margin: npt.ArrayLike,
+    *,
+    alpha: float = 0.05,
+    method: Method = "t",
+    design: Design | None = None,
+    n_resamples: int = N_RESAMPLES,
+    rng: RandomLike = None,
+    threads: int | None = None,
+) -> MarginTest:
+    """Whether b is shown to differ from a by less than the margin, either way: two one-sided tests (TOST).
+
+    Parameters
+    ----------
+    a, b, alpha, design, n_resamples, rng, threads
+        As for `non_inferiority`.
+    margin : float, or array (measures,)
+        The difference that would just matter, above 0.
+    method : {"t", "percentile", "basic", "bca", "studentised"}
+        Of the interval of level 1 - 2 alpha that must lie between -margin and margin.
+
+    Returns
+    -------
+    MarginTest
+        p is the larger of those of the two tests.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `non_inferiority`; alpha must be below 0.5.
+
+    References
+    ----------
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of average
+    bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15.
+
+    Examples
+    --------
+    >>> print(equivalence([0.2, 0.5, 0.5, 0.9], [0.2, 0.5, 0.51, 0.9], margin=0.02))
+    shown, p = 0.00299: b is equivalent to a within 0.02; b - a = 0.0025 [-0.003383, 0.008383] (90 % t interval, 4 queries)
+    """
+    open_share("alpha", alpha)
+    if alpha >= 0.5:
+        raise OptionError(f"alpha={alpha!r}: expected a number below 0.5, for the interval has the level 1 - 2 alpha")
+    options: dict[str, Any] = {"design": design, "n_resamples": n_resamples, "rng": rng, "threads": threads}
+    interval = difference_interval(a, b, level=1 - 2 * alpha, method=method, **options)
+    most = _margins(margin, interval)
+    p = _t_p(a, b, design, method, ((most, "greater"), (-most, "less")))
+    return _test("equivalent", interval, most, (interval.low > -most) & (interval.high < most), p, alpha)
+
+
+def _margins(margin: npt.ArrayLike, interval: Interval) -> FloatArray:
+    """One margin for each column."""
+    given = columns_of("margin", np.atleast_1d(np.asarray(margin, np.float64)))
+    columns = np.atleast_1d(interval.estimate).size
+    if given.size not in {1, columns} or given.ndim > 1 or (given <= 0).any():
+        raise OptionError(
+            f"margin={margin!r}: expected a number above 0 in the units of the measure, or one for each of the {columns} columns; "
+            "it is the loss that would just matter to users"
+        )
+    return np.broadcast_to(given, (columns,))
+
+
+def _t_p(
+    a: npt.ArrayLike, b: npt.ArrayLike, design: Design | None, method: str, tests: "tuple[tuple[FloatArray, Alternative], ...]"
+) -> FloatArray:
+    """The largest p of the one-sided t tests of the difference plus a shift; NaN for methods that have none."""
+    if method != "t":
+        return np.full(tests[0][0].size, np.nan)
+    first, second = paired(a, b)
+    used = design_of(design, first.shape[0])
+    found = linear_mean((second - first).reshape(used.n, -1), used)
+    sides = [t_tail(in_units(found.mean + shift, found.se), found.df, side) for shift, side in tests]
+    return np.asarray(np.max(sides, axis=0), np.float64)
+
+
+def _test(claim: str, interval: Interval, margin: FloatArray, shown: Any, p: FloatArray, alpha: float) -> MarginTest:
+    like = np.empty((1,) if np.ndim(interval.estimate) == 0 else (1, 1))
+    return MarginTest(
+        claim=claim,
+        margin=figure(margin, like),
+        shown=figure(shown, like),
+        p=figure(p, like),
+        difference=interval.estimate,
+        low=interval.low,
+        high=interval.high,
+        alpha=alpha,
+        level=interval.level,
+        method=interval.method,
+        n=interval.n,
+        note=interval.note,
+    )

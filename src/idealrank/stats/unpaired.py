@@ -1,0 +1,287 @@
+"""Two systems on different queries: Welch's t, Mann and Whitney's ranks, and a permutation of the labels.
+
+Where both ran on the same queries, a paired test sees far smaller differences; these are for what cannot be paired.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr, stdtr, stdtrit
+from scipy.stats import mannwhitneyu, rankdata
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.stats.columns import chosen, columns_of, figure, open_share
+from idealrank.stats.design import Design
+from idealrank.stats.effects import deviations, in_units
+from idealrank.stats.intervals import ALTERNATIVES, Alternative
+from idealrank.stats.randomness import RandomLike
+from idealrank.stats.relabelling import relabelled
+
+
+@dataclass(frozen=True, eq=False)
+class UnpairedTest:
+    """A test of b against a on different queries: numbers for one column of values, arrays (measures,) for several.
+
+    Parameters
+    ----------
+    difference : float or float64 array
+        Mean of b less mean of a.
+    p : float or float64 array
+        How often at least such a result would be seen if there were no difference.
+    statistic : float or float64 array
+        Welch's t; the number of pairs of queries in which b has the larger value, ties counted half; or the difference.
+    low, high : float or float64 array
+        Bounds of the difference by inversion of the test; NaN for ranks, which are not about means.
+    level : float
+        Of the interval.
+    method : str
+        "welch", "mann-whitney" or "permutation".
+    alternative : str
+        "two-sided"; "greater" asks whether b is better, "less" whether it is worse.
+    effect : float or float64 array
+        Hedges' g: the difference over the pooled standard deviation, times ``1 - 3/(4 (n_a + n_b) - 9)``.
+    common_language : float or float64 array
+        The chance that a query of b has a larger value than one of a, ties counted half.
+    n_a, n_b : int
+        Queries of each.
+    note : str
+        What was special. Empty otherwise.
+
+    Examples
+    --------
+    >>> print(welch_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9, 1.0]))
+    b - a = 0.195 [-0.2528, 0.6428], p = 0.33; g 0.639, P(b > a) 0.675 (two-sided welch test with 95 % interval, 4 and 5 queries)
+    """
+
+    difference: Any
+    p: Any
+    statistic: Any
+    low: Any
+    high: Any
+    level: float
+    method: str
+    alternative: str
+    effect: Any
+    common_language: Any
+    n_a: int
+    n_b: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        parts = (self.difference, self.low, self.high, self.p, self.effect, self.common_language)
+        lines = [
+            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}], p = {p:.3g}; g {effect:.3g}, P(b > a) {share:.3g}"
+            for difference, low, high, p, effect, share in zip(*(np.atleast_1d(part) for part in parts), strict=True)
+        ]
+        count = f"{self.n_a} and {self.n_b} queries{'; ' if self.note else ''}{self.note}"
+        return "\n".join(lines) + f" ({self.alternative} {self.method} test with {100 * self.level:g} % interval, {count})"
+
+
+def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:
+    """Welch's t test of two means over different queries, with variances that may differ.
+
+    Parameters
+    ----------
+    a, b : array, shape (queries of its own,) or (queries of its own, measures)
+        Values of two systems; finite.
+    alternative : {"two-sided", "greater", "less"}
+        "greater" asks whether b is better.
+    level : float
+        Of the interval, between 0 and 1.
+
+    Returns
+    -------
+    UnpairedTest
+        With a single query on one side p is 1 and the interval endless.
+
+    Raises
+    ------
+    InputError
+        The columns differ in number, or a value is not finite.
+    OptionError
+        An option is impossible.
+
+    References
+    ----------
+    Welch (1947), The generalization of 'Student's' problem when several different population variances are involved. Biometrika 34.
+
+    Examples
+    --------
+    >>> round(welch_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9, 1.0], alternative="greater").p, 4)
+    0.1649
+    """
+    one, two, like = _samples(a, b, alternative, level)
+    difference = two.mean(axis=0) - one.mean(axis=0)
+    outside = (1 - level) / (2 if alternative == "two-sided" else 1)
+    if min(len(one), len(two)) == 1:
+        endless = np.full(difference.shape, np.inf)
+        figures, note = (np.ones_like(difference), np.zeros_like(difference), -endless, endless), "one query alone shows no variance"
+    else:
+        parts = [deviations(part, Design.of(len(part))) ** 2 / len(part) for part in (one, two)]
+        variance = parts[0] + parts[1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            df = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(two) - 1))
+        df = np.where(variance > 0, df, len(one) + len(two) - 2)
+        statistic = in_units(difference, np.sqrt(variance))
+        p = np.where((difference == 0) & (variance == 0), 1.0, _t_tail(statistic, df, alternative))
+        reach = stdtrit(df, 1 - outside) * np.sqrt(variance)
+        figures, note = (p, statistic, difference - reach, difference + reach), ""
+    return _test((one, two, like), (difference, *figures), ("welch", level, alternative, note))
+
+
+def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:
+    """Whether values of b tend to be larger than values of a, by ranks.
+
+    Parameters
+    ----------
+    a, b, alternative, level
+        As for `welch_t`.
+
+    Returns
+    -------
+    UnpairedTest
+        p is exact where the smaller side has at most 8 queries and no two values are equal; else by the normal approximation, with
+        the variance corrected for ties and half a unit for continuity. There is no interval: ranks are not about means.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `welch_t`.
+
+    References
+    ----------
+    Mann and Whitney (1947), On a test of whether one of two random variables is stochastically larger than the other. Annals of
+    Mathematical Statistics 18.
+
+    Examples
+    --------
+    >>> found = mann_whitney([0.1, 0.2, 0.3], [0.4, 0.5, 0.6, 0.7])
+    >>> round(found.p, 6), found.statistic, found.common_language
+    (0.057143, 12.0, 1.0)
+    """
+    one, two, like = _samples(a, b, alternative, level)
+    ranks = rankdata(np.concatenate((two, one)), axis=0)
+    wins = ranks[: len(two)].sum(axis=0) - len(two) * (len(two) + 1) / 2
+    exact = (np.diff(np.sort(ranks, axis=0), axis=0) > 0).all(axis=0) & (min(len(one), len(two)) <= 8)
+    p = np.where(exact, 0.0, _rank_p(ranks, wins, len(one), alternative))
+    if exact.any():
+        p[exact] = mannwhitneyu(two[:, exact], one[:, exact], alternative=alternative, method="exact", axis=0).pvalue
+    nothing = np.full(wins.shape, np.nan)
+    figures = (two.mean(axis=0) - one.mean(axis=0), p, wins, nothing, nothing)
+    return _test((one, two, like), figures, ("mann-whitney", level, alternative, ""))
+
+
+def _rank_p(ranks: FloatArray, wins: FloatArray, n_a: int, alternative: str) -> FloatArray:
+    n, n_b = len(ranks), len(ranks) - n_a
+    # Over random labels the sum of n_b ranks has the variance of a sample without replacement.
+    variance = n_a * n_b / n * ranks.var(axis=0, ddof=1)
+    above = wins - n_a * n_b / 2
+    away = {"two-sided": np.abs(above), "greater": above, "less": -above}[alternative] - 0.5
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = np.minimum(1, ndtr(-away / np.sqrt(variance)) * (2 if alternative == "two-sided" else 1))
+    return np.where(variance > 0, p, 1.0)
+
+
+def unpaired_permutation(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    n_resamples: int = 100_000,
+    rng: RandomLike = None,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    threads: int | None = None,
+) -> UnpairedTest:
+    """Whether the mean of b differs from that of a over other queries, by exchanging which query belongs to whom.
+
+    Parameters
+    ----------
+    a, b, alternative, level
+        As for `welch_t`.
+    n_resamples : int
+        Random exchanges; all of them are listed where there are no more than that.
+    rng : Generator, seed or None
+        The result depends on it and on nothing else, the number of threads included.
+    threads : int, optional
+        None or 0 for one a core.
+
+    Returns
+    -------
+    UnpairedTest
+        p is ``(count + 1) / (n_resamples + 1)``, the share of all exchanges where they are listed; two-sided it is twice that of the
+        smaller side. The interval inverts the test with the same exchanges: differences that would not be rejected.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `welch_t`.
+
+    Notes
+    -----
+    It asks whether the laws of both are equal but for a shift; with unequal variances and sizes, prefer `welch_t`.
+
+    References
+    ----------
+    Pitman (1937), Significance tests which may be applied to samples from any populations. Supplement to the Journal of the Royal
+    Statistical Society 4. Garthwaite (1996), Confidence intervals from randomization tests, Biometrics 52.
+
+    Examples
+    --------
+    >>> found = unpaired_permutation([0.1, 0.2, 0.3], [0.4, 0.5, 0.6, 0.7])
+    >>> round(found.p, 6), found.note
+    (0.057143, 'all 35 exchanges')
+    """
+    one, two, like = _samples(a, b, alternative, level)
+    found = relabelled(one, two, n_resamples, rng, threads)
+    difference = two.mean(axis=0) - one.mean(axis=0)
+    p, low, high = found.test(alternative, level)
+    note = f"all {found.total:,} exchanges" if found.listed else f"{found.total - 1:,} random exchanges"
+    return _test((one, two, like), (difference, p, difference, low, high), ("permutation", level, alternative, note))
+
+
+def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Columns of both, and the values of a for their shape."""
+    chosen("alternative", alternative, ALTERNATIVES)
+    open_share("level", level)
+    first, second = columns_of("a", a), columns_of("b", b)
+    if first.shape[1:] != second.shape[1:]:
+        raise InputError(f"a has shape {first.shape} and b {second.shape}; expected the same measures in the same order")
+    return first.reshape(len(first), -1), second.reshape(len(second), -1), first
+
+
+def _t_tail(statistic: FloatArray, df: FloatArray, alternative: str) -> FloatArray:
+    if alternative == "two-sided":
+        return np.asarray(2 * stdtr(df, -np.abs(statistic)), np.float64)
+    return np.asarray(stdtr(df, -statistic if alternative == "greater" else statistic), np.float64)
+
+
+def _test(
+    samples: tuple[FloatArray, FloatArray, FloatArray], figures: "tuple[Any, ...]", facts: tuple[str, float, str, str]
+) -> UnpairedTest:
+    one, two, like = samples
+    difference, p, statistic, low, high = figures
+    method, level, alternative, note = facts
+    n = len(one) + len(two)
+    spread, correction = np.full(difference.shape, np.nan), np.nan
+    if n > 2:
+        squares = ((one - one.mean(axis=0)) ** 2).sum(axis=0) + ((two - two.mean(axis=0)) ** 2).sum(axis=0)
+        spread, correction = np.sqrt(squares / (n - 2)), 1 - 3 / (4 * n - 9)
+    ranks = rankdata(np.concatenate((two, one)), axis=0)[: len(two)].sum(axis=0)
+    return UnpairedTest(
+        difference=figure(difference, like),
+        p=figure(p, like),
+        statistic=figure(statistic, like),
+        low=figure(low if alternative != "less" else low - np.inf, like),
+        high=figure(high if alternative != "greater" else high + np.inf, like),
+        level=level,
+        method=method,
+        alternative=alternative,
+        effect=figure(in_units(difference, spread) * correction, like),
+        common_language=figure((ranks - len(two) * (len(two) + 1) / 2) / (len(one) * len(two)), like),
+        n_a=len(one),
+        n_b=len(two),
+        note=note,
+    )
