@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
-    from idealrank.inquiry import advise, explain, overlap, reconcile, split_difference
+    from idealrank.inquiry import advise, attribute, explain, overlap, reconcile, split_difference
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, F, P, R
@@ -64,11 +64,12 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
-    from idealrank.verdict import Comparison, compare, with_companions
+    from idealrank.verdict import Attribution, Comparison, compare, with_companions
 
 _HOMES = {
     "Advice": "advice",
     "AssessorQrels": "data.assessors",
+    "Attribution": "verdict",
     "Comparison": "verdict",
     "Convention": "conventions",
     "Coverage": "coverage",
@@ -96,6 +97,7 @@ _HOMES = {
     "Reconciliation": "reconciliation",
     "Run": "data.run",
     "advise": "inquiry",
+    "attribute": "inquiry",
     "compare": "verdict",
     "dcg": "api",
     "evaluate": "api",
@@ -151,6 +153,7 @@ __all__ = [
     "Accuracy",
     "Advice",
     "AssessorQrels",
+    "Attribution",
     "BinG",
     "Bpref",
     "Comparison",
@@ -226,6 +229,7 @@ __all__ = [
     "WeightedTau",
     "__version__",
     "advise",
+    "attribute",
     "compare",
     "dcg",
     "evaluate",

@@ -1,7 +1,21 @@
-"""What follows from evaluations: whether one run is better than another."""
+"""What follows from values and judgments together: whether one run is better than another, and where their difference comes from."""
 
+from idealrank.verdict.attribution import Attribution, attribute
+from idealrank.verdict.changes import DocumentChange, Move, QueryChange
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.table import with_companions
 
-__all__ = ["Comparison", "Difference", "Method", "Pair", "compare", "with_companions"]
+__all__ = [
+    "Attribution",
+    "Comparison",
+    "Difference",
+    "DocumentChange",
+    "Method",
+    "Move",
+    "Pair",
+    "QueryChange",
+    "attribute",
+    "compare",
+    "with_companions",
+]
