@@ -31,6 +31,16 @@ def test_level_probabilities(blocks: int) -> None:
     assert np.abs(counts / 4000 - expected).max() < 5 * np.sqrt(0.25 / 4000)
 
 
+def test_the_p_value_of_two_and_of_three_blocks_by_hand() -> None:
+    """Shares as Anscombe's arcsines, variance 1/n; the distance from rising ones is a chi square with the chances 1/2, or 1/3 and 1/2."""
+    angle = [2 * math.asin(math.sqrt((hits + 0.375) / 20.75)) for hits in (14, 9, 5)]
+    relevant = np.concatenate([np.arange(20) < hits for hits in (14, 9, 5)])
+    two = 20 * (angle[0] - angle[1]) ** 2 / 2
+    three = 20 * sum((each - sum(angle) / 3) ** 2 for each in angle)
+    assert check_monotone(listed(relevant[:40])).p == pytest.approx(stats.chi2.sf(two, 1) / 2, rel=1e-9)
+    assert check_monotone(listed(relevant)).p == pytest.approx(stats.chi2.sf(three, 2) / 3 + stats.chi2.sf(three, 1) / 2, rel=1e-9)
+
+
 @pytest.mark.parametrize("queries", [1, 50])
 def test_a_constant_ybar_is_refused_as_often_as_stated(queries: int) -> None:
     """600 samples: the p values lie about uniform, but for those at 1; 5 sigma at 0.1."""

@@ -8,6 +8,7 @@ import numpy as np
 from idealrank.data.lists import Lists, as_numbers
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError
+from idealrank.measures.tau_rho import middle_ranks
 
 
 def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid: Any = None) -> FloatArray:
@@ -91,18 +92,8 @@ def placed(lists: Lists) -> Placed:
         of_item = np.empty_like(query)
         of_item[lists.order] = query
         query = of_item
-    score = np.empty(lists.scores.size)
-    order = np.lexsort((lists.scores, query))
-    score[order] = _middle_ranks(lists.scores[order], query[order]) - lists.offsets[query[order]]
-    return Placed(score / lengths[query], query)
-
-
-def _middle_ranks(scores: AnyArray, query: IntArray) -> FloatArray:
-    """Of items in order, the middle of each tie group, counted from 0 at the lower edge of the first item."""
-    starts = np.flatnonzero(np.concatenate(([True], (scores[1:] != scores[:-1]) | (query[1:] != query[:-1]))))[: scores.size]
-    sizes = np.diff(np.append(starts, scores.size))
-    middle: FloatArray = np.repeat(starts + sizes / 2, sizes)
-    return middle
+    n = lengths[query]
+    return Placed((middle_ranks(query, lists.scores) + n) / (2 * n), query)
 
 
 def refuse_nan(name: str, values: AnyArray) -> None:

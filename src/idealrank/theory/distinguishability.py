@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv
 
 from idealrank.data.tabular import frame_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
@@ -13,6 +12,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.theory.bands import clopper_pearson
 from idealrank.theory.rivals import ModelRivals, Rivals, ScoreRivals, Signs
 from idealrank.theory.sampling import Block, ProgressCall, run_blocks
 from idealrank.theory.simulation import Sizes, sizes_of
@@ -91,12 +91,7 @@ class Distinguishability:
         >>> distinguish(lambda s: s, lambda s: 0.5, sizes=[1000], runs=50, rng=1).interval("a_better").round(3).tolist()
         [[0.929, 1.0]]
         """
-        hits, tail = self.counts[column].astype(np.float64), (1 - self.level) / 2
-        misses = self.runs - hits
-        # betaincinv has no value for a parameter of 0; there the end is 0 or 1.
-        low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, tail), 0.0)
-        high = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - tail), 1.0)
-        return np.stack((low, high), axis=1)
+        return np.stack(clopper_pearson(self.share(column), np.full(self.sizes.size, float(self.runs)), self.level), axis=1)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """A dataframe with a row for each size: its probabilities, their intervals, and whether it is in the last decade.

@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.theory.quadrature import integrate
-from idealrank.theory.relevance import RelevanceModel
+from idealrank.theory.relevance import RelevanceModel, over_steps
 
 
 def linear_gathered(model: RelevanceModel, share: float) -> float:
@@ -38,12 +38,7 @@ def linear_ideal(model: RelevanceModel, share: float) -> float:
     >>> linear_ideal(RelevanceModel.of(lambda s: 0.5), 1.0)
     0.375
     """
-    total = before = 0.0
-    for gain, reached in model.steps:
-        upto = _weight_above(min(reached, share))
-        total += gain * (upto - before)
-        before = upto
-    return total
+    return over_steps(model, lambda reached: _weight_above(min(reached, share)))
 
 
 def linear_definition(model: RelevanceModel, n: int, log_share: float) -> float:
@@ -65,13 +60,12 @@ def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     spread = math.sqrt(place * (1 - place) * each)
     ends = np.clip([place - spread, place + spread], 0.0, 1.0)
     above = sum(linear_gathered(model, float(end)) for end in ends) / 2
-    total, before = 0.0, 0.0
-    for gain, reached in model.steps:
+
+    def weight(reached: float) -> float:
         # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends before has a random number of them.
-        upto = _weight_above(reached) if reached < share else (share - share * share / 2 - share * each / 2) / (1 - each)
-        total += gain * (upto - before)
-        before = upto
-    return above / total
+        return _weight_above(reached) if reached < share else (_weight_above(share) - share * each / 2) / (1 - each)
+
+    return above / over_steps(model, weight)
 
 
 def _weight_above(share: float) -> float:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.theory.decay import Decay, Growth
-from idealrank.theory.relevance import RelevanceModel
-from idealrank.theory.values import beyond_top, over_steps
+from idealrank.theory.relevance import RelevanceModel, over_steps
+from idealrank.theory.values import beyond_top
 
 _ROUNDING = 1e-12
 
@@ -57,8 +57,8 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
     """
     top = model.at_top * share * (math.log(share) - 1)
     list_term = top + beyond_top(model, lambda depth: -depth * np.exp(-depth), share)
-    ideal_term = over_steps(model, share, lambda x: x * (1 - math.log(x)))
-    constant = _settled((list_term + value * ideal_term) / over_steps(model, share, lambda x: x))
+    ideal_term = over_steps(model, lambda x: min(x, share) * (1 - math.log(min(x, share))))
+    constant = _settled((list_term + value * ideal_term) / over_steps(model, lambda x: min(x, share)))
     # On the whole list what varies in DCG varies in its ideal, too, but for 1 / ln n of it.
     noise = "n^-1/2 / ln n" if share == 1 else "n^-1/2"
     return Rate(
@@ -70,7 +70,7 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
     """Both sides have zeta(b) times their value at the top beyond n^(1-b) times an integral."""
     beta, rest = decay.exponent, 1 - decay.exponent
     zeta = decay.kappa - 1 / rest
-    ideal = over_steps(model, share, lambda x: x**rest) / rest
+    ideal = over_steps(model, lambda x: min(x, share) ** rest) / rest
     constant = _settled(zeta * (value * model.steps[0][0] - model.at_top) / ideal)
     noise = "n^-1/2" if beta < 0.5 else "(ln n / n)^1/2" if beta == 0.5 else f"n^-{rest:.6g}"
     return Rate(
@@ -81,12 +81,8 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
 def _of_reciprocal(model: RelevanceModel, share: float, value: float) -> Rate:
     """The integral of (ybar(1 - u) - ybar(1)) du/u stands beside ybar(1) ln n."""
     list_term = beyond_top(model, np.ones_like, share) + model.at_top * math.log(share)
-    first, ideal_term, before = model.steps[0][0], 0.0, 0.0
-    for gain, reached in model.steps:
-        upto = math.log(min(reached, share))
-        ideal_term += gain * (upto - before)
-        before = upto
-    constant = _settled((value * ideal_term - list_term) / first)
+    ideal_term = over_steps(model, lambda x: math.log(min(x, share)))
+    constant = _settled((value * ideal_term - list_term) / model.steps[0][0])
     return Rate(
         f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies about it by order 1/ln n, too", constant
     )

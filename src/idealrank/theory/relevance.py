@@ -174,3 +174,28 @@ def _checked_chance(chance: Chance, name: str) -> FloatArray:
         at = int(np.flatnonzero(wrong)[0])
         raise InputError(f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected chances from 0 to 1")
     return values
+
+
+def over_steps(model: RelevanceModel, size: Callable[[float], float], first: float = 0.0) -> float:
+    """sum_j y_j (size(R_j) - size(R_(j-1))): what the ideal list has, if size(x) is what its top x has for each unit of gain.
+
+    Parameters
+    ----------
+    model : RelevanceModel
+        The gains y_j, and the shares R_j.
+    size : callable
+        Of a share of the list, in (0, 1].
+    first : float, optional
+        size(R_0), for R_0 = 0.
+
+    Examples
+    --------
+    >>> over_steps(RelevanceModel.of(lambda s: 0.25), lambda share: share**0.5)
+    0.5
+    """
+    total, before = 0.0, first
+    for gain, reached in model.steps:
+        upto = size(reached)
+        total += gain * (upto - before)
+        before = upto
+    return total

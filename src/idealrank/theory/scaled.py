@@ -15,7 +15,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.theory.decay import Decay
 from idealrank.theory.quadrature import integrate
-from idealrank.theory.relevance import RelevanceModel
+from idealrank.theory.relevance import RelevanceModel, over_steps
 
 DEEPEST = 40.0  # beyond it 1 - exp(-z) is 1 in float64: no model tells such ranks from the very top
 # From here on the asymptotic series, ended at its smallest term, is exact to the last bit; SciPy's ends it after 20 terms, which leaves
@@ -172,9 +172,4 @@ def ideal(model: RelevanceModel, seen: ScaledDecay, log_share: float, *, correct
     >>> round(ideal(RelevanceModel.of(lambda s: 0.25), seen, 0.0, corrected=False) * seen.unit, 9)  # 2 (sqrt(25) - 1)
     8.0
     """
-    total, before = 0.0, -seen.kappa if corrected else 0.0
-    for gain, reached in model.steps:
-        upto = seen.integral(min(math.log(reached), log_share))
-        total += gain * (upto - before)
-        before = upto
-    return total
+    return over_steps(model, lambda reached: seen.integral(min(math.log(reached), log_share)), -seen.kappa if corrected else 0.0)

@@ -61,7 +61,7 @@ def simulate(
     Returns
     -------
     float64 array, shape (samples,), or (samples, len(n)) for a sequence
-        In [0, 1]. NaN where a list has no relevant document, for its NDCG is 0/0: the share of such lists is at most
+        In [0, 1]. NaN where a list has no relevant document, for its NDCG is 0/0: the share of such lists is
         (1 - p)^n, and a mean over the others is conditional on relevance; a 0 or 1 in their place would shift it unseen.
 
     Raises

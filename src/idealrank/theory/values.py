@@ -9,7 +9,7 @@ from idealrank.data.types import FloatArray
 from idealrank.theory.decay import Decay, Growth
 from idealrank.theory.linear import linear_gathered, linear_ideal
 from idealrank.theory.quadrature import integrate
-from idealrank.theory.relevance import RelevanceModel
+from idealrank.theory.relevance import RelevanceModel, over_steps
 from idealrank.theory.scaled import DEEPEST
 
 _DEPTHS = (0.5, 2.0, 8.0)  # where panels start to be halved: what is integrated falls like exp(-z)
@@ -24,7 +24,7 @@ def value_of(model: RelevanceModel, decay: Decay, growth: Growth) -> float:
     if decay.kind == "logarithmic" and growth.kind == "whole":
         return 1.0
     rest = 1 - decay.exponent if decay.kind == "zipf" else 1.0
-    return power_gathered(model, rest, growth.size) / over_steps(model, growth.size, lambda share: share**rest)
+    return power_gathered(model, rest, growth.size) / over_steps(model, lambda share: min(share, growth.size) ** rest)
 
 
 def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
@@ -50,19 +50,3 @@ def beyond_top(model: RelevanceModel, weight: Callable[[FloatArray], FloatArray]
         return (model.expected_from_top(np.exp(-depth)) - top) * weight(depth)
 
     return integrate(beyond, -math.log(share), DEEPEST, points=(*_DEPTHS, *(-math.log(depth) for depth in model.depths)))
-
-
-def over_steps(model: RelevanceModel, share: float, size: Callable[[float], float]) -> float:
-    """sum_j y_j (size(min(R_j, share)) - size(min(R_(j-1), share))): what the ideal list has; size(0) is 0.
-
-    Examples
-    --------
-    >>> over_steps(RelevanceModel.of(lambda s: 0.25), 1.0, math.sqrt)
-    0.5
-    """
-    total = before = 0.0
-    for gain, reached in model.steps:
-        upto = size(min(reached, share))
-        total += gain * (upto - before)
-        before = upto
-    return total
