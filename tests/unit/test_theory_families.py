@@ -119,6 +119,8 @@ def test_a_model_of_relevance() -> None:
         (lambda s: 2 * s, {}, "ybar is 1.0.* at s = 0.50.*, expected chances from 0 to 1"),
         (lambda s: s[:3], {}, "gave shape"),
         (0.5, {}, "expected a vectorised function"),
+        (lambda s: 0.9 if s > 0.5 else 0.1, {}, r"single numbers only, expected a vectorised function.*numpy\.where in place of if"),
+        (lambda s: math.exp(-s), {}, r"numpy\.exp in place of math\.exp"),
         ({1: lambda s: 0.7, 2: lambda s: 0.7}, {}, "sum to 1.4"),
         ({0: lambda s: 0.7}, {}, "expected grades above 0"),
         ({}, {}, "at least one grade"),

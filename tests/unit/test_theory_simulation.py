@@ -114,6 +114,7 @@ def test_progress_counts_samples_in_the_thread_of_the_caller() -> None:
     [
         ({"n": 0}, "n=0"),
         ({"n": 2.5}, "n=2.5"),
+        ({"n": [10, 1e10]}, "n=10,000,000,000: expected at most 1,000,000,000 documents.*pseudo_expectation"),
         ({"n": []}, r"n=\[\]"),
         ({"n": [10, -1]}, "n=-1"),
         ({"n": True}, "n=True"),
@@ -186,3 +187,8 @@ def test_two_to_the_minus_r_stays_a_coin(ybar: Any, at_top: float) -> None:
     for n in (300, 3000):
         values = simulate(ybar, n, 1500, discount="geometric(2)", rng=n)
         assert values.std() == pytest.approx(np.sqrt(at_top * (1 - at_top) / 3), rel=0.15)
+
+
+def test_a_whole_float_is_a_length_as_for_the_pseudo_expectation() -> None:
+    assert simulate(lin, 1e2, 3, rng=1).tolist() == simulate(lin, 100, 3, rng=1).tolist()
+    assert simulate(lin, [1e1, np.float64(100)], 3, rng=1).shape == (3, 2)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.theory.quadrature import integrate
 
@@ -164,11 +164,28 @@ def _checked_points(points: Iterable[float]) -> tuple[float, ...]:
     return found
 
 
+def _on_grid(chance: Chance, name: str) -> FloatArray:
+    """Values on a grid; a function of single numbers, which is the usual slip, is told from one that is at fault itself."""
+    try:
+        return values_of(chance, _GRID)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, IdealrankError):
+            raise
+        try:
+            float(chance(0.5))  # type: ignore[arg-type]
+        except Exception:  # noqa: BLE001  (whatever it is, the first error says more)
+            raise error from None
+        raise InputError(
+            f"{name} takes single numbers only, expected a vectorised function of canonical scores: numpy.where in place of if, "
+            "numpy.exp in place of math.exp, or numpy.vectorize(ybar, otypes=[float])"
+        ) from None
+
+
 def _checked_chance(chance: Chance, name: str) -> FloatArray:
     """Values on a grid, checked."""
     if not callable(chance):
         raise InputError(f"{name}: found {chance!r}, expected a vectorised function of canonical scores, as in `lambda s: 0.1 + 0.8 * s`")
-    values = values_of(chance, _GRID)
+    values = _on_grid(chance, name)
     wrong = ~((values >= -_SLACK) & (values <= 1 + _SLACK))
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])

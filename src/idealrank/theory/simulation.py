@@ -1,7 +1,7 @@
 """NDCG of random samples that grow: what the limits and the pseudo-expectation are checked against."""
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from idealrank.theory.sampling import Block, ProgressCall, block_size, run_block
 from idealrank.theory.weighing import CutoffLike, Levels, Pair, ndcg_of, stretches, tables_of, weighings
 
 Sizes: TypeAlias = "int | Sequence[int] | IntArray"
+
+_LONGEST = 10**9  # a list of as many takes 10 GB and more
 
 
 def simulate(
@@ -155,7 +157,7 @@ def sizes_of(n: Sizes) -> IntArray:
     Raises
     ------
     OptionError
-        There is none, or one is no whole number from 1 on.
+        There is none, or one is no whole number from 1 to 10^9.
 
     Examples
     --------
@@ -163,11 +165,22 @@ def sizes_of(n: Sizes) -> IntArray:
     (array([10]), array([ 10, 100]))
     """
     if np.ndim(n) == 0:
-        return np.array([whole_number("n", cast("int", n))])
-    listed = [whole_number("n", size) for size in cast("Sequence[int]", n)]
+        return np.array([_size_of(n)])
+    listed = [_size_of(size) for size in cast("Sequence[int]", n)]
     if not listed or np.ndim(n) > 1:
         raise OptionError(f"n={n!r}: expected a whole number, or a sequence of at least one")
     return np.array(listed, np.int64)
+
+
+def _size_of(n: Any) -> int:
+    """One list length; 1e6 is one, as for `pseudo_expectation`."""
+    size = whole_number("n", int(n) if isinstance(n, float) and n.is_integer() else n)
+    if size > _LONGEST:
+        raise OptionError(
+            f"n={size:,}: expected at most {_LONGEST:,} documents, for simulated lists stand in memory; "
+            "pseudo_expectation has the mean of longer ones"
+        )
+    return size
 
 
 def _growing(model: RelevanceModel, sizes: IntArray, block: Block) -> list[Levels]:
