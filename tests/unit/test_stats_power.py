@@ -10,6 +10,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.stats import (
     Design,
     detectable,
+    flip_detectable,
     flip_power,
     flip_queries_needed,
     half_width,
@@ -195,3 +196,25 @@ def test_queries_for_flips_have_the_power_that_was_asked_for() -> None:
         flip_queries_needed(np.array([-1.0, 1.0]))
     with pytest.raises(InputError, match="at least 2"):
         flip_queries_needed(np.array([1.0]))
+
+
+def test_the_difference_flips_can_see_is_that_of_t_for_normal_differences() -> None:
+    normal = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
+    found = flip_detectable(normal, 60, alternative="shift", trials=600, n_resamples=399, rng=1)
+    assert found.effect == pytest.approx(detectable(60, 1.0), rel=0.06)
+    tilted = flip_detectable(PILOT, 60, trials=400, n_resamples=399, rng=1)
+    assert abs(tilted.power - 0.8) < 0.08
+    assert 0 < tilted.effect < PILOT.max()
+
+
+def test_a_pilot_that_allows_no_visible_difference_is_refused() -> None:
+    with pytest.raises(OptionError, match="expected more queries"):
+        flip_detectable(PILOT, 5, trials=100, n_resamples=99, rng=1)
+    with pytest.raises(OptionError, match="no improvement to draw from"):
+        flip_detectable(-np.abs(PILOT), 50)
+
+
+def test_flips_too_few_for_the_level_are_refused() -> None:
+    with pytest.raises(OptionError, match="at least 99"):
+        flip_power(PILOT, 50, alpha=0.01, n_resamples=98)
+    assert flip_power(PILOT, 50, alpha=0.01, n_resamples=99, trials=50, rng=1).trials == 50

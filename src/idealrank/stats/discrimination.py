@@ -121,8 +121,8 @@ def swap_rates(
 
     References
     ----------
-    Voorhees and Buckley (2002), The effect of topic set size on retrieval experiment error. SIGIR, section 2.
-    Sakai (2006), Evaluating evaluation metrics based on the bootstrap. SIGIR, figure 1.
+    Voorhees and Buckley (2002), The effect of topic set size on retrieval experiment error. SIGIR.
+    Sakai (2006), Evaluating evaluation metrics based on the bootstrap. SIGIR.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def discriminative_power(values: Any, *, test: PairTest = "hsd", alpha: float = 
 
     References
     ----------
-    Sakai (2006), Evaluating evaluation metrics based on the bootstrap. SIGIR, section 3.
+    Sakai (2006), Evaluating evaluation metrics based on the bootstrap. SIGIR.
 
     Examples
     --------

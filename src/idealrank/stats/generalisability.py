@@ -213,8 +213,8 @@ def reliability(
 
     References
     ----------
-    Urbano, Marrero and Martín (2013), On the measurement of test collection reliability. SIGIR, section 5. Brennan (2001),
-    Generalizability Theory, section 6.3. Feldt (1965), Psychometrika 30, 357-370. Arteaga, Jeyaratnam and Franklin (1982), Confidence
+    Urbano, Marrero and Martín (2013), On the measurement of test collection reliability. SIGIR. Brennan (2001),
+    Generalizability Theory, chapter 6. Feldt (1965), Psychometrika 30, 357-370. Arteaga, Jeyaratnam and Franklin (1982), Confidence
     intervals for proportions of total variance in the two-way cross component of variance model. Communications in Statistics 11.
 
     Examples

@@ -101,7 +101,7 @@ def tukey_hsd(values: Any, *, level: float = 0.95) -> HSD:
     References
     ----------
     Tukey (1953), The problem of multiple comparisons. Carterette (2012), Multiple testing in statistical analysis of systems-based
-    information retrieval experiments. ACM TOIS 30, section 4.2.
+    information retrieval experiments. ACM TOIS 30.
 
     Examples
     --------

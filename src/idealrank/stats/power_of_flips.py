@@ -98,7 +98,7 @@ def flip_power(
     Raises
     ------
     OptionError
-        `effect` is not between the smallest and the largest difference of the pilot (``tilt``).
+        `effect` is not between the smallest and the largest difference of the pilot (``tilt``), or the flips are too few for `alpha`.
 
     Examples
     --------
@@ -110,6 +110,10 @@ def flip_power(
     open_share("alpha", alpha)
     size, count = whole_number("n", n, 2), whole_number("trials", trials)
     flips = whole_number("n_resamples", n_resamples)
+    if (flips + 1) * alpha < 1:
+        raise OptionError(
+            f"n_resamples={flips}: no p value of so few flips is {alpha:g} or less; expected at least {math.ceil(1 / alpha) - 1}"
+        )
     values, chances = _population(columns_of("differences", differences), effect, alternative)
     blocks = -(-count // _TRIALS)
     seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
@@ -171,6 +175,62 @@ def flip_queries_needed(
         slope = max((stats.norm.ppf(share) + critical) / math.sqrt(n), slope / 3)
     n = max(fewest, math.ceil(((wanted + critical) / slope) ** 2))
     return flip_power(differences, n, effect, rng=generator, **options)
+
+
+def flip_detectable(
+    differences: Any,
+    n: int,
+    *,
+    power: float = 0.8,
+    alternative: Alternative = "tilt",
+    alpha: float = 0.05,
+    trials: int = 2000,
+    n_resamples: int = 999,
+    rng: RandomLike = None,
+    threads: int | None = None,
+) -> SimulatedPower:
+    """The smallest improvement that a sign-flip test of n queries finds with chance `power`, by simulation from a pilot.
+
+    Parameters are those of `flip_power`, and `power`. As there, ``tilt`` reaches no further than the largest difference of the pilot.
+
+    Returns
+    -------
+    SimulatedPower
+        At the effect found; its power differs from the one asked for by Monte Carlo error.
+
+    Raises
+    ------
+    OptionError
+        Even the largest effect the pilot allows is found less often.
+
+    Examples
+    --------
+    >>> seen = np.array([0.0] * 30 + [0.1, 0.2, -0.1, 0.3, 0.05, -0.05, 0.2, 0.1, -0.2, 0.1])
+    >>> found = flip_detectable(seen, 100, trials=200, n_resamples=199, rng=1)
+    >>> 0.02 < found.effect < 0.05, abs(found.power - 0.8) < 0.12
+    (True, True)
+    """
+    open_share("power", power)
+    values, _ = _population(columns_of("differences", differences), None, alternative)
+    generator = generator_of(rng)
+    options: dict[str, Any] = {"alternative": alternative, "alpha": alpha, "trials": trials, "n_resamples": n_resamples, "threads": threads}
+    wanted, critical = stats.norm.ppf(power), stats.norm.isf(alpha / 2)
+    highest = math.inf if alternative == "shift" else 0.95 * float(values.max())
+    if not (values.std() > 0 and highest > 0):
+        raise OptionError('the pilot has no improvement to draw from; expected differences above 0, or alternative="shift"')
+    effect = min((wanted + critical) * float(values.std()) / math.sqrt(n), highest)
+    for _ in range(4):
+        seen = flip_power(differences, n, effect, rng=generator, **options)
+        share = min(max(seen.power, 0.5 / trials), 1 - 0.5 / trials)
+        factor = (wanted + critical) / max(stats.norm.ppf(share) + critical, (wanted + critical) / 3)
+        effect = min(effect * factor, highest)
+    found = flip_power(differences, n, effect, rng=generator, **options)
+    if effect == highest and found.power < power - 5 * found.standard_error:
+        raise OptionError(
+            f"{n} queries find a difference of {effect:.3g}, near the largest of the pilot, with chance {found.power:.3g} only; "
+            'expected more queries, or alternative="shift"'
+        )
+    return found
 
 
 def _population(differences: FloatArray, effect: float | None, alternative: str) -> tuple[FloatArray, FloatArray]:

@@ -149,7 +149,7 @@ def replicated_difference(
     References
     ----------
     Satterthwaite (1946), An approximate distribution of estimates of variance components. Biometrics Bulletin 2, 110-114.
-    Searle, Casella and McCulloch (1992), Variance Components, section 4.3.
+    Searle, Casella and McCulloch (1992), Variance Components, chapter 4.
 
     Examples
     --------
