@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.stats import Design, permutation_test
+from idealrank.stats import Design, permutation_test, tails
 from idealrank.stats.flips import AllFlips, Flips
 from idealrank.stats.tails import nth_largest
 
@@ -227,11 +227,13 @@ def test_an_enumeration_has_every_sign_vector_once(n_units: int) -> None:
     assert np.sort(sums.ravel()).tolist() == list(range(2**n_units))
 
 
+@pytest.mark.parametrize("few", [0, 1 << 21])
 @pytest.mark.parametrize("kind", ["continuous", "few values", "sorted", "infinite"])
-def test_streamed_ranks_are_those_of_a_sort(kind: str) -> None:
+def test_streamed_ranks_are_those_of_a_sort(kind: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sorted values make every first look misleading; it takes more looks, and stays right."""
     generator = np.random.default_rng(1)
     values = generator.normal(size=(60_000, 3))
+    monkeypatch.setattr(tails, "FEW_VALUES", few)
     if kind == "few values":
         values = np.round(values)
     if kind == "sorted":
@@ -242,4 +244,4 @@ def test_streamed_ranks_are_those_of_a_sort(kind: str) -> None:
     for rank in (1, 37, 3000, 59_000, 60_000):
         tail = nth_largest(lambda n, work: (work(values[i : min(i + 2048, n)]) for i in range(0, n, 2048)), rank, 60_000, 3)
         assert tail.end.tolist() == ordered[-rank].tolist()
-        assert tail.from_zero.tolist() == (values >= 0).sum(axis=0).tolist()
+        assert tail.counted.tolist() == (values >= 0).sum(axis=0).tolist()

@@ -83,15 +83,11 @@ class Units:
             draw counts whatever the shift.
         """
         flipped, weight = sums[:, :-1], sums[:, -1:]
-        rest, rest_weight = self.totals.sum(axis=0) - flipped, self.weights.sum() - weight
+        if alternative == "two-sided":
+            return both_ends(flipped, weight, self.totals.sum(axis=0), float(self.weights.sum()), self.step)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = to_steps(flipped, self.step) / weight
-            if alternative != "two-sided":
-                return np.where(weight == 0, np.inf, -mean if alternative == "greater" else mean)
-            other = to_steps(rest, self.step) / rest_weight
-        both = np.concatenate([-np.minimum(mean, other), np.maximum(mean, other)], axis=1)
-        both[((weight == 0) | (rest_weight == 0))[:, 0]] = np.inf
-        return both
+        return np.where(weight == 0, np.inf, -mean if alternative == "greater" else mean)
 
     def interval(self, ends: FloatArray, alternative: Alternative) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends in the units of the differences, from the ranked `ends`."""
@@ -108,6 +104,22 @@ class Units:
         below, above = from_zero.reshape(2, -1)
         total = to_steps(self.totals.sum(axis=0), self.step)
         return np.where(total > 0, below, np.where(total < 0, above, draws))
+
+
+def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_weight: float, step: FloatArray) -> FloatArray:
+    """`Units.ends` of a two-sided test, from sums over the flipped units (draws, columns), their weights (draws, 1), and the totals.
+
+    Examples
+    --------
+    >>> both_ends(np.array([[4.0]]), np.array([[1.0]]), np.array([10.0]), 3.0, np.array([2.0]))
+    array([[-1.5,  2. ]])
+    """
+    rest_weight = total_weight - weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean, other = to_steps(flipped, step) / weight, to_steps(total - flipped, step) / rest_weight
+    both = np.concatenate([-np.minimum(mean, other), np.maximum(mean, other)], axis=1)
+    both[((weight == 0) | (rest_weight == 0))[:, 0]] = np.inf
+    return both
 
 
 def counted_rank(level: float, draws: int, observed: int) -> int:

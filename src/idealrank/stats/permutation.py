@@ -13,7 +13,7 @@ from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips
 from idealrank.stats.inversion import Alternative, Units, counted_rank
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.tails import Seen, Tail, nth_largest
+from idealrank.stats.tails import Tail, from_zero, nth_largest
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
 _ZERO_DRAWS = 1 << 17  # of the units without a difference, where those with one are few enough to be enumerated
@@ -229,7 +229,7 @@ def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found
     """P values and intervals from draws; `observed` is 1 if the observed signs are not one of them."""
     columns = units.with_weights()
 
-    def stream(size: int, work: Callable[[FloatArray], Seen]) -> Iterator[Seen]:
+    def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
         return flips.map(columns, size, lambda sums: work(units.ends(sums, asked.alternative)), threads=asked.threads)
 
     rank = counted_rank(asked.level, asked.draws, observed)
@@ -240,7 +240,7 @@ def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found
 
 def _found(units: Units, tail: Tail, rank: int, observed: int, asked: _Asked) -> _Found:
     ends = tail.end if rank > 0 else np.full_like(tail.end, np.inf)
-    counts = units.counts(tail.from_zero, asked.draws, asked.alternative)
+    counts = units.counts(tail.counted, asked.draws, asked.alternative)
     return _Found((counts + observed) / (asked.draws + observed), *units.interval(ends, asked.alternative))
 
 
@@ -263,5 +263,5 @@ def _one_enumerated(units: Units, zero_weights: FloatArray, asked: _Asked) -> _F
     ends = units.ends(sums, asked.alternative)
     rank = counted_rank(asked.level, draws, 0)
     place = draws - max(rank, 1)
-    tail = Tail(np.partition(ends, place, axis=0)[place], np.count_nonzero(ends >= 0, axis=0))
+    tail = Tail(np.partition(ends, place, axis=0)[place], from_zero(ends))
     return _found(units, tail, rank, 0, asked._replace(draws=draws))

@@ -5,7 +5,7 @@ The draws can be made again, so a look that missed (five standard errors: less t
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,32 +13,45 @@ from idealrank.data.types import FloatArray, IntArray
 
 # Called with a number of draws and a function of blocks (draws, columns); gives what the function made of each block, in order.
 # The same draws every time, and the first ones do not depend on their number.
-Stream: TypeAlias = "Callable[[int, Callable[[FloatArray], Seen]], Iterator[Seen]]"
+Stream: TypeAlias = Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]
+Count: TypeAlias = Callable[[FloatArray], IntArray]
 
 _PILOT = 4096  # draws of the first look, fewer for very many columns
 _PILOT_VALUES = 1 << 21
 _GROWTH = 16  # from one look to the next
 _ERRORS = 5.0  # standard errors of a rank on either side
 _HELD = 1 << 20  # values near the n-th largest before equal ones are counted instead of kept
+FEW_VALUES = 1 << 21  # in all: kept and sorted
 
 
 class Seen(NamedTuple):
     """What one block adds: values near the n-th largest with their columns, and counts of others."""
 
     above: IntArray
-    from_zero: IntArray
+    counted: IntArray
     column: "np.ndarray[tuple[int], np.dtype[np.int32]]"
     value: FloatArray
 
 
 class Tail(NamedTuple):
-    """The n-th largest value of each column, and how many values are 0 or larger."""
+    """The n-th largest value of each column, and what else was counted."""
 
     end: FloatArray
-    from_zero: IntArray
+    counted: IntArray
 
 
-def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int) -> Tail:
+def from_zero(values: FloatArray) -> IntArray:
+    """How many values of each column are 0 or larger.
+
+    Examples
+    --------
+    >>> from_zero(np.array([[0.0, -1.0], [2.0, 3.0]]))
+    array([2, 1])
+    """
+    return np.asarray(np.count_nonzero(values >= 0, axis=0), np.int64)
+
+
+def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Count = from_zero) -> Tail:
     """The value at a rank from the top, exactly, of each column of a stream.
 
     Parameters
@@ -49,30 +62,41 @@ def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int) -> Tail:
         From 1, the largest, to `n_draws`.
     n_draws, columns : int
         Shape of all the values.
+    count : callable
+        Of a block; the sums over all blocks come back. By default the values of each column that are 0 or larger.
 
     Examples
     --------
     >>> values = np.random.default_rng(1).random((100_000, 2))
     >>> tail = nth_largest(lambda n, work: (work(values[i : min(i + 1000, n)]) for i in range(0, n, 1000)), 500, 100_000, 2)
-    >>> bool((tail.end == np.sort(values, axis=0)[-500]).all()), tail.from_zero.tolist()
+    >>> bool((tail.end == np.sort(values, axis=0)[-500]).all()), tail.counted.tolist()
     (True, [100000, 100000])
     """
+    if n_draws * columns <= FEW_VALUES:
+        return _of_all(stream, rank, n_draws, count)
     low, high = np.full(columns, -np.inf), np.full(columns, np.inf)
     for size in _first_looks(n_draws, columns):
         expected = rank * size / n_draws
         spread = _ERRORS * np.sqrt(expected * max(1 - expected / size, 0)) + 1
-        low, high = _Near.of(stream, size, low, high).bracket(expected - spread, expected + spread)
+        low, high = _Near(low, high, count).fed(stream, size).bracket(expected - spread, expected + spread)
     end = np.full(columns, np.nan)
-    near = _Near.of(stream, n_draws, low, high)
+    near = _Near(low, high, count).fed(stream, n_draws)
     while True:
         found = near.at(rank)
         end = np.where(np.isnan(end), found, end)
         missed = np.isnan(end)
         if not missed.any():
-            return Tail(end, near.from_zero)
+            return Tail(end, near.counted)
         above = missed & (near.above >= rank)
         low, high = np.where(above, high, np.where(missed, -np.inf, np.inf)), np.where(missed & ~above, low, np.inf)
-        near = _Near.of(stream, n_draws, low, high)
+        near = _Near(low, high, count).fed(stream, n_draws)
+
+
+def _of_all(stream: Stream, rank: int, n_draws: int, count: Count) -> Tail:
+    blocks = list(stream(n_draws, lambda values: (values.T, count(values))))
+    values = np.concatenate([block for block, _ in blocks], axis=1)
+    values.partition(n_draws - rank, axis=1)
+    return Tail(values[:, n_draws - rank].copy(), np.sum([counted for _, counted in blocks], axis=0))
 
 
 def _first_looks(n_draws: int, columns: int) -> list[int]:
@@ -87,29 +111,28 @@ def _first_looks(n_draws: int, columns: int) -> list[int]:
 class _Near:
     """Values in [low, high) of each column, equal ones counted where there are many, and how many are above."""
 
-    def __init__(self, low: FloatArray, high: FloatArray) -> None:
-        self.low, self.high = low, high
-        self.above = np.zeros(low.size, np.int64)
-        self.from_zero = np.zeros(low.size, np.int64)
+    def __init__(self, low: FloatArray, high: FloatArray, count: Count) -> None:
+        self.low, self.high, self._count = low, high, count
+        self.above: Any = 0
+        self.counted: Any = 0
         self._columns: list[IntArray] = []
         self._values: list[FloatArray] = []
         self._counts: list[IntArray] = []
         self._held, self._most = 0, _HELD
 
-    @classmethod
-    def of(cls, stream: Stream, size: int, low: FloatArray, high: FloatArray) -> "_Near":
-        near = cls(low, high)
-        for seen in stream(size, near._look):
-            near.above += seen.above
-            near.from_zero += seen.from_zero
-            near._columns.append(seen.column.astype(np.int64))
-            near._values.append(seen.value)
-            near._counts.append(np.ones(seen.value.size, np.int64))
-            near._held += seen.value.size
-            if near._held > near._most:
-                near._count_equal()
-        near._count_equal()
-        return near
+    def fed(self, stream: Stream, size: int) -> "_Near":
+        """Itself, after a look at the first draws."""
+        for seen in stream(size, self._look):
+            self.above = self.above + seen.above
+            self.counted = self.counted + seen.counted
+            self._columns.append(seen.column.astype(np.int64))
+            self._values.append(seen.value)
+            self._counts.append(np.ones(seen.value.size, np.int64))
+            self._held += seen.value.size
+            if self._held > self._most:
+                self._count_equal()
+        self._count_equal()
+        return self
 
     def _look(self, values: FloatArray) -> Seen:
         above = values >= self.high
@@ -117,8 +140,7 @@ class _Near:
         near &= ~above
         at = np.flatnonzero(near)
         column = (at % self.low.size).astype(np.int32)
-        from_zero = np.count_nonzero(values >= 0, axis=0)
-        return Seen(np.count_nonzero(above, axis=0), from_zero, column, values.ravel()[at])
+        return Seen(np.asarray(np.count_nonzero(above, axis=0)), self._count(values), column, values.ravel()[at])
 
     def _count_equal(self) -> None:
         if not self._values:
