@@ -1,0 +1,187 @@
+"""The sign-flip test of every pair of runs under the same signs, each with the interval that inverts it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.stats.columns import open_share
+from idealrank.stats.design import Design
+from idealrank.stats.flips import DRAWS, MOST_UNITS, AllFlips, Flips, in_order
+from idealrank.stats.inversion import both_ends, counted_rank
+from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.shared_draws import Runs
+from idealrank.stats.tails import FEW_VALUES, from_zero, nth_largest
+from idealrank.stats.whole import as_whole, tie_step, to_steps, unit_of
+
+_SUMS_KEPT = 1 << 23  # of the runs: beyond, they are drawn again for every part of the pairs
+_ROWS = 256  # draws of which the differences of a part of the pairs are taken at a time
+_LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # of a part
+
+
+@dataclass(frozen=True, eq=False)
+class AllPairs:
+    """Every pair of runs tested; see `all_pairs`. Entry [a, b] of a matrix is of run b minus run a.
+
+    Parameters
+    ----------
+    difference, p, low, high : float64 array, shape (runs, runs) or (runs, runs, measures)
+        As in `PermutationTest`, two-sided and not corrected for the number of pairs.
+    level : float
+        Of each interval.
+    n, n_units : int
+        Queries, and what is flipped independently.
+    n_resamples : int
+        Sign vectors.
+    exact : bool
+        Whether they are all there are.
+
+    Examples
+    --------
+    >>> table = np.random.default_rng(1).normal([0.5, 0.5, 0.7], 0.1, size=(40, 3))
+    >>> print(all_pairs(table, rng=1))
+    3 pairs of 3 runs on 40 queries: 2 below p = 0.05, not corrected (sign flips, 10,000 draws)
+    """
+
+    difference: FloatArray
+    p: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    n: int
+    n_units: int
+    n_resamples: int
+    exact: bool
+
+    def __str__(self) -> str:
+        runs, alpha = len(self.p), round(1 - self.level, 12)
+        pairs = self.p.size // runs * (runs - 1) // 2
+        how = "exact" if self.exact else f"{self.n_resamples:,} draws"
+        below = int((self.p <= alpha).sum()) // 2
+        return f"{pairs} pairs of {runs} runs on {self.n} queries: {below} below p = {alpha:g}, not corrected (sign flips, {how})"
+
+
+def all_pairs(
+    values: Any,
+    *,
+    n_resamples: int = 10_000,
+    rng: RandomLike = None,
+    level: float = 0.95,
+    design: Design | None = None,
+    threads: int | None = None,
+) -> AllPairs:
+    """`permutation_test` of every pair of runs, two-sided, at little more than the cost of the runs.
+
+    The sum of the differences of a pair over some flipped queries is the difference of the sums of its two runs, so the signs are drawn
+    once for all. The p values are those of single pairs: correct them with `adjust`, or take `randomised_hsd`.
+
+    Parameters
+    ----------
+    values : array_like, shape (queries, runs) or (queries, runs, measures)
+        A measure, or several, of every run on every query.
+    n_resamples : int
+        Random sign vectors for every pair, at least 1; where there are no more than these, all of them are taken instead.
+    rng : Generator, seed or None
+        A generator is advanced. The same seed gives the same bits for any number of threads.
+    level : float
+        Of each interval, in (0, 1).
+    design : Design, optional
+        Weights and clusters as in `permutation_test`.
+    threads : int, optional
+        None or 0 for one a core.
+
+    Raises
+    ------
+    InputError
+        Fewer than two queries or runs, or a value that is not finite.
+
+    Notes
+    -----
+    Unlike `permutation_test`, it does not list the signs of pairs that differ on few of many queries. Runs with the same value on
+    every query have difference 0, interval [0, 0] and p = 1.
+
+    Examples
+    --------
+    >>> table = np.random.default_rng(1).normal([0.5, 0.5, 0.7], 0.1, size=(40, 3))
+    >>> all_pairs(table, rng=1).p.round(4).tolist()
+    [[1.0, 0.5077, 0.0001], [0.5077, 1.0, 0.0001], [0.0001, 0.0001, 1.0]]
+    """
+    runs = Runs.of(values, design)
+    open_share("level", level)
+    draws = whole_number("n_resamples", n_resamples)
+    n_units = runs.design.n_units
+    exact = n_units <= MOST_UNITS and 1 << n_units <= draws
+    flips = AllFlips(n_units) if exact else Flips(n_units, rng)
+    draws, observed = (1 << n_units, 0) if exact else (draws, 1)
+    rank = counted_rank(level, draws, observed)
+    p, low, high = np.ones(runs.differences().shape), np.zeros(runs.differences().shape), np.zeros(runs.differences().shape)
+    for measure in range(runs.unit.size):
+        for pairs, counts, ends in _of_measure(_Summed.of(runs, measure, flips, draws, threads), max(rank, 1), draws, threads):
+            first, second = pairs
+            p[first, second, measure] = p[second, first, measure] = (counts + observed) / (draws + observed)
+            least, most = ends if rank > 0 else np.full_like(ends, np.inf)
+            low[first, second, measure], high[first, second, measure] = -least, most
+            low[second, first, measure], high[second, first, measure] = -most, least
+    same = runs.identical()
+    p[same], low[same], high[same] = 1.0, 0.0, 0.0
+    difference, p, low, high = (runs.shaped(part) for part in (runs.differences(), p, low + 0.0, high + 0.0))
+    return AllPairs(difference, p, low, high, level, runs.design.n, n_units, draws, exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Summed:
+    """Sums over the flipped units of the runs of one measure, a block after the other: kept if they are few, drawn again if not."""
+
+    columns: FloatArray  # (n_units, runs + 1): whole totals, and whole weights
+    scale: float  # of a mean: a unit over a unit of weights
+    step: float  # the least distance of two sums, in units, by what rounding every query may add
+    flips: Flips
+    kept: list[FloatArray]
+
+    @classmethod
+    def of(cls, runs: Runs, measure: int, flips: Flips, draws: int, threads: int | None) -> "_Summed":
+        weights = runs.design.unit_totals(np.ones(runs.design.n))[:, None]
+        weight_unit = unit_of(weights)
+        columns = np.concatenate([runs.totals[:, :, measure], as_whole(weights, weight_unit)], axis=1)
+        few = draws * columns.shape[1] <= _SUMS_KEPT
+        kept = list(flips.map(columns, draws, np.copy, threads=threads)) if few else []
+        return cls(columns, float(runs.unit[measure] / weight_unit[0]), float(runs.step[measure]), flips, kept)
+
+    def blocks(self, size: int) -> Iterator[FloatArray]:
+        if not self.kept:
+            return self.flips.map(self.columns, size, np.copy, threads=1)
+        return (block[: size - number * DRAWS] for number, block in enumerate(self.kept[: -(-size // DRAWS)]))
+
+
+def _of_measure(
+    summed: _Summed, rank: int, draws: int, threads: int | None
+) -> Iterator[tuple[tuple[IntArray, IntArray], IntArray, FloatArray]]:
+    """Parts of the pairs: which, their counts, and the ends (2, pairs) of their intervals, the lower ones with their sign changed."""
+    first, second = np.triu_indices(summed.columns.shape[1] - 1, 1)
+    size = max(_LEAST_PAIRS, min(_MOST_PAIRS, FEW_VALUES // (2 * draws)))
+
+    def one(part: int) -> tuple[tuple[IntArray, IntArray], IntArray, FloatArray]:
+        pairs = first[part * size : (part + 1) * size], second[part * size : (part + 1) * size]
+        return pairs, *_of_pairs(summed, *pairs, rank, draws)
+
+    return in_order(one, -(-first.size // size), threads)
+
+
+def _of_pairs(summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int) -> tuple[IntArray, FloatArray]:
+    differences = summed.columns[:, second] - summed.columns[:, first]
+    total, weight = differences.sum(axis=0), float(summed.columns[:, -1].sum())
+    step = np.maximum(tie_step(differences), 2.0 * len(differences))
+
+    def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
+        for block in summed.blocks(size):
+            for row in range(0, len(block), _ROWS):
+                sums = block[row : row + _ROWS]
+                yield work(both_ends(sums[:, second] - sums[:, first], sums[:, -1:], total, weight, step))
+
+    tail = nth_largest(stream, rank, draws, 2 * first.size, from_zero)
+    below, above = tail.counted.reshape(2, -1)
+    sign = to_steps(total, step)
+    counts = np.where(sign > 0, below, np.where(sign < 0, above, draws))
+    return counts, tail.end.reshape(2, -1) * step * summed.scale
