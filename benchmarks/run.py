@@ -14,6 +14,7 @@ import jobs_memory
 import jobs_pairs
 import jobs_scaling
 import jobs_start
+import jobs_stats
 import jobs_text
 import jobs_theory
 from measuring import BenchmarkError
@@ -28,6 +29,7 @@ JOBS = {
     "measures": jobs_measures.array_rows,
     "pairs": jobs_pairs.rows,
     "start": jobs_start.rows,
+    "stats": jobs_stats.rows,
     "theory": jobs_theory.rows,
     "scaling": jobs_scaling.rows,
 }

@@ -156,3 +156,21 @@ def test_the_simulations_draw_the_same_lists(load, monkeypatch: pytest.MonkeyPat
     ours, theirs = simulation.by_idealrank(2, 70_000), simulation.one_by_one(2, 70_000)
 
     assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_sign_flips_of_all_contenders_agree(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
+    flips = load("flips")
+    few, runs = flips.table(9, 2, 3), flips.table(30, 4, 2)
+
+    assert flips.by_idealrank(few, 1000) == pytest.approx(flips.by_scipy(few, 1000), abs=1e-12)
+    assert flips.all_pairs(runs, 500).tolist() == np.array(flips.pair_by_pair(runs, 500)).tolist()
+
+
+@pytest.mark.slow
+def test_rows_of_stats(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = load("jobs_stats")
+    for name, size in (("DRAWS", 3000), ("QUERIES", 50), ("PAIR_DRAWS", 500), ("RUNS", 5)):
+        monkeypatch.setattr(jobs, name, size)
+
+    assert [row.what for row in jobs.rows(quick=True)][1:] == ["on the clock", "on the clock"]
