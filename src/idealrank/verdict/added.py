@@ -76,7 +76,7 @@ def refuse_unfit(measure: Measure) -> None:
     >>> try:
     ...     refuse_unfit(GMAP())
     ... except OptionError as error:
-    ...     print(str(error).partition("; ")[0])
+    ...     print(str(error).partition(", as")[0])
     GMAP: found a measure of geometric mean, expected one whose difference is a mean over queries
     """
     measure.check_tables(())
