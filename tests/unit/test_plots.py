@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import vl_convert
 
 from idealrank.errors import InputError, MissingExtraError, OptionError
 from idealrank.reports import plots
@@ -141,3 +142,23 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
     with pytest.raises(MissingExtraError, match=r"needs vl-convert-python; pip install 'idealrank\[plots\]'"):
         plots.save({"dot": DOT}, tmp_path, "svg")
     assert plots.save({"dot": DOT}, tmp_path, "json")
+
+
+@pytest.mark.parametrize("name", ["v1.2", "x[0].y", "'quoted' \"twice\"", "a\\b"])
+def test_values_under_the_pointer_are_found_by_names_with_any_signs(name: str) -> None:
+    vega = json.dumps(vl_convert.vegalite_to_vega(figure_spec(FIGURES[2], curves((name,)), interactive=True)))
+    assert json.dumps(f"datum[{json.dumps(name)}]")[1:-1] in vega
+
+
+def test_the_enlarged_panel_begins_at_its_length_and_holds_all_values_from_there_on() -> None:
+    figure, shown = FIGURES[1], curves(n=1000)
+    whole, enlarged = figure_spec(figure, shown)["vconcat"][0]["hconcat"]
+    start, last = enlarged["encoding"]["x"]["scale"]["domain"]
+    low, high = enlarged["encoding"]["y"]["scale"]["domain"]
+
+    values = [row["value"] for row in enlarged["data"]["values"]]
+
+    assert {row["n"] for row in enlarged["data"]["values"]} == set(range(start, last + 1))
+    assert low <= min(values) < max(values) <= high
+    assert high - low < 0.05 + 0.02
+    assert min(row["n"] for row in whole["data"]["values"]) == 1

@@ -1,6 +1,7 @@
 """Figures 1 to 4 of Wang et al. (2013), as Vega-Lite specifications: from numbers to plain dicts, nothing is drawn here."""
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ _INK, _FAINT = "#333333", "#E4E4E4"
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _WIDTH, _HEIGHT = 500, 290
 _PANEL = 262  # width of each of two panels
+_FIELD_SIGNS = re.compile(r"[\\.\[\]'\"]")  # which Vega would take for a path into a record
 _LABEL_GAP = 13.5  # pixels between the names of two lines
 _DIGITS = 5  # of a value in a specification: a tenth of a pixel is a thousand times as much
 _ENLARGED_FROM = 0.2  # share of the documents from which on the enlarged panel looks
@@ -231,7 +233,7 @@ def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:
 def _pointer(names: Sequence[str]) -> list[Spec]:
     """A rule at the list length nearest to the pointer, with the values there."""
     tip = [{"field": "n", "type": "quantitative", "title": "n", "format": ",d"}]
-    tip += [{"field": name.replace(".", "\\."), "type": "quantitative", "format": ".4f", "title": name} for name in names]
+    tip += [{"field": _FIELD_SIGNS.sub(r"\\\g<0>", name), "type": "quantitative", "format": ".4f", "title": name} for name in names]
     nearest = {"name": "pointer", "select": {"type": "point", "fields": ["n"], "nearest": True, "on": "pointermove", "clear": "pointerout"}}
     return [
         {
