@@ -344,3 +344,13 @@ def test_a_kernel_between_samples_fills_no_gap_with_nan() -> None:
     """Documents of one place alone give no line: neighbouring knots stand in."""
     cells = Cells(np.array([0.05, 0.1, 0.9, 0.95]), np.ones(4), np.array([[0.0, 0.0, 1.0, 1.0]]))
     assert np.isfinite(Kernel(0.2).fit(cells).values).all()
+
+
+def test_an_estimate_prints_what_it_stands_on() -> None:
+    """Two bins of four by hand: one relevant of four, and three of four."""
+    found = estimate_ybar([0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2)
+    assert str(found).splitlines() == [
+        "ybar of 8 documents of 1 query, binned (2 bins)",
+        "  0.250 [0.034, 0.761] at s = 0, 0.750 [0.239, 0.966] at s = 0.5, 0.750 [0.239, 0.966] at s = 1 (95 %)",
+        "  rising ybar not tested: too few documents",
+    ]

@@ -57,6 +57,10 @@ class YbarEstimate:
     >>> found = estimate_ybar(rng.random(2000) < 0.1 + 0.8 * scores, scores)
     >>> found([0.1, 0.9]).round(2), [end.round(2) for end in found.band([0.1, 0.9])]
     (array([0.2 , 0.82]), [array([0.15, 0.77]), array([0.25, 0.86])])
+    >>> print(found)
+    ybar of 2,000 documents of 1 query, kernel (bandwidth 0.0897)
+      0.065 [0.017, 0.218] at s = 0, 0.568 [0.509, 0.624] at s = 0.5, 0.781 [0.631, 0.881] at s = 1 (95 %)
+      rising ybar not contradicted (p = 1, 10 blocks)
     >>> for implied in found.pseudo_expectation([2000, 10**6], resamples=100, rng=1):
     ...     print(implied)
     nDCG(discount=log2) of a list of 2,000: 0.9511 [0.9421, 0.9588] (95 %, 100 samples of documents)
@@ -77,6 +81,14 @@ class YbarEstimate:
     _curves: Curves = field(repr=False)
     _smoother: Smoother = field(repr=False)
     _sample: Sample = field(repr=False)
+
+    def __str__(self) -> str:
+        """What it stands on, and the curve with its band at the bottom, the middle and the top."""
+        places = (0.0, 0.5, 1.0)
+        ends = zip(places, self(places), *self.band(places), strict=True)
+        curve = ", ".join(f"{value:.3f} [{low:.3f}, {high:.3f}] at s = {at:g}" for at, value, low, high in ends)
+        queries = f"{self.n_queries:,} quer{'y' if self.n_queries == 1 else 'ies'}"
+        return f"ybar of {self.n:,} documents of {queries}, {self.method}\n  {curve} ({100 * self.level:g} %)\n  {self.check}"
 
     def __call__(self, score: Any) -> FloatArray:
         """The estimate at canonical scores, shape of `score`; beyond 0 and 1 as at the ends."""
