@@ -96,6 +96,8 @@ def hint_for(message: str, convention: str) -> str:
     '--convention lightgbm,duplicates=first'
     >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "")
     '--duplicates first'
+    >>> hint_for("discount=zipf(0.5: expected log2", "standard")
+    ''
     >>> hint_for("discount=zipf(0): expected an exponent above 0", "standard")
     ''
     >>> hint_for("Bpref(no_relevant=zero): found a measure without contributions", "standard")
@@ -104,7 +106,7 @@ def hint_for(message: str, convention: str) -> str:
     from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
     said = re.sub(r"\w\([^()]*(\([^()]*\)[^()]*)*\)", "", message)  # without the options of a measure, which nobody is told to set
-    found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*+)(?!:)", said)  # not the one that was found wrong
+    found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*+)(?![:(])", said)  # not the one that was found wrong
     if found is None or "expected one of" in message or "=" in convention.partition(",")[0]:
         return ""
     if not convention:
