@@ -7,8 +7,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from idealrank.stats.compact_letters import Letters, letters
     from idealrank.stats.design import Design
+    from idealrank.stats.discrimination import DiscriminativePower, SwapRates, discriminative_power, swap_rates
+    from idealrank.stats.effects import EffectSizes, effect_sizes
+    from idealrank.stats.generalisability import (
+        QueriesForReliability,
+        Reliability,
+        VarianceComponents,
+        from_mean_squares,
+        queries_for_reliability,
+        reliability,
+        variance_components,
+    )
+    from idealrank.stats.hsd import HSD, tukey_hsd
     from idealrank.stats.intervals import Interval, difference_interval, mean_interval
+    from idealrank.stats.many_to_one import MaxT, max_t
+    from idealrank.stats.margins import MarginTest, equivalence, non_inferiority
+    from idealrank.stats.multiple import adjust
+    from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
+    from idealrank.stats.pairs import AllPairs, all_pairs
+    from idealrank.stats.permutation import PermutationTest, permutation_test
+    from idealrank.stats.power import Pilot, detectable, half_width, pilot, queries_for_half_width, queries_needed, t_power
+    from idealrank.stats.power_of_flips import SimulatedPower, flip_detectable, flip_power, flip_queries_needed
+    from idealrank.stats.rearranged import RandomisedHSD, randomised_hsd
+    from idealrank.stats.replicates import ReplicatedDifference, Training, replicated_difference
+    from idealrank.stats.unpaired import UnpairedTest, mann_whitney, unpaired_permutation, welch_t
 
 _HOMES: dict[str, str] = {
     "AllPairs": "pairs",

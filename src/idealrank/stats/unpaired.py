@@ -163,7 +163,7 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     (0.057143, 12.0, 1.0)
     """
     one, two, like = _samples(a, b, alternative, level)
-    ranks = rankdata(np.concatenate((two, one)), axis=0)
+    ranks: FloatArray = np.asarray(rankdata(np.concatenate((two, one)), axis=0), np.float64)
     wins = ranks[: len(two)].sum(axis=0) - len(two) * (len(two) + 1) / 2
     exact = (np.diff(np.sort(ranks, axis=0), axis=0) > 0).all(axis=0) & (min(len(one), len(two)) <= 8)
     p = np.where(exact, 0.0, _rank_p(ranks, wins, len(one), alternative))
