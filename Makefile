@@ -30,8 +30,10 @@ help: ## print the targets
 
 # --- what people run -------------------------------------------------------------------------------------------------------------
 
-demo: $(VENV)/.installed ## evaluate two real rankers over Python's own documentation, side by side
+demo: $(VENV)/.installed ## evaluate two real rankers over Python's own documentation, and say which is better
 	@$(BIN)/idealrank evaluate examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
+	@echo
+	@$(BIN)/idealrank compare examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
 
 test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite, documentation included
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal $(ARGS)

@@ -251,6 +251,15 @@ def test_the_family_makes_it_harder_to_see() -> None:
     assert alone.p == both.p
 
 
+def test_too_few_queries_for_a_test_of_signs_say_so() -> None:
+    """Of 5 queries the rarest signs have p = 2/32; with 6 they have 2/64."""
+    few, enough = (ir.compare(evaluation(np.zeros(n), "a"), evaluation(np.linspace(0.5, 0.9, n), "b"))["P@1"] for n in (5, 6))
+
+    assert (few.p, few.verdict, few.detectable, few.queries_needed) == (2 / 32, "undecided", math.inf, 6)
+    assert (enough.p, enough.verdict) == (2 / 64, "better")
+    assert few.as_dict()["detectable"] is None
+
+
 def test_weights_and_clusters() -> None:
     a, b = random_pair(30)
     weights = {f"q{i}": 1.0 + (i % 3) for i in range(30)}

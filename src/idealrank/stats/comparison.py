@@ -280,3 +280,44 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
         middle = (few + many) // 2
         few, many = (few, middle) if enough(middle) else (middle, many)
     return many
+
+
+def visible_by(found: Found, plan: Plan, alpha: float) -> float:
+    """What `smallest_visible` says of a comparison; infinite where its test cannot reach the level with so few queries.
+
+    Parameters
+    ----------
+    found : Found
+        The comparison.
+    plan : Plan
+        Its test, and the chance.
+    alpha : float
+        Level of the one test.
+
+    Examples
+    --------
+    >>> one = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
+    >>> visible_by(one, Plan(), 0.05)
+    inf
+    """
+    visible = smallest_visible(found.spread, found.n, found.df, alpha, plan.power)
+    return math.inf if found.df + 1 < _fewest(plan, alpha) and not math.isnan(visible) else visible
+
+
+def needed_by(found: Found, plan: Plan, alpha: float) -> int | None:
+    """What `queries_for` says of the observed difference, but never fewer than the test needs to reach the level at all.
+
+    Examples
+    --------
+    >>> one = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
+    >>> needed_by(one, Plan(), 0.05), needed_by(one, Plan(test="t"), 0.05)
+    (6, 3)
+    """
+    needed = queries_for(found.difference, found.spread, found.n, found.df, alpha, plan.power)
+    changed = (found.wins + found.losses) / found.n * (found.df + 1) / found.n
+    return None if needed is None else max(needed, math.ceil(_fewest(plan, alpha) / changed))
+
+
+def _fewest(plan: Plan, alpha: float) -> int:
+    """Units that must differ before signs alone can be so rare: two of 2^k sign vectors are the rarest result."""
+    return 2 if plan.test == "t" else math.ceil(1 - math.log2(alpha))

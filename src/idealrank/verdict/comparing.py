@@ -12,8 +12,9 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, queries_for, smallest_visible
+from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, needed_by, visible_by
 from idealrank.stats.design import Design
+from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
@@ -128,7 +129,7 @@ def compare(
             tell(done + 1, len(wanted))
     corrected = _Corrected.all_of(found, with_margin=margin is not None)
     pairs = tuple(case.pair(a, b, rows, row) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
-    drawn = test == "permutation" and not all(each.exact for rows in found for each in rows)
+    drawn = test == "permutation" and case.design.n_units > MOST_UNITS  # with fewer units every sign vector is looked at
     method = Method(
         test, level, margin, _POWER, n_resamples if drawn else None, seed if drawn else None, "holm",
         {FAMILY: len(wanted) * len(asked)}, baseline, weights is not None, clusters is not None, __version__,
@@ -268,7 +269,7 @@ def _difference(measure: Measure, one: Found, corrected: _Corrected, plan: Plan)
         ties=one.ties,
         losses=one.losses if up else one.wins,
         n=one.n,
-        detectable=smallest_visible(one.spread, one.n, one.df, share, plan.power),
-        queries_needed=queries_for(one.difference, one.spread, one.n, one.df, share, plan.power) if verdict == "undecided" else None,
+        detectable=visible_by(one, plan, share),
+        queries_needed=needed_by(one, plan, share) if verdict == "undecided" else None,
         family=FAMILY,
     )

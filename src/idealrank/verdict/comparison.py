@@ -44,8 +44,8 @@ class Difference:
     n, excluded_queries, identical_queries : int
         Queries compared; those left out since they are not scored in both runs; those on which every measure compared is equal.
     detectable : float
-        The smallest true difference that this set finds with a chance of 0.8, whatever the rest of the family says; NaN where nothing
-        varies.
+        The smallest true difference that this set finds with a chance of 0.8, whatever the rest of the family says, by the power of
+        the t test; infinite where the test cannot find any with so few queries, NaN where nothing varies.
     queries_needed : int or None
         Where undecided: how many such queries would find the observed difference, if it is the true one, with that chance.
     unjudged_a, unjudged_b : float or None
@@ -140,7 +140,7 @@ class Method:
     level, margin, power
         As asked.
     n_resamples, seed : int or None
-        Of the permutation test; None where no sign was drawn at random.
+        Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
     correction : str
         Of p values in a family.
     families : mapping of str to int

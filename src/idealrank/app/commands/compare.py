@@ -1,0 +1,136 @@
+"""`idealrank compare`: whether one run is better than another."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import click
+
+from idealrank.app import console, options, output, reading
+from idealrank.app.progress import Watch
+from idealrank.errors import OptionError
+from idealrank.evaluation import Evaluation, evaluate
+from idealrank.io.by_query import read_labels, read_weights
+from idealrank.io.notes import Notes
+from idealrank.verdict import Comparison, with_companions
+from idealrank.verdict import compare as compare_evaluations
+
+_EPILOG = """\
+Examples:
+
+\b
+  Is the second run better than the first?
+    idealrank compare qrels.txt bm25.run neural.run
+\b
+  By one measure alone, which is then the only test, and with a difference that would not matter:
+    idealrank compare qrels.txt bm25.run neural.run -m nDCG@10 --margin 0.01
+\b
+  Every other run against one of them, not every two; a table for a paper:
+    idealrank compare qrels.txt bm25.run neural.run --baseline bm25 --format latex
+\b
+  Student's t test; for another program:
+    idealrank compare qrels.txt bm25.run neural.run --test t --format json
+
+Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell). They go by p values corrected over
+all pairs of runs and measures (Holm): ask for fewer measures to see smaller differences.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Say whether one run is better than another, and how surely.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
+@options.measures
+@options.convention
+@click.option("--baseline", metavar="NAME", help="Compare the other runs with this one, and not with each other.")
+@click.option(
+    "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
+    help="Where p values and intervals come from: flipped signs of the differences (no assumption of a shape), Student's t, ranks, signs.",
+)  # fmt: skip
+@click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
+@click.option("--weights", "weights_path", metavar="FILE", help="How much each query counts, as traffic does: lines QUERY WEIGHT.")
+@click.option("--cluster", "cluster_path", metavar="FILE", help="Which queries belong together, as those of one user: lines QUERY LABEL.")
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values, and is printed."
+)  # fmt: skip
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "markdown", "latex", "csv"]), default="table", show_default=True,
+    help="Words and a table for people; JSON or CSV for programs; Markdown or LaTeX (booktabs) to paste.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+def compare(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_texts: tuple[str, ...],
+    convention_text: str,
+    baseline: str | None,
+    test: str,
+    margin: float | None,
+    weights_path: str | None,
+    cluster_path: str | None,
+    seed: int | None,
+    layout: str,
+    output_path: str | None,
+    inputs: reading.Inputs,
+    threads: int,
+) -> None:
+    """Say whether RUN_B is better than RUN_A, by how much, and how surely.
+
+    Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Of three or more
+    runs every two are compared. Beside each difference stand the smallest one that so many queries could have shown, and how many of
+    the documents nobody judged.
+    """
+    if len(runs) < 2:
+        raise OptionError(f"found one run, {runs[0]}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
+    convention = options.parse_convention(convention_text)
+    asked = options.parse_measure_texts(measure_texts)
+    reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *(path for path in (weights_path, cluster_path) if path))
+    options.refuse_to_replace(output_path, (weights_path, cluster_path))
+    names = reading.run_names(runs)
+    if baseline is not None and baseline not in names:
+        raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
+    weights, clusters = _by_query(weights_path, cluster_path)
+    watch = Watch()
+    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+    measures = with_companions(asked)
+
+    def evaluate_one(path: str, name: str) -> Evaluation:
+        return watch.run(
+            name,
+            lambda progress: evaluate(
+                judgments, inputs.open_run(path, name, qrels), measures, convention, threads=threads, progress=progress
+            ),
+        )
+
+    evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
+    for evaluation, path in zip(evaluations, runs, strict=True):
+        reading.doubt(evaluation, path)
+    compared = partial(
+        compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin, weights=weights,  # type: ignore[arg-type]
+        clusters=clusters, rng=seed, threads=threads,
+    )  # fmt: skip
+    output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout), output_path)
+
+
+def _by_query(weights_path: str | None, cluster_path: str | None) -> tuple[Mapping[str, float] | None, Mapping[str, str] | None]:
+    notes = Notes(lambda message: console.say("note", message))
+    weights = None if weights_path is None else read_weights(weights_path, notes)
+    return weights, None if cluster_path is None else read_labels(cluster_path, notes)
+
+
+def _report(comparison: Comparison, layout: str) -> Iterable[str]:
+    """The text. Only the module of the layout asked for is loaded."""
+    if layout == "table":
+        from idealrank.reports.compared import comparison_table  # noqa: PLC0415
+
+        return [comparison_table(comparison)]
+    from idealrank.reports import compared_records as records  # noqa: PLC0415
+
+    writers = {
+        "json": records.comparison_json,
+        "csv": records.comparison_csv,
+        "markdown": records.comparison_markdown,
+        "latex": records.comparison_latex,
+    }
+    return writers[layout](comparison)

@@ -1,0 +1,224 @@
+"""The report of `idealrank compare`: a paragraph that anyone can read, tables, and how it was found out."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+
+from idealrank.reports.layout import WIDTH, clipped, fitted, wrapped
+from idealrank.reports.words import paragraph
+from idealrank.verdict import Comparison, Difference, Method, Pair
+
+_NAME = 14
+_TESTS = {
+    "permutation": "sign-flip permutation test",
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "sign test",
+}
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """The whole report.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> print(comparison_table(ir.compare(a, b)).splitlines()[0])
+    run (2) is better than run: RR 1.0000 against 0.5000, +0.5000 (95 % interval +0.5000 to +0.5000), p
+    """
+    pairs = comparison.pairs
+    parts = [_paragraph(pair, comparison.method) for pair in pairs] if len(pairs) == 1 else [_summary(comparison)]
+    for pair in pairs:
+        parts += [_table(pair, titled=len(pairs) > 1)]
+        parts += [lines for lines in (_judgments(pair), _left_out(pair)) if lines]
+    measures = [row.measure for row in pairs[0].measures.values()]
+    parts += [_method(comparison), paragraph(comparison.convention, measures)]
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _filled(sentences: Sequence[str]) -> list[str]:
+    return textwrap.wrap(" ".join(sentences), WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _paragraph(pair: Pair, method: Method) -> list[str]:
+    """What the first measure says, in sentences; then what the others say."""
+    first, *others = pair.measures.values()
+    sentences = [f"{_verdict(pair, first, method)}: {_numbers(first, method)}."]
+    if first.wins or first.losses:
+        sentences.append(
+            f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}."
+        )
+    if first.queries_needed is not None and first.queries_needed > first.n:
+        sentences.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
+    if math.isinf(first.detectable):
+        sentences.append("So few queries cannot show any difference by this test, however large.")
+    elif math.isfinite(first.detectable):
+        sentences.append(f"True differences below {first.detectable:.4f} would probably not have been seen by so few queries.")
+    sentences += _others(others)
+    return _filled(sentences)
+
+
+def _verdict(pair: Pair, row: Difference, method: Method) -> str:
+    if not row.wins and not row.losses:
+        return f"{pair.b} and {pair.a} cannot be told apart, for they have the same value on every query"
+    return {
+        "better": f"{pair.b} is better than {pair.a}",
+        "worse": f"{pair.b} is worse than {pair.a}",
+        "equivalent": f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other",
+        "undecided": f"These queries cannot decide whether {pair.b} is better than {pair.a}",
+    }[row.verdict]
+
+
+def _numbers(row: Difference, method: Method) -> str:
+    tests = sum(method.families.values())
+    corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
+    p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None else row.p_corrected
+    return f"{row.measure} {row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} ({_interval(row)}), p {p_text(p)}{corrected}"
+
+
+def _interval(row: Difference) -> str:
+    low, high = row.interval
+    level = f"{100 * row.level:g} %"
+    if math.isnan(low):
+        return f"no interval: {row.about} has none where differences are zero or equal"
+    if math.isinf(low) or math.isinf(high):
+        return f"too few queries for a {level} interval"
+    if row.about == "mean difference":
+        return f"{level} interval {low:+.4f} to {high:+.4f}"
+    return f"{level} interval of the {row.about} {low:.4f} to {high:.4f}"
+
+
+def _others(rows: Sequence[Difference]) -> list[str]:
+    by_verdict: dict[str, list[str]] = {}
+    for row in rows:
+        by_verdict.setdefault(row.verdict, []).append(row.measure)
+    said = [f"{verdict} ({', '.join(measures)})" for verdict, measures in by_verdict.items()]
+    return [f"Other measures say: {', '.join(said)}."] if said else []
+
+
+def _rounded(number: int) -> int:
+    """Two digits, upwards: the rest would be a promise."""
+    unit: int = 10 ** max(len(str(number)) - 2, 0)
+    return math.ceil(number / unit) * unit
+
+
+def _queries(number: int) -> str:
+    return f"{number:,} {'query' if number == 1 else 'queries'}"
+
+
+def _summary(comparison: Comparison) -> list[str]:
+    """One line for each pair: what the first measure says."""
+    measure = next(iter(comparison.pairs[0].measures))
+    lines = [f"By {measure}, the first measure:"]
+    for pair in comparison.pairs:
+        row = pair.measures[measure]
+        needed = f" (about {_queries(_rounded(row.queries_needed))} would be needed)" if row.queries_needed else ""
+        lines.append(f"  {_verdict(pair, row, comparison.method)}: {row.difference:+.4f}, p {p_text(row.p_corrected)}{needed}")
+    return lines
+
+
+def _table(pair: Pair, *, titled: bool) -> list[str]:
+    a, b = clipped(pair.a, _NAME), clipped(pair.b, _NAME)
+    level = next(iter(pair.measures.values())).level
+    rows = [["measure", a, b, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "visible", "verdict"]]
+    rows += [cells(row) for row in pair.measures.values()]
+    return [*([f"{pair.b} against {pair.a}"] if titled else []), *fitted(rows)]
+
+
+def cells(row: Difference) -> list[str]:
+    """The cells of one measure, as a table shows them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> cells(ir.compare(one, one)["RR"])
+    ['RR', '1.0000', '1.0000', '+0.0000', '[+0.0000, +0.0000]', '1', '0/1/0', '-', '-', 'undecided']
+    """
+    low, high = row.interval
+    signs = "+.4f" if row.about == "mean difference" else ".4f"
+    interval = "-" if not (math.isfinite(low) and math.isfinite(high)) else f"[{low:{signs}}, {high:{signs}}]"
+    return [
+        row.measure,
+        f"{row.mean_a:.4f}",
+        f"{row.mean_b:.4f}",
+        f"{row.difference:+.4f}",
+        interval,
+        p_text(row.p_corrected),
+        f"{row.wins}/{row.ties}/{row.losses}",
+        f"{row.effect:+.2f}" if math.isfinite(row.effect) else "-",
+        f"{row.detectable:.4f}" if math.isfinite(row.detectable) else "-",
+        row.verdict,
+    ]
+
+
+def p_text(p: float) -> str:
+    """A p value with three digits and no exponent; tiny ones as a bound.
+
+    Examples
+    --------
+    >>> p_text(0.0499), p_text(1.0), p_text(3e-5), p_text(2e-9)
+    ('0.0499', '1', '0.00003', '<0.000001')
+    """
+    return "<0.000001" if p < 1e-6 else np.format_float_positional(p, precision=3, fractional=False, trim="-")
+
+
+def _judgments(pair: Pair) -> list[str]:
+    """How far the judgments reach, where they do not reach everything."""
+    rows = list(pair.measures.values())
+    if not any(row.unjudged_a or row.unjudged_b for row in rows):
+        return []
+    head = ["unjudged", clipped(pair.a, _NAME), clipped(pair.b, _NAME), "difference on judged documents"]
+    return fitted([head, *([row.measure, _share(row.unjudged_a), _share(row.unjudged_b), _signed(row.difference_judged)] for row in rows)])
+
+
+def _left_out(pair: Pair) -> list[str]:
+    return [
+        f"{row.measure}: {_queries(row.excluded_queries)} left out, not scored in both runs; {row.n:,} compared"
+        for row in pair.measures.values()
+        if row.excluded_queries
+    ]
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _signed(difference: float | None) -> str:
+    return "-" if difference is None else f"{difference:+.4f}"
+
+
+def method_text(comparison: Comparison) -> str:
+    """How it was compared, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> method_text(ir.compare(one, one, test="t")).split("; ")[0]
+    'paired t test, two-sided'
+    """
+    method = comparison.method
+    phrases = [f"{_TESTS[method.test]}, two-sided"]
+    if method.test == "permutation":
+        drawn = method.n_resamples is not None
+        phrases.append(f"{method.n_resamples:,} draws, seed {method.seed}" if drawn else "exact, over all signs")
+    about = next(row.about for _, row in comparison.rows())
+    phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
+    if (tests := sum(method.families.values())) > 1:
+        phrases.append(f"p and verdict corrected for {tests:,} tests (Holm)")
+    if method.margin is not None:
+        phrases.append(f"margin {method.margin:g}")
+    weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
+    phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
+    return "; ".join(phrases)
+
+
+def _method(comparison: Comparison) -> list[str]:
+    words = f"{method_text(comparison)}; +/=/-: queries on which the second run is better, equal, worse; d_z: difference over its "
+    words += "standard deviation; visible: the smallest true difference that so many queries find four times in five"
+    return ["method", *wrapped(words)]

@@ -1,0 +1,163 @@
+"""`idealrank compare`: what it prints, that its formats agree with the library, and that its errors teach."""
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import idealrank as ir
+from idealrank.verdict import Comparison
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "table": "compare qrels.txt bm25.run neural.run",
+    "one-measure": "compare qrels.txt bm25.run neural.run -m nDCG@10 --test t",
+    "same": "compare qrels.txt bm25.run bm25.run.gz -m nDCG@10,AP",
+    "left-out": "compare qrels.txt bm25.run neural.run -m AP --convention standard,missing=left-out",
+    "sign": "compare qrels.txt bm25.run neural.run -m AP --test sign",
+    "wilcoxon": "compare qrels.txt bm25.run neural.run -m AP --test wilcoxon",
+    "json": "compare qrels.txt bm25.run neural.run --format json -m nDCG@10",
+    "csv": "compare qrels.txt bm25.run neural.run --format csv -m nDCG@10,P@2",
+    "markdown": "compare qrels.txt bm25.run neural.run --format markdown -m nDCG@10,P@2",
+    "latex": "compare qrels.txt bm25.run neural.run --format latex -m nDCG@10,P@2",
+    "error-one-run": "compare qrels.txt bm25.run",
+    "error-baseline": "compare qrels.txt bm25.run neural.run --baseline bm26",
+    "error-measure": "compare qrels.txt bm25.run neural.run -m NumRet",
+    "error-margin": "compare qrels.txt bm25.run neural.run --margin 0",
+    "error-sign-margin": "compare qrels.txt bm25.run neural.run --margin 0.1 --test sign",
+    "error-test": "compare qrels.txt bm25.run neural.run --test z",
+    "error-same-run": "compare qrels.txt bm25.run bm25.run",
+    "error-weights": "compare qrels.txt bm25.run neural.run --weights qrels.txt",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_compare_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"compare-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Judgments of 60 queries, and three runs that put the relevant document at random ranks, the second one higher."""
+    generator = np.random.default_rng(1)
+    queries = [f"q{i}" for i in range(60)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")
+    for name, deepest in (("base", 9), ("good", 3), ("likewise", 9)):
+        lines = []
+        for query in queries:
+            documents = [f"d{i}" for i in range(10)]
+            documents.insert(int(generator.integers(0, deepest)), "rel")
+            lines += [f"{query} Q0 {document} {rank} {99 - rank} t\n" for rank, document in enumerate(documents)]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def compared(folder: Path, **options: object) -> Comparison:
+    measures = ir.with_companions(["RR", "P@3"])
+    runs = [ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", measures) for name in ("base", "good", "likewise")]
+    return ir.compare(*runs, measures=["RR", "P@3"], **options)  # type: ignore[arg-type]
+
+
+def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> None:
+    expected = compared(many)
+    options = ("compare", "qrels.txt", "base.run", "good.run", "likewise.run", "-m", "RR,P@3")
+
+    record = json.loads(say(*options, "--format", "json", cwd=many).out)
+    rows = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv", cwd=many).out)))
+    texts = {layout: say(*options, "--format", layout, cwd=many).out for layout in ("table", "markdown", "latex")}
+
+    assert record["pairs"] == expected.as_dict()["pairs"]
+    assert record["convention"] == expected.as_dict()["convention"]
+    assert {name: record["method"][name] for name in ("test", "seed", "n_resamples", "correction")} == {
+        "test": "permutation", "seed": expected.method.seed, "n_resamples": 100_000, "correction": "holm",
+    }  # fmt: skip
+    assert [float(row["p"]) for row in rows] == [row.p for _, row in expected.rows()]
+    assert [(row["a"], row["b"], row["measure"]) for row in rows] == [(pair.a, pair.b, row.measure) for pair, row in expected.rows()]
+    for text in texts.values():
+        assert all(f"{row.difference:+.4f}" in text and row.verdict in text for _, row in expected.rows())
+        assert str(expected.method.seed) in text
+
+
+def test_the_json_has_the_fields_that_programs_rely_on(say: Say, many: Path) -> None:
+    record = json.loads(say("compare", "qrels.txt", "base.run", "good.run", "--format", "json", cwd=many).out)
+
+    assert list(record) == ["pairs", "method", "convention"]
+    assert set(record["pairs"][0]) == {"a", "b", "measures"}
+    for row in record["pairs"][0]["measures"].values():
+        assert {
+            "mean_a", "mean_b", "difference", "interval", "p", "p_corrected", "effect", "wins", "ties", "losses", "n", "verdict", "level",
+            "family", "sd_difference", "detectable", "unjudged_a", "unjudged_b", "excluded_queries", "identical_queries",
+        } <= set(row)  # fmt: skip
+        low, high = row["interval"]
+        assert low <= row["difference"] <= high
+        assert row["wins"] + row["ties"] + row["losses"] == row["n"] == 60
+        assert row["mean_b"] - row["mean_a"] == pytest.approx(row["difference"])
+
+
+def test_the_t_test_is_scipys(say: Say, many: Path) -> None:
+    options = ("compare", "qrels.txt", "base.run", "good.run", "-m", "RR", "--test", "t", "--format", "json")
+    a, b = (ir.evaluate(many / "qrels.txt", many / f"{name}.run", "RR")["RR"] for name in ("base", "good"))
+
+    row = json.loads(say(*options, cwd=many).out)["pairs"][0]["measures"]["RR"]
+
+    expected = stats.ttest_rel(b, a)
+    assert row["p"] == pytest.approx(expected.pvalue, rel=1e-12)
+    assert row["interval"] == pytest.approx(list(expected.confidence_interval()), rel=1e-12)
+
+
+def test_words_for_people(say: Say, many: Path) -> None:
+    better = " ".join(say("compare", "qrels.txt", "base.run", "good.run", "-m", "RR", cwd=many).out.split())
+    worse = say("compare", "qrels.txt", "good.run", "base.run", "-m", "RR", cwd=many).out
+    undecided = " ".join(say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR,P@3", cwd=many).out.split())
+    equivalent = say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR", "--margin", "0.4", cwd=many).out
+
+    assert better.startswith("good is better than base: RR ")
+    assert "True differences below" in better
+    assert worse.startswith("base is worse than good: RR ")
+    assert undecided.startswith("These queries cannot decide whether likewise is better than base: RR ")
+    assert "queries like these. True differences below" in undecided
+    assert "Other measures say: undecided (P@3)." in undecided
+    assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
+
+
+def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:
+    (many / "traffic.csv").write_text("query,visits\n" + "".join(f"q{i},{i + 1}\n" for i in range(60)), encoding="utf-8")
+    (many / "users.txt").write_text("# who asked\n" + "".join(f"q{i} user{i // 2}\n" for i in range(60)), encoding="utf-8")
+    options = shlex.split("--seed 5 --weights traffic.csv --cluster users.txt --baseline base --format json -m RR,P@3")
+
+    record = json.loads(say("compare", "qrels.txt", "base.run", "good.run", "likewise.run", *options, cwd=many).out)
+
+    weights, clusters = {f"q{i}": i + 1.0 for i in range(60)}, {f"q{i}": i // 2 for i in range(60)}
+    assert record["pairs"] == compared(many, rng=5, weights=weights, clusters=clusters, baseline="base").as_dict()["pairs"]
+    assert record["method"]["seed"] == 5
+    refused = say("compare", "qrels.txt", "base.run", "good.run", "--weights", "users.txt", cwd=many)
+    assert refused.code == 2
+    assert "users.txt:2: found user0, expected a finite weight above 0" in refused.err
+    (many / "short.txt").write_text("q1 2\n", encoding="utf-8")
+    short = say("compare", "qrels.txt", "base.run", "good.run", "--weights", "short.txt", cwd=many)
+    assert (short.code, "found nothing for query 'q0' (59 of 60 queries)" in short.err) == (2, True)
+    twice = say("compare", "qrels.txt", "base.run", "good.run", "--cluster", "qrels.txt", cwd=many)
+    assert "qrels.txt:1: found 4 fields, expected 2: QUERY LABEL" in twice.err
+
+
+def test_an_output_file_and_a_name_that_latex_would_trip_over(say: Say, many: Path) -> None:
+    (many / "base.run").rename(many / "50%_a&b.run")
+
+    said = say("compare", "qrels.txt", "50%_a&b.run", "good.run", "-m", "RR", "--format", "latex", "-o", "table.tex", cwd=many)
+
+    assert (said.code, said.out) == (0, "")
+    assert r"50\%\_a\&b & good & RR & " in (many / "table.tex").read_text(encoding="utf-8")
+    assert say("compare", "qrels.txt", "good.run", "likewise.run", "-o", "good.run", cwd=many).code == 2
