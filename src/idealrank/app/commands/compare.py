@@ -83,32 +83,24 @@ def compare(
     """
     if len(runs) < 2:
         raise OptionError(f"found one run, {runs[0]}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
-    convention = options.parse_convention(convention_text)
-    asked = options.parse_measure_texts(measure_texts)
+    convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *(path for path in (weights_path, cluster_path) if path))
     options.refuse_to_replace(output_path, (weights_path, cluster_path))
     names = reading.run_names(runs)
     if baseline is not None and baseline not in names:
         raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
-    weights, clusters = _by_query(weights_path, cluster_path)
-    watch = Watch()
+    (weights, clusters), watch, measures = _by_query(weights_path, cluster_path), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    measures = with_companions(asked)
 
-    def evaluate_one(path: str, name: str) -> Evaluation:
-        return watch.run(
-            name,
-            lambda progress: evaluate(
-                judgments, inputs.open_run(path, name, qrels), measures, convention, threads=threads, progress=progress
-            ),
-        )
+    def evaluated(path: str, name: str) -> Evaluation:
+        run = partial(inputs.open_run, path, name, qrels)
+        found = watch.run(name, lambda progress: evaluate(judgments, run(), measures, convention, threads=threads, progress=progress))
+        reading.doubt(found, path)
+        return found
 
-    evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
-    for evaluation, path in zip(evaluations, runs, strict=True):
-        reading.doubt(evaluation, path)
     compared = partial(
-        compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin, weights=weights,  # type: ignore[arg-type]
-        clusters=clusters, rng=seed, threads=threads,
+        compare_evaluations, *map(evaluated, runs, names), measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
+        weights=weights, clusters=clusters, rng=seed, threads=threads,
     )  # fmt: skip
     output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout), output_path)
 
