@@ -344,6 +344,6 @@ def _arteaga(components: VarianceComponents, level: float) -> tuple[float, float
         above = of_systems**2 - alone * of_systems * left + (alone - among) * among * left**2
         below = (s - 1) * alone * of_systems * left + over * of_systems * of_queries
         ratio = s * above / (n * below)
-        return min(max(ratio / (1 + ratio), 0.0), 1.0) if ratio > -1 else 0.0
+        return float(min(max(ratio / (1 + ratio), 0.0), 1.0)) if ratio > -1 else 0.0
 
     return bound(low), bound(high)

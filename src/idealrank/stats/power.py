@@ -7,13 +7,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import stats
-from scipy.optimize import brentq
 
 from idealrank.errors import OptionError
 from idealrank.stats.columns import chosen, columns_of, design_of, open_share
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean
 from idealrank.stats.randomness import whole_number
+from idealrank.stats.roots import root_between
 from idealrank.stats.tables import above_zero
 
 Purpose: TypeAlias = Literal["difference", "non-inferiority", "equivalence"]
@@ -343,4 +343,4 @@ def _standard_detectable(n: int, power: float, alpha: float, purpose: str, units
         high *= 2
         if high > 1e6:
             return math.inf
-    return float(brentq(short, 0.0, high, xtol=1e-14, rtol=1e-12))
+    return root_between(short, 0.0, high, within=1e-14)

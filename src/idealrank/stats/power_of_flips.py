@@ -6,13 +6,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import stats
-from scipy.optimize import brentq
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.columns import chosen, columns_of, open_share
 from idealrank.stats.flips import in_order
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.roots import root_between
 
 Alternative: TypeAlias = Literal["tilt", "shift"]
 
@@ -214,16 +214,16 @@ def flip_detectable(
     values, _ = _population(columns_of("differences", differences), None, alternative)
     generator = generator_of(rng)
     options: dict[str, Any] = {"alternative": alternative, "alpha": alpha, "trials": trials, "n_resamples": n_resamples, "threads": threads}
-    wanted, critical = stats.norm.ppf(power), stats.norm.isf(alpha / 2)
+    wanted, critical = float(stats.norm.ppf(power)), float(stats.norm.isf(alpha / 2))
     highest = math.inf if alternative == "shift" else 0.95 * float(values.max())
     if not (values.std() > 0 and highest > 0):
         raise OptionError('the pilot has no improvement to draw from; expected differences above 0, or alternative="shift"')
-    effect = min((wanted + critical) * float(values.std()) / math.sqrt(n), highest)
+    effect: float = min((wanted + critical) * float(values.std()) / math.sqrt(n), highest)
     for _ in range(4):
         seen = flip_power(differences, n, effect, rng=generator, **options)
         share = min(max(seen.power, 0.5 / trials), 1 - 0.5 / trials)
         factor = (wanted + critical) / max(stats.norm.ppf(share) + critical, (wanted + critical) / 3)
-        effect = min(effect * factor, highest)
+        effect = float(min(effect * factor, highest))
     found = flip_power(differences, n, effect, rng=generator, **options)
     if effect == highest and found.power < power - 5 * found.standard_error:
         raise OptionError(
@@ -257,7 +257,8 @@ def _population(differences: FloatArray, effect: float | None, alternative: str)
     reach = 1.0
     while not tilted(-reach) @ differences <= effect <= tilted(reach) @ differences:
         reach *= 2
-    return differences, tilted(brentq(lambda strength: float(tilted(strength) @ differences) - effect, -reach, reach, xtol=1e-13))
+    strength = root_between(lambda tilt: float(tilted(tilt) @ differences) - effect, -reach, reach, within=1e-13)
+    return differences, tilted(strength)
 
 
 def _flip_p(drawn: FloatArray, n_resamples: int, generator: np.random.Generator) -> FloatArray:

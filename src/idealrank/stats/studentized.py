@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from idealrank.data.types import FloatArray
+from idealrank.stats.roots import root_between
 
 _STEP, _WIDEST = 0.02, 40.0  # of the table of ranges; beyond 40 standard deviations lies less than 1e-170
 _FLOOR = -80.0  # log density, against its peak, at which the standard deviation's distribution is cut
@@ -71,7 +71,7 @@ def range_quantile(level: float, groups: int, degrees: float) -> float:
     highest = 8.0
     while range_sf(np.array(highest), groups, degrees) > 1 - level:
         highest *= 2
-    return float(brentq(lambda q: float(range_sf(np.array(q), groups, degrees)) - (1 - level), 0.0, highest, xtol=1e-12))
+    return root_between(lambda q: float(range_sf(np.array(q), groups, degrees)) - (1 - level), 0.0, highest, within=1e-12)
 
 
 @lru_cache(maxsize=16)
@@ -109,4 +109,4 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
     def above(log_s: float) -> float:
         return float(_log_density(np.array(log_s), degrees)) - _FLOOR
 
-    return float(brentq(above, _FLOOR / degrees - 1, 0.0)), float(brentq(above, 0.0, 1 + math.log1p(-_FLOOR / degrees)))
+    return root_between(above, _FLOOR / degrees - 1, 0.0), root_between(above, 0.0, 1 + math.log1p(-_FLOOR / degrees))

@@ -165,7 +165,7 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     one, two, like = _samples(a, b, alternative, level)
     ranks: FloatArray = np.asarray(rankdata(np.concatenate((two, one)), axis=0), np.float64)
     wins = ranks[: len(two)].sum(axis=0) - len(two) * (len(two) + 1) / 2
-    exact = (np.diff(np.sort(ranks, axis=0), axis=0) > 0).all(axis=0) & (min(len(one), len(two)) <= 8)
+    exact = (np.diff(np.sort(ranks, axis=0), axis=0).astype(np.float64) > 0).all(axis=0) & (min(len(one), len(two)) <= 8)
     p = np.where(exact, 0.0, _rank_p(ranks, wins, len(one), alternative))
     if exact.any():
         p[exact] = mannwhitneyu(two[:, exact], one[:, exact], alternative=alternative, method="exact", axis=0).pvalue

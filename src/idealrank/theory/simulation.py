@@ -174,7 +174,8 @@ def sizes_of(n: Sizes) -> IntArray:
 
 def _size_of(n: Any) -> int:
     """One list length; 1e6 is one, as for `pseudo_expectation`."""
-    size = whole_number("n", int(n) if isinstance(n, float) and n.is_integer() else n)
+    whole: Any = int(n) if isinstance(n, float) and n.is_integer() else n
+    size = whole_number("n", whole)
     if size > _LONGEST:
         raise OptionError(
             f"n={size:,}: expected at most {_LONGEST:,} documents, for simulated lists stand in memory; "

@@ -314,7 +314,12 @@ def _moved(rank: FloatArray, within: BoolArray) -> IntArray:
 
 
 def _queries(
-    ids: Sequence[str], values: FloatArray, rest: FloatArray, sides: Sequence[_Side], places: Sequence[IntArray], direction: int
+    ids: tuple[str, ...] | list[str],
+    values: FloatArray,
+    rest: FloatArray,
+    sides: Sequence[_Side],
+    places: Sequence[IntArray],
+    direction: int,
 ) -> tuple[QueryChange, ...]:
     difference = values[:, 1] - values[:, 0]
     answered, unjudged = (
