@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
     from idealrank.inquiry import advise, attribute, explain, overlap, reconcile, split_difference
+    from idealrank.io.categories import read_categories, read_traffic
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, F, P, R
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
-    from idealrank.verdict import Attribution, Comparison, compare, with_companions
+    from idealrank.verdict import Attribution, Comparison, Slices, compare, traffic_thirds, with_companions
+    from idealrank.verdict.slices import slices
 
 _HOMES = {
     "Advice": "advice",
@@ -96,6 +98,7 @@ _HOMES = {
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
     "Run": "data.run",
+    "Slices": "verdict",
     "advise": "inquiry",
     "attribute": "inquiry",
     "compare": "verdict",
@@ -110,12 +113,16 @@ _HOMES = {
     "parse_measure": "measures.parse",
     "rank_dcg": "agreement",
     "read_assessors": "api",
+    "read_categories": "io.categories",
     "read_preferences": "api",
     "read_qrels": "api",
     "read_run": "api",
+    "read_traffic": "io.categories",
     "reconcile": "inquiry",
+    "slices": "verdict.slices",
     "spearman": "agreement",
     "split_difference": "inquiry",
+    "traffic_thirds": "verdict",
     "with_companions": "verdict",
 }
 
@@ -222,6 +229,7 @@ __all__ = [
     "SetAP",
     "SetF",
     "SetP",
+    "Slices",
     "Success",
     "TauAP",
     "Unjudged",
@@ -242,14 +250,18 @@ __all__ = [
     "parse_measure",
     "rank_dcg",
     "read_assessors",
+    "read_categories",
     "read_preferences",
     "read_qrels",
     "read_run",
+    "read_traffic",
     "reconcile",
+    "slices",
     "spearman",
     "split_difference",
     "stats",
     "theory",
+    "traffic_thirds",
     "with_companions",
 ]
 

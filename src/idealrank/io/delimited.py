@@ -65,7 +65,7 @@ def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, comp
 
 
 def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    batches = _batches(source, delimiter)
+    batches = rows_in_batches(source, delimiter)
     header, _ = next(batches, ([], None))
     if not header:
         raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
@@ -104,8 +104,19 @@ class _Lines:
         return self._path, lines + offset if isinstance(lines, int) else int(lines[offset])
 
 
-def _batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:
-    """The header, then many rows at a time, each with the line on which it begins; blank lines are left out."""
+def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:
+    r"""The header, then many rows at a time, each with the line on which it begins; blank lines are left out.
+
+    Raises
+    ------
+    FileFormatError
+        A cell cannot be read.
+
+    Examples
+    --------
+    >>> [(rows, lines.tolist()) for rows, lines in rows_in_batches(Source("a.csv", b"a,b\n\n1,2\n"), ",")]
+    [([['a', 'b']], [1]), ([['1', '2']], [3])]
+    """
     # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
     text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)

@@ -4,6 +4,7 @@ from idealrank.verdict.attribution import Attribution, attribute
 from idealrank.verdict.changes import DocumentChange, Move, QueryChange
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
+from idealrank.verdict.slices import Slice, Slices, slices, traffic_thirds
 from idealrank.verdict.table import with_companions
 
 __all__ = [
@@ -15,7 +16,11 @@ __all__ = [
     "Move",
     "Pair",
     "QueryChange",
+    "Slice",
+    "Slices",
     "attribute",
     "compare",
+    "slices",
+    "traffic_thirds",
     "with_companions",
 ]

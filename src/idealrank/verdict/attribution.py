@@ -75,6 +75,10 @@ class Attribution:
         The worst change for the user first; equal ones in the order of the judgments.
     moves : tuple of Move
         What documents that entered, left, moved up, moved down and stayed contribute to the difference.
+    query_ids : sequence of str
+        The queries in the order of the judgments.
+    direction : int
+        Of the measure: 1 where more is better, -1 where less is, 0 where neither.
 
     Examples
     --------
@@ -100,9 +104,9 @@ class Attribution:
     queries: tuple[QueryChange, ...]
     moves: tuple[Move, ...]
     query_ids: Sequence[str]
+    direction: int
     _qrels: Qrels
     _documents: Documents
-    _direction: int
 
     @property
     def is_exact(self) -> bool:
@@ -126,7 +130,7 @@ class Attribution:
         """
         table = self._documents
         chosen = np.flatnonzero((table.added != 0).any(axis=1) if query is None else table.query == self._place(query))
-        order = np.argsort(_sign(self._direction) * table.difference[chosen], kind="stable")
+        order = np.argsort(_sign(self.direction) * table.difference[chosen], kind="stable")
         return tuple(self._document(int(place)) for place in chosen[order][:limit])
 
     def _place(self, query: str) -> int:
@@ -237,7 +241,7 @@ def attribute(
         run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
         _queries(ids, values, rest, sides, places, resolved.direction),
         _moves(documents, rest, scale, mean_b - mean_a),
-        ids, qrels, documents, resolved.direction,
+        ids, resolved.direction, qrels, documents,
     )  # fmt: skip
 
 

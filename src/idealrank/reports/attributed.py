@@ -1,0 +1,162 @@
+"""Why two runs differ, as text: rank moves, the worst queries with their documents, and slices."""
+
+import math
+
+from idealrank.measures.texts import number_text
+from idealrank.reports.layout import clipped, columns, wrapped
+from idealrank.verdict import Attribution, DocumentChange, QueryChange, Slices
+
+_ID = 28  # characters of an id
+_SOME = 5
+
+
+def attribution_report(found: Attribution, *, queries: int = 5, documents: int = 3) -> str:
+    """The whole report, regressions first.
+
+    Parameters
+    ----------
+    found : Attribution
+        What is to be shown.
+    queries, documents : int
+        How many queries at most, and documents of each.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print(attribution_report(ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR")))
+    RR: A 1.0000, B 0.5000, difference -0.5000 over 1 query
+    0 queries better, 1 worse, 0 equal
+    <BLANKLINE>
+    documents that  number  queries  difference  share
+    moved down           1        1     -0.5000  100 %
+    <BLANKLINE>
+    query q: 1.0000 -> 0.5000 (-0.5000)
+      documents without a judgment: 0 -> 1
+      document  grade  rank    adds              difference
+      a         1      1 -> 2  1.0000 -> 0.5000     -0.5000
+    <BLANKLINE>
+    split from the top: a document adds what the value rises when the list is known down to it, so it
+      depends on those above
+    <BLANKLINE>
+    """
+    parts = [_head(found), _moves(found)]
+    shown = [query for query in found.queries[:queries] if query.difference]
+    parts += [_query(found, query, documents) for query in shown]
+    more = sum(query.difference != 0 for query in found.queries) - len(shown)
+    if more:
+        parts.append([f"{more:,} more {'query differs' if more == 1 else 'queries differ'}"])
+    parts.append(_notes(found))
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _head(found: Attribution) -> list[str]:
+    gains = [query.difference * (-1 if found.direction < 0 else 1) for query in found.queries]
+    better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    return [
+        f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} {found.mean_b:.4f}, difference {_signed(found.difference)} "
+        f"over {_queries(found.n)}",
+        f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, {found.n - better - worse:,} equal",
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}" if value else "0.0000"
+
+
+def _queries(n: int) -> str:
+    return f"{n:,} {'query' if n == 1 else 'queries'}"
+
+
+def _moves(found: Attribution) -> list[str]:
+    rows = [["documents that", "number", "queries", "difference", "share"]]
+    for move in found.moves:
+        name, number = ("(no document)", "") if move.move == "no document" else (move.move, f"{move.documents:,}")
+        share = "-" if move.share is None else f"{round(100 * move.share)} %"
+        rows.append([name, number, f"{move.queries:,}", _signed(move.difference), share])
+    return columns(rows) if len(rows) > 1 else []
+
+
+def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:
+    lines = [f"query {query.query}: {query.value_a:.4f} -> {query.value_b:.4f} ({_signed(query.difference)})"]
+    for name, answered in ((found.run_a, query.answered_a), (found.run_b, query.answered_b)):
+        if not answered:
+            lines.append(f"  {name} returned nothing")
+    if query.unjudged_a != query.unjudged_b:
+        lines.append(f"  documents without a judgment: {query.unjudged_a:,} -> {query.unjudged_b:,}")
+    changed = [document for document in found.documents(query.query) if document.difference]
+    if changed:
+        rows = [["document", "grade", "rank", "adds", "difference"], *(_document(one) for one in _extremes(changed, documents))]
+        lines += [f"  {line}" for line in columns(rows, left=(0, 1, 2, 3))]
+    if len(changed) > documents:
+        lines.append(f"  {len(changed) - documents:,} more changed")
+    return lines
+
+
+def _extremes(changed: list[DocumentChange], limit: int) -> list[DocumentChange]:
+    """Those that changed most, in the order in which they came."""
+    kept = sorted(range(len(changed)), key=lambda place: -abs(changed[place].difference))[:limit]
+    return [changed[place] for place in sorted(kept)]
+
+
+def _document(one: DocumentChange) -> list[str]:
+    rank = " -> ".join("none" if place is None else number_text(place) for place in (one.rank_a, one.rank_b))
+    adds = f"{one.added_a:.4f} -> {one.added_b:.4f}"
+    return [clipped(one.document, _ID), number_text(one.grade), rank, adds, _signed(one.difference)]
+
+
+def _notes(found: Attribution) -> list[str]:
+    notes = wrapped(f"split {found.split}", indent="") if len(found.split) < 90 else _folded(f"split {found.split}")
+    if found.excluded:
+        some = ", ".join(found.excluded[:_SOME]) + (", ..." if len(found.excluded) > _SOME else "")
+        notes.append(f"left out of both: {_queries(len(found.excluded))} that the convention leaves out of one ({some})")
+    return notes
+
+
+def _folded(text: str, width: int = 98) -> list[str]:
+    """Words filled into lines, those after the first indented."""
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + 1 + len(word) > width:
+            lines.append(" ")
+        lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    return lines
+
+
+def slices_table(found: Slices) -> str:
+    """Slices as a table, the worst first.
+
+    Parameters
+    ----------
+    found : Slices
+        What is to be shown.
+
+    Examples
+    --------
+    >>> from idealrank.verdict import slices
+    >>> a, b = {f"q{i}": 0.5 for i in range(6)}, {f"q{i}": 0.25 for i in range(6)}
+    >>> print(slices_table(slices(a, b, dict.fromkeys(a, "short"))))
+    slice  queries       a       b  difference              95 %       p  corrected  wins  ties  losses
+    short        6  0.5000  0.2500     -0.2500  -0.2500, -0.2500  0.0312     0.0312     0     0       6
+    all          6                     -0.2500
+    <BLANKLINE>
+    p by sign flips; corrected: Holm over 1 slice
+    <BLANKLINE>
+    """
+    head = ["slice", "queries", "a", "b", "difference", f"{100 * found.level:g} %", "p", "corrected", "wins", "ties", "losses"]
+    rows = [head]
+    for row in found.rows:
+        ends = ", ".join("none" if math.isinf(end) else f"{end:+.4f}" for end in row.interval)
+        numbers = [f"{row.mean_a:.4f}", f"{row.mean_b:.4f}", _signed(row.difference), ends, _p(row.p), _p(row.p_corrected)]
+        rows.append([clipped(row.name, _ID), f"{row.n:,}", *numbers, *(f"{count:,}" for count in (row.wins, row.ties, row.losses))])
+    rows.append(["all", f"{found.n:,}", "", "", _signed(found.difference), *[""] * 6])
+    count = len(found.rows)
+    notes = [f"p by sign flips; corrected: Holm over {count} slice{'s' * (count != 1)}"]
+    if found.uncategorised:
+        notes.append(f"in no slice: {_queries(len(found.uncategorised))}")
+    if found.unknown:
+        notes.append(f"with a category and without a value in both runs: {_queries(found.unknown)}")
+    return "\n".join([*columns(rows), "", *notes]) + "\n"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.00005 else f"{value:.1e}"
