@@ -12,7 +12,9 @@ N_0 - N_1 is the difference of the means of NDCG by Definition 20, N*_0 - N*_1 t
 positive number means that the ranker that loses in the end is ahead.
 """
 
+import argparse
 import math
+from collections.abc import Sequence
 
 from scipy.optimize import brentq
 
@@ -38,7 +40,8 @@ def rows(tilt: float) -> list[tuple[int, float, float]]:
     return [(k, found.difference(10**k), found.difference(10**k, corrected=True)) for k in DIGITS]
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
     print(__doc__)
     for tilt in TILTS:
         found = pair(tilt)

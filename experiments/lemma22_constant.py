@@ -8,6 +8,9 @@ Found      The coefficient is a / p. And K >= 1: for K = 0 the integral is p - p
 Shown by   ln^K n (N_0 - N_1), by Definition 20, for three pairs of rankers and n up to 10^1000: it tends to a / p, not to a.
 """
 
+import argparse
+from collections.abc import Sequence
+
 import numpy as np
 
 from idealrank.theory import Expansion, RelevanceModel, expansion
@@ -31,7 +34,8 @@ def nought(name: str) -> float:
     return first - second
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
     print(__doc__)
     print("n = " + ", ".join(f"10^{k}" for k in DIGITS))
     for name, (ybar0, ybar1) in PAIRS.items():

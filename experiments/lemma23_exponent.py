@@ -10,7 +10,9 @@ Shown by   ybar = 1/2, exactly and without simulation: given that l of n documen
            N is Definition 20's. Were the rate 1/n, the columns n |E - N| and n sd would stay bounded. They grow.
 """
 
+import argparse
 import math
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -57,7 +59,8 @@ def exponents(discount: str) -> tuple[float, float]:
     return math.log(smaller / gap) / decades, math.log(narrower / spread) / decades
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
     print(__doc__)
     for discount in DISCOUNTS:
         print(f"discount {discount}\n{'n':>8}  {'|E - N|':>10}  {'n |E - N|':>10}  {'sd':>10}  {'n sd':>10}")

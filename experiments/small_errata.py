@@ -4,7 +4,9 @@ For every slip: where it stands, what is printed (in short), what was found, and
 line says otherwise, F(t) = int_1^t D.
 """
 
+import argparse
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,7 +149,8 @@ def slips() -> list[Slip]:
     return [squares(), sums(), constant(), sign(), unbounded(), divisor(), nothing(), ties()]
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
     print(__doc__)
     for slip in slips():
         print(f"{slip.where}\n  printed  {slip.printed}\n  found    {slip.found}")

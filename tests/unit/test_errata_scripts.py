@@ -89,7 +89,7 @@ def test_small_slips() -> None:
 @pytest.mark.parametrize("name", ["late_winner", "lemma22_constant", "lemma23_exponent", "small_errata"])
 def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Where, what is printed, what was found, and the numbers."""
-    script(name).main()
+    script(name).main([])
     text = capsys.readouterr().out
     assert all(
         word in text for word in (("printed", "found", "shown") if name == "small_errata" else ("Where", "Printed", "Found", "Shown by"))

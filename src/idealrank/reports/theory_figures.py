@@ -59,7 +59,7 @@ FIGURES: Mapping[int, PaperFigure] = {
     for figure in (
         PaperFigure(
             1, "nDCG", "NDCG with the logarithmic discount, D(r) = 1 / log(1 + r)",
-            "Theorem 4: every ranker tends to 1. Theorem 6: one is ahead of the other from some n on, all the same.", enlarged=True,
+            "Theorem 4: every ranker tends to 1. Theorem 6: yet one stays ahead of the other from some n on.", enlarged=True,
         ),
         PaperFigure(
             2, "nDCG(discount=zipf(0.5))", "NDCG with the discount D(r) = 1 / \u221ar",
