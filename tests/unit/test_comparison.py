@@ -12,7 +12,7 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation import Evaluation
-from idealrank.stats import Design
+from idealrank.stats import Design, max_t, randomised_hsd
 from idealrank.stats.comparison import Plan, compare_columns, queries_for, smallest_visible
 from idealrank.verdict import Comparison
 
@@ -156,6 +156,32 @@ def test_a_baseline_is_compared_with_each_other_run() -> None:
         ir.compare(*runs, baseline="x")
     with pytest.raises(KeyError, match="found 2 pairs"):
         found["P@1"]
+
+
+def many_runs() -> list[Evaluation]:
+    generator = np.random.default_rng(5)
+    base = generator.random((40, 2))
+    return [
+        evaluation(base + generator.normal(0.01 * number, 0.1, base.shape), f"r{number}", ("P@1", "P@2")) for number in range(12)
+    ]  # fmt: skip
+
+
+def test_many_runs_are_corrected_together() -> None:
+    runs = many_runs()
+    values = np.stack([run.values for run in runs], axis=1)
+
+    pairs, baseline = (ir.compare(*runs, rng=3, n_resamples=999, baseline=name) for name in (None, "r0"))
+
+    hsd = randomised_hsd(values, n_resamples=999, rng=3)
+    row = pairs.pair("r2", "r11")["P@2"]
+    assert (row.p, row.interval) == (hsd.p[2, 11, 1], (hsd.low[2, 11, 1], hsd.high[2, 11, 1]))
+    assert row.p_corrected == min(1, 2 * row.p)
+    against = max_t(values[:, 0], values[:, 1:], n_resamples=999, rng=3)
+    row = baseline.pair("r0", "r11")["P@1"]
+    assert (row.p, row.p_corrected, row.interval) == (against.p[10, 0], against.p[10, 0], (against.low[10, 0], against.high[10, 0]))
+    assert (pairs.method.correction, baseline.method.correction) == ("randomised HSD", "max-T")
+    assert (len(pairs.pairs), pairs.method.n_resamples, pairs.method.seed) == (66, 999, 3)
+    assert {row.verdict for _, row in pairs.rows()} == {"better", "undecided"}
 
 
 def test_the_seed_follows_from_the_values_and_is_said() -> None:

@@ -210,7 +210,7 @@ def method_text(comparison: Comparison) -> str:
     about = next(row.about for _, row in comparison.rows())
     phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
     if (tests := sum(method.families.values())) > 1:
-        phrases.append(f"p and verdict corrected for {tests:,} tests (Holm)")
+        phrases.append(f"p and verdict corrected for {tests:,} tests ({'Holm' if method.correction == 'holm' else method.correction})")
     if method.margin is not None:
         phrases.append(f"margin {method.margin:g}")
     weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]

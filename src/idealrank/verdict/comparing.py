@@ -18,6 +18,7 @@ from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
+from idealrank.verdict.many import DRAWS, MANY, together
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
 from idealrank.version import __version__
 
@@ -26,6 +27,7 @@ Tell = Callable[[int, int], None]
 
 FAMILY = "all queries"
 _POWER = 0.8
+_DRAWS = 100_000
 
 
 def compare(
@@ -39,7 +41,7 @@ def compare(
     margin: float | None = None,
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
-    n_resamples: int = 100_000,
+    n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
     tell: Tell | None = None,
@@ -65,8 +67,8 @@ def compare(
         How much each query counts, its traffic for example; for the permutation and t tests.
     clusters : mapping of query to label, optional
         Queries that belong together (user, session, topic); for the same tests.
-    n_resamples : int
-        Random sign vectors of the permutation test.
+    n_resamples : int, optional
+        Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
         Of these. None derives the seed from the values, so that the same input gives the same output.
     threads : int, optional
@@ -92,7 +94,9 @@ def compare(
     Queries are the union under the convention: one that a run does not answer counts as the convention says. One that is left out of a
     measure in either run is left out of both, and counted in `excluded_queries`.
 
-    p values are corrected by Holm's method over all pairs and measures. `unjudged_a` and `unjudged_b` come from the measure
+    p values are corrected by Holm's method over all pairs and measures. With the permutation test, no margin, and more than ten runs
+    that are all scored on every query, they are those of max-T against a baseline, or of the randomised HSD of all pairs (times the
+    number of measures), and the intervals hold for all pairs at once. `unjudged_a` and `unjudged_b` come from the measure
     ``Unjudged`` at the same cutoff, `difference_judged` from the same measure with ``judged_only``, where the evaluations have these
     companions; `with_companions` adds them to a list of measures.
 
@@ -100,7 +104,8 @@ def compare(
     ----------
     Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
     Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6. Schuirmann (1987), A
-    comparison of the two one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
+    comparison of the two one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15. Carterette (2012), Multiple
+    testing in statistical analysis of systems-based information retrieval experiments. ACM TOIS 30(1), for the randomised HSD.
 
     Examples
     --------
@@ -118,20 +123,18 @@ def compare(
     generator = None if rng is None else generator_of(rng)
     tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
     seed = seed_of(tables) if generator is None else rng if isinstance(rng, int) else int(generator.integers(1 << 32))
-    plan = Plan(test, level, margin, whole_number("n_resamples", n_resamples), seed, _POWER, threads)
+    many = len(names) > MANY and test == "permutation" and margin is None and all(bool(table.counted.all()) for table in tables)
+    draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    plan = Plan("t" if many else test, level, margin, draws, seed, _POWER, threads)
     companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
     case = _Case(names, asked, tables, companions, _design(queries, weights, clusters), plan)
     wanted = _pairs(names, baseline)
-    found = []
-    for done, (a, b) in enumerate(wanted):
-        found.append(case.found(a, b))
-        if tell is not None:
-            tell(done + 1, len(wanted))
-    corrected = _Corrected.all_of(found, with_margin=margin is not None)
+    found, corrected, correction = case.tested(wanted, tell, many=many)
     pairs = tuple(case.pair(a, b, rows, row) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
-    drawn = test == "permutation" and case.design.n_units > MOST_UNITS  # with fewer units every sign vector is looked at
+    # With fewer units every sign vector is looked at.
+    drawn = test == "permutation" and (many or case.design.n_units > MOST_UNITS)
     method = Method(
-        test, level, margin, _POWER, n_resamples if drawn else None, seed if drawn else None, "holm",
+        test, level, margin, _POWER, draws if drawn else None, seed if drawn else None, correction,
         {FAMILY: len(wanted) * len(asked)}, baseline, weights is not None, clusters is not None, __version__,
     )  # fmt: skip
     return Comparison(names, pairs, method, evaluations[0].convention)
@@ -216,6 +219,21 @@ class _Case:
             tested = compare_columns(first.values[block], second.values[block], _restricted(self.design, kept), self.plan)
             rows |= dict(zip(columns.tolist(), tested, strict=True))
         return [rows[column] for column in range(len(self.measures))]
+
+    def tested(
+        self, wanted: Sequence[tuple[int, int]], tell: Tell | None, *, many: bool
+    ) -> "tuple[list[list[Found]], list[_Corrected], str]":
+        """Every pair wanted, the corrected p values, and the name of the correction."""
+        found = []
+        for done, (a, b) in enumerate(wanted):
+            found.append(self.found(a, b))
+            if tell is not None:
+                tell(done + 1, len(wanted))
+        if not many:
+            return found, _Corrected.all_of(found, with_margin=self.plan.margin is not None), "holm"
+        values = np.stack([table.values for table in self.tables], axis=1)
+        found, p, correction = together(values, found, wanted, self.design, self.plan)
+        return found, [_Corrected(row, None, p.size) for row in p], correction
 
     def pair(self, a: int, b: int, found: Sequence[Found], corrected: _Corrected) -> Pair:
         """Two runs with all that stands beside each difference."""

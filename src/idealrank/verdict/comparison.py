@@ -142,7 +142,7 @@ class Method:
     n_resamples, seed : int or None
         Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
     correction : str
-        Of p values in a family.
+        Of p values in a family: "holm"; for more than ten runs "max-T" or "randomised HSD", whose intervals are simultaneous.
     families : mapping of str to int
         Tests in each family.
     baseline : str or None
