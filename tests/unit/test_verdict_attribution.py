@@ -134,6 +134,28 @@ def test_the_reverse_comparison_has_the_opposite_parts(qrels, a, b, measure):
     assert parts[0] == parts[1]
 
 
+SWITCHES = ("", "negative=kept", "duplicates=twice", "no_relevant=one", "no_relevant=left-out", "missing=left-out", "unjudged=skipped")
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    table=tables,
+    a=runs,
+    b=runs,
+    measure=st.sampled_from(["nDCG@3", "AP", "RR", "RBP", "bpref"]),
+    preset=st.sampled_from(sorted(ir.PRESETS)),
+    switch=st.sampled_from(SWITCHES),
+)
+def test_parts_sum_up_under_every_convention(table, a, b, measure, preset, switch):
+    qrels = {query: {document: grade - 1 for document, grade in row.items()} for query, row in table.items()}
+    found = attributed(qrels, a, b, measure, f"{preset},{switch}".rstrip(","))
+
+    for query in found.queries:
+        documents = math.fsum(document.difference for document in found.documents(query.query))
+        assert documents + query.rest == pytest.approx(query.difference, abs=CLOSE, nan_ok=True)
+        assert query.rest == 0 or math.isnan(query.difference) or "round" in found.resolved or "floor" in found.resolved
+
+
 def test_a_difference_is_taken_apart_as_by_hand():
     qrels = {"q1": {"a": 3, "b": 1, "c": 2}}
     a, b = {"q1": ["a", "b", "x"]}, {"q1": ["b", "c", "a"]}
