@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,14 +130,22 @@ class Attribution:
             The query does not count in both runs.
         """
         table = self._documents
-        chosen = np.flatnonzero((table.added != 0).any(axis=1) if query is None else table.query == self._place(query))
+        if query is None:
+            chosen = np.flatnonzero((table.added != 0).any(axis=1))
+        else:
+            begin, end = np.searchsorted(table.query, self._place(query) + np.arange(2)).tolist()
+            chosen = np.arange(begin, end)
         order = np.argsort(_sign(self.direction) * table.difference[chosen], kind="stable")
         return tuple(self._document(int(place)) for place in chosen[order][:limit])
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {query: place for place, query in enumerate(self.query_ids)}
+
     def _place(self, query: str) -> int:
         try:
-            return list(self.query_ids).index(query)
-        except ValueError:
+            return self._places[query]
+        except KeyError:
             why = "the convention leaves it out of one run or both" if query in self.excluded else "the judgments or the runs lack it"
             raise InputError(f"query {query!r}: found no difference, expected a query that counts in both runs; {why}") from None
 
