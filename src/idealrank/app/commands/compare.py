@@ -82,7 +82,7 @@ def compare(
     the documents nobody judged.
     """
     if len(runs) < 2:
-        raise OptionError(f"found one run, {runs[0]}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
+        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *(path for path in (weights_path, cluster_path) if path))
     options.refuse_to_replace(output_path, (weights_path, cluster_path))
