@@ -170,7 +170,7 @@ def test_sign_flips_of_all_contenders_agree(load, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 def test_rows_of_stats(load, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = load("jobs_stats")
-    for name, size in (("DRAWS", 3000), ("QUERIES", 50), ("PAIR_DRAWS", 500), ("RUNS", 5)):
+    for name, size in (("DRAWS", 5000), ("QUERIES", 50), ("PAIR_DRAWS", 500), ("RUNS", 5)):
         monkeypatch.setattr(jobs, name, size)
 
     assert [row.what for row in jobs.rows(quick=True)][1:] == ["on the clock", "on the clock"]
