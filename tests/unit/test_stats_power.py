@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import quad
 
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import (
@@ -72,11 +73,20 @@ def test_the_detectable_effect_is_that_of_statsmodels(n: int, power: float, alph
 
 @pytest.mark.parametrize(("cv", "subjects", "power"), [(0.2, 20, 0.8346802), (0.3, 40, 0.8158453)])
 def test_equivalence_has_the_power_of_powertost(cv: float, subjects: int, power: float) -> None:
-    # R, PowerTOST: sampleN.TOST(CV=cv, theta0=0.95, design="2x2"), limits log(0.8) and log(1.25), subjects - 2 degrees of freedom.
+    # R, PowerTOST: sampleN.TOST(CV=cv, theta0=0.95, design="2x2"), limits log(0.8) and log(1.25), subjects - 2 degrees of freedom. Its
+    # documents print the first; SciPy's quadrature over the standard deviation says both.
     error = math.sqrt(math.log(1 + cv**2) * 2 / subjects)
     degrees, margin, effect = subjects - 2, math.log(1.25), math.log(0.95)
     found = _both_beyond(stats.t.isf(0.05, degrees), degrees, (margin + effect) / error, (margin - effect) / error)
     assert found == pytest.approx(power, abs=6e-8)
+    reach, low, high = stats.t.isf(0.05, degrees), (margin + effect) / error, (margin - effect) / error
+
+    def shown(deviation: float) -> float:
+        inside = stats.norm.cdf(high - reach * deviation) - stats.norm.cdf(reach * deviation - low)
+        return max(inside, 0.0) * stats.chi.pdf(deviation * math.sqrt(degrees), degrees) * math.sqrt(degrees)
+
+    largest = (low + high) / (2 * reach)  # beyond it nothing is shown
+    assert found == pytest.approx(quad(shown, 0.0, largest, points=[1.0], epsabs=1e-13)[0], abs=1e-9)
 
 
 def test_equivalence_has_the_power_it_has_in_simulation() -> None:
