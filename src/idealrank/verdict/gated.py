@@ -1,0 +1,250 @@
+"""What a gate found: whether a run may take the place of its baselines, and why not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from idealrank.conventions import Convention
+from idealrank.errors import OptionError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What a gate asks of a run.
+
+    Parameters
+    ----------
+    tolerance : float
+        A drop that is accepted, from 0 on, in units of the measures: the gate closes only where a larger one is shown.
+    strict : bool
+        Close also where it is not shown that the drop is below the margin.
+    margin : float or None
+        Of a strict gate: the drop that would just not be accepted, above 0.
+    alpha : float
+        How often chance alone may close a gate that is not strict, over all measures and baselines together; how often a drop of the
+        margin may pass a strict one.
+
+    Raises
+    ------
+    OptionError
+        A number is impossible, a strict gate has no margin, or a margin is given to one that is not strict.
+
+    Examples
+    --------
+    >>> Policy(strict=True, margin=0.02).asked
+    'no drop of 0.02 or more can hide (one-sided, level 0.95)'
+    >>> Policy().asked
+    'no drop is shown (one-sided, level 0.95)'
+    """
+
+    tolerance: float = 0.0
+    strict: bool = False
+    margin: float | None = None
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < math.inf:
+            raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
+        if not 0 < self.alpha < 0.5:
+            raise OptionError(f"alpha={self.alpha!r}: expected a chance between 0 and 0.5, such as 0.05")
+        if self.strict and self.margin is None:
+            raise OptionError("strict: found no margin, expected one: the drop, in units of the measures, that would not be accepted")
+        if self.margin is not None and not self.strict:
+            raise OptionError("margin: found one for a gate that is not strict; expected strict too, or tolerance instead")
+        if self.margin is not None and not 0 < self.margin < math.inf:
+            raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
+
+    @property
+    def asked(self) -> str:
+        """The rule in words."""
+        level = f"(one-sided, level {1 - self.alpha:g})"
+        if self.strict:
+            return f"no drop of {self.margin:g} or more can hide {level}"
+        return f"no drop beyond {self.tolerance:g} is shown {level}" if self.tolerance else f"no drop is shown {level}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryDrop:
+    """A query on which the run is worse than the baseline.
+
+    Attributes
+    ----------
+    query : str
+        Its id.
+    baseline, run, difference : float
+        Values of the measure, and run - baseline.
+    """
+
+    query: str
+    baseline: float
+    run: float
+    difference: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One measure of the run against one baseline.
+
+    Attributes
+    ----------
+    baseline, measure : str
+        Name of the baseline, text of the measure.
+    direction : int
+        1 where higher values are better, -1 where lower ones are.
+    mean_baseline, mean_run, difference : float
+        Means over the `n` queries; run - baseline.
+    bound : float
+        The one-sided confidence bound of the difference that decides, of this check alone. A gate looks at the end nearer to better: a
+        drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
+        there are too few queries for one.
+    p, p_corrected : float
+        Of the one-sided test behind the bound, and after correction for all checks.
+    passed : bool
+        Whether this check lets the run pass.
+    reason : str
+        Why, in a phrase.
+    n, excluded_queries, identical_queries : int
+        Queries compared, left out since they are not scored in both, and with the same value in both.
+    wins, ties, losses : int
+        Queries on which the run is better, equal, worse.
+    detectable : float
+        The smallest true drop beyond the tolerance that this check finds four times in five; infinite where the test cannot find any
+        with so few queries, NaN where nothing varies.
+    worst : tuple of QueryDrop
+        The queries that fell most, worst first.
+    """
+
+    baseline: str
+    measure: str
+    direction: int
+    mean_baseline: float
+    mean_run: float
+    difference: float
+    bound: float
+    p: float
+    p_corrected: float
+    passed: bool
+    reason: str
+    n: int
+    excluded_queries: int
+    identical_queries: int
+    wins: int
+    ties: int
+    losses: int
+    detectable: float
+    worst: tuple[QueryDrop, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What one query must reach.
+
+    Attributes
+    ----------
+    query : str
+        Its id.
+    measure : str or None
+        Text of the measure; None for each measure of the gate.
+    at_least : float or None
+        The value that it must not be worse than; None for its value in each baseline.
+    place : str
+        Where this is demanded, as ``contracts.csv:3``; empty where it came from Python.
+    """
+
+    query: str
+    measure: str | None = None
+    at_least: float | None = None
+    place: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A contract, looked at for one measure and, where it holds the run to one, one baseline.
+
+    Attributes
+    ----------
+    contract : Contract
+        What was demanded.
+    measure : str
+        Text of the measure.
+    baseline : str or None
+        Name of the baseline whose value is the demand; None where the contract has a number.
+    demanded, found : float
+        The value to reach, and that of the run; NaN where the query has no value.
+    passed : bool
+        Whether the run reaches it.
+    """
+
+    contract: Contract
+    measure: str
+    baseline: str | None
+    demanded: float
+    found: float
+    passed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated:
+    """What a gate says of a run; made by `gate`.
+
+    Attributes
+    ----------
+    run : str
+        Name of the run.
+    baselines : tuple of str
+        Names of what it was held against.
+    passed : bool
+        Whether every check and every contract lets it pass.
+    checks : tuple of Check
+        Baseline by baseline, measure by measure.
+    contracts : tuple of Kept
+        In the order of the contracts.
+    policy : Policy
+        What was asked.
+    correction : str
+        Of the p values over all checks: "holm", or "none" for a strict gate, which demands every check at once.
+    n_resamples, seed : int or None
+        Of the permutation test; None where every sign vector was looked at.
+    convention : Convention
+        Behind every value.
+    """
+
+    run: str
+    baselines: tuple[str, ...]
+    passed: bool
+    checks: tuple[Check, ...]
+    contracts: tuple[Kept, ...]
+    policy: Policy
+    correction: str
+    n_resamples: int | None
+    seed: int | None
+    convention: Convention
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the gate is closed, one phrase for each check and contract that failed; empty where it is open."""
+        checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.checks if not check.passed]
+        return (*checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has; None for what is not finite."""
+        convention = self.convention
+        found = {name: value for name, value in asdict(self).items() if name != "convention"}
+        found["reasons"] = list(self.reasons)
+        found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
+        return {name: _finite(value) for name, value in found.items()}
+
+
+def _broken(kept: Kept) -> str:
+    demand = f"{kept.demanded:.4f}" + (f", its value in {kept.baseline}" if kept.baseline else "")
+    found = "no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demand}"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
