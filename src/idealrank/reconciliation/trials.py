@@ -15,6 +15,7 @@ import numpy as np
 from idealrank.conventions import SWITCHES, Convention
 from idealrank.data.aligning import align
 from idealrank.data.alignment import Alignment
+from idealrank.data.facts import Facts
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, array_alignment, judge_lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -24,7 +25,6 @@ from idealrank.errors import FileFormatError, IdealrankError, InputError, Option
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.rules import Rules
-from idealrank.reconciliation.facts import Facts
 
 QrelsSource: TypeAlias = "Qrels | Callable[[QrelsDuplicates], Qrels]"
 """Judgments, or what reads them under a policy for documents that are judged twice."""

@@ -140,7 +140,7 @@ def compare(
     return Comparison(names, pairs, method, evaluations[0].convention)
 
 
-class _Corrected(NamedTuple):
+class Corrected(NamedTuple):
     """p values after the correction: arrays (measures,) of a pair, or numbers of one measure; and how many tests were corrected."""
 
     p: Any
@@ -148,15 +148,15 @@ class _Corrected(NamedTuple):
     tests: int
 
     @classmethod
-    def all_of(cls, found: Sequence[Sequence[Found]], *, with_margin: bool) -> "list[_Corrected]":
+    def all_of(cls, found: Sequence[Sequence[Found]], *, with_margin: bool) -> "list[Corrected]":
         """Of every pair, by Holm's method over pairs and measures; equivalence is a family of its own."""
         p = adjust([[one.p for one in rows] for rows in found])
         equivalence = adjust([[one.p_equivalence for one in rows] for rows in found]) if with_margin else [None] * len(p)
         return [cls(row, equal, p.size) for row, equal in zip(p, equivalence, strict=True)]
 
-    def of(self, column: int) -> "_Corrected":
+    def of(self, column: int) -> "Corrected":
         """Of one measure."""
-        return _Corrected(float(self.p[column]), None if self.equivalence is None else float(self.equivalence[column]), self.tests)
+        return Corrected(float(self.p[column]), None if self.equivalence is None else float(self.equivalence[column]), self.tests)
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
@@ -222,7 +222,7 @@ class _Case:
 
     def tested(
         self, wanted: Sequence[tuple[int, int]], tell: Tell | None, *, many: bool
-    ) -> "tuple[list[list[Found]], list[_Corrected], str]":
+    ) -> "tuple[list[list[Found]], list[Corrected], str]":
         """Every pair wanted, the corrected p values, and the name of the correction."""
         found = []
         for done, (a, b) in enumerate(wanted):
@@ -230,12 +230,12 @@ class _Case:
             if tell is not None:
                 tell(done + 1, len(wanted))
         if not many:
-            return found, _Corrected.all_of(found, with_margin=self.plan.margin is not None), "holm"
+            return found, Corrected.all_of(found, with_margin=self.plan.margin is not None), "holm"
         values = np.stack([table.values for table in self.tables], axis=1)
         found, p, correction = together(values, found, wanted, self.design, self.plan)
-        return found, [_Corrected(row, None, p.size) for row in p], correction
+        return found, [Corrected(row, None, p.size) for row in p], correction
 
-    def pair(self, a: int, b: int, found: Sequence[Found], corrected: _Corrected) -> Pair:
+    def pair(self, a: int, b: int, found: Sequence[Found], corrected: Corrected) -> Pair:
         """Two runs with all that stands beside each difference."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
@@ -244,7 +244,7 @@ class _Case:
             kept = both[:, column]
             unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, _restricted(self.design, kept))
             rows[str(measure)] = replace(
-                _difference(measure, one, corrected.of(column), self.plan),
+                difference_of(measure, one, corrected.of(column), self.plan),
                 excluded_queries=int((~kept).sum()),
                 identical_queries=same,
                 unjudged_a=unjudged_a,
@@ -254,7 +254,7 @@ class _Case:
         return Pair(self.names[a], self.names[b], rows)
 
 
-def _verdict(one: Found, direction: int, corrected: _Corrected, alpha: float) -> Verdict:
+def _verdict(one: Found, direction: int, corrected: Corrected, alpha: float) -> Verdict:
     if corrected.equivalence is not None and corrected.equivalence <= alpha:
         return "equivalent"
     if corrected.p > alpha:
@@ -264,7 +264,28 @@ def _verdict(one: Found, direction: int, corrected: _Corrected, alpha: float) ->
     return "better" if gain * direction > 0 else "worse"
 
 
-def _difference(measure: Measure, one: Found, corrected: _Corrected, plan: Plan) -> Difference:
+def difference_of(measure: Measure, one: Found, corrected: Corrected, plan: Plan) -> Difference:
+    """One row of a comparison: what was found, what the correction makes of it, and the verdict.
+
+    Parameters
+    ----------
+    measure : Measure
+        What was compared.
+    one : Found
+        Its test.
+    corrected : Corrected
+        The p values that the verdict goes by, and how many tests were corrected together.
+    plan : Plan
+        Level and margin.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import RR
+    >>> from idealrank.stats.comparison import compare_columns
+    >>> one = compare_columns(np.zeros((6, 1)), np.ones((6, 1)), Design.of(6), Plan())[0]
+    >>> difference_of(RR(), one, Corrected(one.p, None, 1), Plan()).verdict
+    'better'
+    """
     up = measure.direction > 0
     verdict = _verdict(one, measure.direction, corrected, plan.alpha)
     share = plan.alpha / corrected.tests

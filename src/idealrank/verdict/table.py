@@ -159,7 +159,7 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
             raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
     if asked is None:
         beside = {companion for measure in first for companion in companions_of(measure)}
-        wanted = tuple(measure for measure in first if measure not in beside and not _unfit(measure))
+        wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
         if not wanted:
             raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
         return wanted
@@ -169,12 +169,20 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
             if measure not in evaluation.measures:
                 have = ", ".join(map(str, evaluation.measures))
                 raise IncompatibleError(f"{measure}: run {evaluation.name!r} was not evaluated by it, only by {have}")
-        if reason := _unfit(measure):
+        if reason := unfit(measure):
             raise OptionError(f"{measure}: {reason}")
     return wanted
 
 
-def _unfit(measure: Measure) -> str:
+def unfit(measure: Measure) -> str:
+    """Why differences of this measure's means say nothing about better and worse; empty where they do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> unfit(ir.NumRel())
+    'more of it is neither better nor worse; expected a measure of quality such as nDCG@10'
+    """
     if measure.aggregate == "text":
         return "found a measure of text, expected numbers"
     if measure.aggregate == "geometric":
