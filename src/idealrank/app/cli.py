@@ -26,6 +26,7 @@ FINE, UNUSABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
 COMMANDS = {
     "evaluate": "Evaluate runs against judgments, side by side.",
     "compare": "Say whether one run is better than another, and how surely.",
+    "why": "Show which queries and documents the difference of two runs comes from.",
     "overlap": "Show how alike two runs are, without judgments.",
     "explain": "Show where the value of one query comes from, rank by rank.",
     "reconcile": "Find the conventions that give a number somebody else reported.",
@@ -44,6 +45,7 @@ Start here:
   idealrank evaluate qrels.txt bm25.run neural.run
   idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm --per-query --format csv
   idealrank compare qrels.txt bm25.run neural.run
+  idealrank why qrels.txt bm25.run neural.run
   idealrank explain qrels.txt bm25.run --query q1
   idealrank conventions lightgbm
   idealrank advise qrels.txt bm25.run

@@ -196,11 +196,4 @@ def explanation_record(explanation: Explanation, *, everything: bool = False) ->
     """
     record = explanation.as_dict()
     record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
-    return json.dumps(_finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for every number that JSON has no text for."""
-    if isinstance(value, dict):
-        return {name: _finite(inner) for name, inner in value.items()}
-    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else finite(value)
+    return json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"

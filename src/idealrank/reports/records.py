@@ -61,13 +61,17 @@ def _object(values: Any) -> str:
 
 
 def finite(value: Any) -> Any:
-    """The value, or None where it is a float that JSON has no number for.
+    """The value, or None where it is a float that JSON has no number for; dicts and lists of such values likewise.
 
     Examples
     --------
-    >>> finite(0.5), finite(math.nan)
-    (0.5, None)
+    >>> finite(0.5), finite(math.nan), finite({"a": [math.inf]})
+    (0.5, None, {'a': [None]})
     """
+    if isinstance(value, dict):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

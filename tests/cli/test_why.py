@@ -1,0 +1,71 @@
+"""`idealrank why`: what it prints, that its formats agree with the library and their parts with the values, and its errors."""
+
+import csv
+import io
+import json
+import math
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import DATA, Said, check_snapshot
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "table": "why qrels.txt bm25.run neural.run",
+    "ap": "why qrels.txt neural.run bm25.run -m AP --queries 1 --documents 1",
+    "json": "why qrels.txt bm25.run neural.run --queries 1 --format json",
+    "csv": "why qrels.txt bm25.run neural.run --format csv",
+    "error-one-run": "why qrels.txt bm25.run",
+    "error-same-run": "why qrels.txt bm25.run bm25.run",
+    "error-measure": "why qrels.txt bm25.run neural.run -m AUC",
+    "error-two-measures": "why qrels.txt bm25.run neural.run -m AP,RR",
+    "error-csv-documents": "why qrels.txt bm25.run neural.run --format csv --documents 2",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_why_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"why-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_the_json_is_the_library_and_its_parts_sum_to_the_values(say: Say) -> None:
+    record = json.loads(say("why", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG", "--format", "json").out)
+
+    expected = ir.attribute(*(DATA / name for name in ("qrels.txt", "bm25.run", "neural.run")), "nDCG")  # type: ignore[call-arg]
+    runs = [ir.evaluate(DATA / "qrels.txt", DATA / name, "nDCG") for name in ("bm25.run", "neural.run")]
+    a, b = (dict(zip(run.queries, run["nDCG"].tolist(), strict=True)) for run in runs)
+    assert record["queries"] == expected.as_dict()["queries"]
+    assert [query["difference"] for query in record["queries"]] == sorted(b[query] - a[query] for query in a)
+    for query in record["queries"]:
+        added = math.fsum(document["difference"] for document in query["documents"])
+        assert added == pytest.approx(b[query["query"]] - a[query["query"]], abs=1e-12)
+    assert math.fsum(move["difference"] for move in record["moves"]) == pytest.approx(record["difference"], abs=1e-12)
+
+
+def test_the_csv_has_every_query_or_as_many_as_asked(say: Say) -> None:
+    rows = list(csv.DictReader(io.StringIO(say("why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv").out)))
+    some = say("why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv", "--queries", "2").out.splitlines()
+
+    expected = ir.attribute(*(DATA / name for name in ("qrels.txt", "bm25.run", "neural.run")))  # type: ignore[call-arg]
+    assert [(row["query"], float(row["difference"])) for row in rows] == [(one.query, one.difference) for one in expected.queries]
+    assert {(row["run_a"], row["run_b"], row["measure"]) for row in rows} == {("bm25", "neural", "nDCG@10")}
+    assert len(some) == 3
+
+
+def test_a_run_of_other_queries_is_doubted(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "other.run").write_text("z1 Q0 d1 1 1.0 t\n", encoding="utf-8")
+
+    said = say("why", "qrels.txt", "bm25.run", str(tmp_path / "other.run"))
+
+    assert said.code == 0
+    assert "run other answers none of the 4 judged queries; do the query ids of both match?" in said.err
