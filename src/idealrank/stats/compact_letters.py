@@ -37,7 +37,7 @@ class Letters:
     top: tuple[int, ...]
 
     def __str__(self) -> str:
-        return "\n".join(f"{_sign(number)}: {' '.join(map(str, group))}" for number, group in enumerate(self.groups))
+        return "\n".join(f"{sign_of(number)}: {' '.join(map(str, group))}" for number, group in enumerate(self.groups))
 
 
 def letters(differs: BoolArray, means: FloatArray) -> Letters:
@@ -80,13 +80,20 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
     texts = [""] * n
     for number, group in enumerate(places):
         for place in group:
-            texts[order[place]] += _sign(number)
+            texts[order[place]] += sign_of(number)
     groups = tuple(tuple(int(order[place]) for place in group) for group in places)
     top = tuple(int(order[place]) for place in range(n) if not ranked[0, place]) if n else ()
     return Letters(groups, tuple(texts), top)
 
 
-def _sign(number: int) -> str:
+def sign_of(number: int) -> str:
+    """The letter of a group; from the 53rd on a number in brackets.
+
+    Examples
+    --------
+    >>> sign_of(0), sign_of(26), sign_of(52)
+    ('a', 'A', '[53]')
+    """
     return _SIGNS[number] if number < len(_SIGNS) else f"[{number + 1}]"
 
 

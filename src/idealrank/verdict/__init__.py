@@ -4,6 +4,7 @@ from idealrank.verdict.attribution import Attribution, attribute
 from idealrank.verdict.changes import DocumentChange, Move, QueryChange
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
+from idealrank.verdict.groups import Groups, RunMean
 from idealrank.verdict.slices import Slice, Slices, slices, traffic_thirds
 from idealrank.verdict.table import with_companions
 
@@ -12,10 +13,12 @@ __all__ = [
     "Comparison",
     "Difference",
     "DocumentChange",
+    "Groups",
     "Method",
     "Move",
     "Pair",
     "QueryChange",
+    "RunMean",
     "Slice",
     "Slices",
     "attribute",

@@ -1,5 +1,6 @@
 """Compare evaluations: the same queries, one test, one correction, four verdicts."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -7,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.data.types import BoolArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
@@ -15,9 +15,12 @@ from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
+from idealrank.stats.intervals import mean_interval
 from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
+from idealrank.verdict.designs import design_by_query, restricted
+from idealrank.verdict.groups import RunMean
 from idealrank.verdict.many import DRAWS, MANY, together
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
 from idealrank.version import __version__
@@ -127,7 +130,7 @@ def compare(
     draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
     plan = Plan("t" if many else test, level, margin, draws, seed, _POWER, threads)
     companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
-    case = _Case(names, asked, tables, companions, _design(queries, weights, clusters), plan)
+    case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan)
     wanted = _pairs(names, baseline)
     found, corrected, correction = case.tested(wanted, tell, many=many)
     pairs = tuple(case.pair(a, b, rows, row) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
@@ -137,7 +140,7 @@ def compare(
         test, level, margin, _POWER, draws if drawn else None, seed if drawn else None, correction,
         {FAMILY: len(wanted) * len(asked)}, baseline, weights is not None, clusters is not None, __version__,
     )  # fmt: skip
-    return Comparison(names, pairs, method, evaluations[0].convention)
+    return Comparison(names, pairs, method, evaluations[0].convention, case.means())
 
 
 class Corrected(NamedTuple):
@@ -168,30 +171,6 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     return [(first, other) for other in range(len(names)) if other != first]
 
 
-def _design(queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None) -> Design:
-    def of_each(name: str, given: Mapping[str, Any] | None) -> list[Any] | None:
-        if given is None:
-            return None
-        missing = [query for query in queries if query not in given]
-        if missing:
-            raise InputError(
-                f"{name}: found nothing for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); expected one for each query"
-            )
-        return [given[query] for query in queries]
-
-    labels = of_each("clusters", clusters)
-    return Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
-
-
-def _restricted(design: Design, kept: BoolArray) -> Design:
-    """The design of some queries."""
-    if kept.all():
-        return design
-    weights = None if design.weights is None else design.weights[kept]
-    clusters = None if design.clusters is None else design.clusters[kept]
-    return Design.of(int(kept.sum()), weights=weights, clusters=clusters)
-
-
 @dataclass(frozen=True, eq=False)
 class _Case:
     """What is compared, and how."""
@@ -216,7 +195,7 @@ class _Case:
                     "or use a convention under which such queries count, as missing=zero and no_relevant=zero do"
                 )
             block = np.ix_(kept, columns)
-            tested = compare_columns(first.values[block], second.values[block], _restricted(self.design, kept), self.plan)
+            tested = compare_columns(first.values[block], second.values[block], restricted(self.design, kept), self.plan)
             rows |= dict(zip(columns.tolist(), tested, strict=True))
         return [rows[column] for column in range(len(self.measures))]
 
@@ -235,6 +214,24 @@ class _Case:
         found, p, correction = together(values, found, wanted, self.design, self.plan)
         return found, [Corrected(row, None, p.size) for row in p], correction
 
+    def means(self) -> dict[str, dict[str, RunMean]]:
+        """Of every run by every measure."""
+        return {str(measure): dict(zip(self.names, self._means_by(column), strict=True)) for column, measure in enumerate(self.measures)}
+
+    def _means_by(self, column: int) -> list[RunMean]:
+        """Runs that are scored on the same queries have their means taken together."""
+        counted = np.stack([table.counted[:, column] for table in self.tables], axis=1)
+        values = np.stack([table.values[:, column] for table in self.tables], axis=1)
+        patterns, of_run = np.unique(counted, axis=1, return_inverse=True)
+        found = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
+        for number, kept in enumerate(patterns.T):
+            runs, n = np.flatnonzero(of_run.reshape(-1) == number), int(kept.sum())
+            if n:
+                of = mean_interval(values[np.ix_(kept, runs)], level=self.plan.level, design=restricted(self.design, kept))
+                for run, mean, low, high in zip(runs.tolist(), of.estimate.tolist(), of.low.tolist(), of.high.tolist(), strict=True):
+                    found[run] = RunMean(mean, (low, high), n)
+        return found
+
     def pair(self, a: int, b: int, found: Sequence[Found], corrected: Corrected) -> Pair:
         """Two runs with all that stands beside each difference."""
         both = self.tables[a].counted & self.tables[b].counted
@@ -242,7 +239,7 @@ class _Case:
         rows = {}
         for column, (measure, one) in enumerate(zip(self.measures, found, strict=True)):
             kept = both[:, column]
-            unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, _restricted(self.design, kept))
+            unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, restricted(self.design, kept))
             rows[str(measure)] = replace(
                 difference_of(measure, one, corrected.of(column), self.plan),
                 excluded_queries=int((~kept).sum()),

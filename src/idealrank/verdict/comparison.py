@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
+from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.verdict.groups import Groups, RunMean, groups_of
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided"]
 
@@ -192,6 +194,8 @@ class Comparison:
         How they were compared.
     convention : Convention
         Behind every value.
+    means : mapping of str to mapping of str to RunMean
+        By measure and run: means with their intervals.
 
     Examples
     --------
@@ -206,6 +210,7 @@ class Comparison:
     pairs: tuple[Pair, ...]
     method: Method
     convention: Convention
+    means: Mapping[str, Mapping[str, RunMean]] = field(default_factory=dict)
 
     def pair(self, a: str, b: str) -> Pair:
         """The comparison of b with a.
@@ -232,13 +237,54 @@ class Comparison:
             for row in pair.measures.values():
                 yield pair, row
 
+    def groups(self, measure: "MeasureLike | None" = None) -> Groups:
+        """Runs that cannot be told apart, as letters, and the top group.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            One of those compared; default the first.
+
+        Raises
+        ------
+        KeyError
+            It was not compared.
+        OptionError
+            The runs were compared with one baseline alone.
+
+        References
+        ----------
+        Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and
+        Graphical Statistics 13, 456-466.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+        >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+        >>> ir.compare(bad, good).groups().letters
+        {'run (2)': 'a', 'run': 'b'}
+        """
+        if self.method.baseline is not None:
+            raise OptionError(
+                f"groups: found comparisons with the baseline {self.method.baseline!r} alone, expected every two runs; compare without it"
+            )
+        text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
+        rows = [(pair, pair.measures[text]) for pair in self.pairs]
+        alpha = round(1 - self.method.level, 12)
+        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= alpha)
+        return groups_of(text, {run: found.mean for run, found in self.means[text].items()}, differing, rows[0][1].direction)
+
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: pairs, method, convention."""
+        """What JSON has: pairs, means, groups (where every two runs were compared), method, convention."""
         convention = self.convention
+        groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {
             "pairs": [
                 {"a": pair.a, "b": pair.b, "measures": {text: row.as_dict() for text, row in pair.measures.items()}} for pair in self.pairs
             ],
+            "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
+            **groups,
             "method": self.method.as_dict(),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
         }
@@ -294,6 +340,10 @@ def _line(pair: Pair, row: Difference) -> str:
         f"{row.measure}: {said}: {row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} [{low:{signs}}, {high:{signs}}], "
         f"p {row.p_corrected:.3g}"
     )
+
+
+def _mean_record(found: RunMean) -> dict[str, Any]:
+    return {"mean": _finite(found.mean), "interval": [_finite(end) for end in found.interval], "n": found.n}
 
 
 def _finite(value: Any) -> Any:

@@ -1,0 +1,112 @@
+"""Runs in one order: the mean of each with its interval, and groups of runs that a comparison cannot tell apart."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.stats.compact_letters import letters, sign_of
+
+
+@dataclass(frozen=True)
+class RunMean:
+    """The mean of one run by one measure.
+
+    Attributes
+    ----------
+    mean : float
+        Over the `n` queries on which the run is scored, weighted where weights were given.
+    interval : tuple of float
+        Student's, of this mean alone; infinite for one query. Two such intervals do not say whether two runs differ: their difference
+        on the same queries has an interval of its own.
+    n : int
+        Queries.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
+    >>> ir.compare(run, run).means["RR"]["run"].mean
+    0.75
+    """
+
+    mean: float
+    interval: tuple[float, float]
+    n: int
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which runs cannot be told apart by one measure; see `Comparison.groups`.
+
+    Attributes
+    ----------
+    measure : str
+        Its text.
+    letters : mapping of str to str
+        The letters of each run, such as ``ab``, the run with the best mean first. Two runs share a letter if and only if their
+        difference is not significant after correction.
+    members : tuple of tuple of str
+        Runs that carry the first letter, the second, ...; the best first.
+    top : tuple of str
+        Runs that do not differ from the one with the best mean, that one first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> print(ir.compare(bad, good, good, bad).groups("RR"))
+    RR, top group: run (2), run (3)
+    a: run (2), run (3)
+    b: run, run (4)
+    """
+
+    measure: str
+    letters: Mapping[str, str]
+    members: tuple[tuple[str, ...], ...]
+    top: tuple[str, ...]
+
+    def __str__(self) -> str:
+        groups = (f"{sign_of(number)}: {', '.join(group)}" for number, group in enumerate(self.members))
+        return "\n".join([f"{self.measure}, top group: {', '.join(self.top)}", *groups])
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has."""
+        return {"letters": dict(self.letters), "top": list(self.top)}
+
+
+def groups_of(measure: str, means: Mapping[str, float], differing: Iterable[tuple[str, str]], direction: int) -> Groups:
+    """Groups from the pairs that differ.
+
+    Parameters
+    ----------
+    measure : str
+        Text of the measure.
+    means : mapping of str to float
+        Of each run.
+    differing : iterable of pairs of str
+        Runs that differ significantly.
+    direction : int
+        1 where higher means are better, -1 where lower ones are.
+
+    Examples
+    --------
+    >>> groups_of("AP", {"x": 0.1, "y": 0.3, "z": 0.2}, [("x", "y")], 1).letters
+    {'y': 'a', 'z': 'ab', 'x': 'b'}
+    """
+    names = list(means)
+    place = {name: number for number, name in enumerate(names)}
+    differs = np.zeros((len(names), len(names)), np.bool_)
+    for a, b in differing:
+        differs[place[a], place[b]] = differs[place[b], place[a]] = True
+    good = np.array([means[name] for name in names]) * direction
+    found = letters(differs, good)
+    order = np.argsort(-good, kind="stable").tolist()
+    return Groups(
+        measure,
+        {names[number]: found.texts[number] for number in order},
+        tuple(tuple(names[number] for number in group) for group in found.groups),
+        tuple(names[number] for number in found.top),
+    )
