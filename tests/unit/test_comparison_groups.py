@@ -20,9 +20,7 @@ def runs_of(n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] =
     made = ir.evaluate(qrels, {query: ["x"] for query in qrels}, measures)
     base = generator.random((n, 1))
     return [
-        replace(
-            made, name=f"run{run}", values=np.clip(0.6 * base + 0.2 * run / n_runs + generator.normal(0, 0.1, made.values.shape), 0, 1)
-        )
+        replace(made, name=f"run{run}", values=np.clip(0.6 * base + 0.2 * run / n_runs + generator.normal(0, 0.1, made.values.shape), 0, 1))
         for run in range(n_runs)
     ]
 
