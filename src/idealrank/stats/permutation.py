@@ -10,13 +10,14 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.columns import chosen, design_of, figure, open_share, paired
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips
+from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips, in_order
 from idealrank.stats.inversion import Alternative, Units, counted_rank
+from idealrank.stats.listed import ROW_BITS, listed_ends
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.tails import Tail, from_zero, nth_largest
+from idealrank.stats.tails import Tail, nth_largest
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
-_ZERO_DRAWS = 1 << 17  # of the units without a difference, where those with one are few enough to be enumerated
+_TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,22 +247,22 @@ def _found(units: Units, tail: Tail, rank: int, observed: int, asked: _Asked) ->
 
 def _enumerated(units: Units, flips: Flips, asked: _Asked) -> _Found:
     """All signs of the units with a difference, each equally often beside random signs of the others, whose weights matter to shifts."""
-    zero_weights = np.where(units.totals == 0, units.weights[:, None], 0)
-    drawn = np.concatenate(list(flips.map(zero_weights, _ZERO_DRAWS, np.copy, threads=asked.threads)))
-    found = [_one_enumerated(units.of_columns(np.array([at])), drawn[:, at], asked) for at in range(units.unit.size)]
-    return _Found(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    found = _Found(*(np.empty(units.unit.size) for _ in _Found._fields))
+    for first in range(0, units.unit.size, _TOGETHER):
+        columns = np.arange(units.unit.size)[first : first + _TOGETHER]
+        some = units.of_columns(columns)
+        zero_weights = np.where(some.totals == 0, some.weights[:, None], 0)
+        drawn = np.concatenate(list(flips.map(zero_weights, 1 << ROW_BITS, np.copy, threads=asked.threads)))
+
+        def one(at: int, some: Units = some, drawn: FloatArray = drawn) -> _Found:
+            return _one_enumerated(some.of_columns(np.array([at])), np.ascontiguousarray(drawn[:, at]), asked)
+
+        _place(_Found(*map(np.concatenate, zip(*in_order(one, columns.size, asked.threads), strict=True))), found, columns)
+    return found
 
 
 def _one_enumerated(units: Units, zero_weights: FloatArray, asked: _Asked) -> _Found:
-    nonzero = np.flatnonzero(units.totals[:, 0])
-    sums = np.zeros((1, 2))
-    for row in units.with_weights()[nonzero]:
-        sums = np.concatenate([sums, sums + row])
-    draws = max(len(sums), zero_weights.size)
-    sums = np.resize(sums, (draws, 2))  # whole repetitions: both are powers of two
-    sums[:, 1] += np.resize(zero_weights, draws)
-    ends = units.ends(sums, asked.alternative)
+    draws = max(1 << int(units.n_nonzero[0]), zero_weights.size)
     rank = counted_rank(asked.level, draws, 0)
-    place = draws - max(rank, 1)
-    tail = Tail(np.partition(ends, place, axis=0)[place], from_zero(ends))
-    return _found(units, tail, rank, 0, asked._replace(draws=draws))
+    ends = listed_ends(units, zero_weights, max(rank, 1), asked.alternative)
+    return _found(units, Tail(ends.end, ends.counted), rank, 0, asked._replace(draws=draws))

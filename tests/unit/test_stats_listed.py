@@ -1,0 +1,81 @@
+"""The enumeration of the few units that differ, against a plain listing of every draw."""
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from idealrank.stats import Design, listed, permutation_test
+from idealrank.stats.flips import Flips
+from idealrank.stats.inversion import Alternative, Units, counted_rank
+from idealrank.stats.listed import ROW_BITS, listed_ends
+
+ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
+SMALLEST = 1 << ROW_BITS
+
+
+def sparse(n: int, n_nonzero: int, seed: int, *, digits: int = 15) -> Any:
+    """One column of n differences of which few are not 0."""
+    rng = np.random.default_rng(seed)
+    column = np.zeros((n, 1))
+    values = rng.normal(0.05, 0.2, n_nonzero).round(digits)
+    column[rng.choice(n, n_nonzero, replace=False), 0] = np.where(values == 0, 0.1, values)
+    return column
+
+
+def plain(units: Units, zero_weights: Any, rank: int, alternative: Alternative) -> tuple[Any, Any]:
+    """Every draw made, every end computed, all of them sorted."""
+    sums = np.zeros((1, 2))
+    for row in units.with_weights()[np.flatnonzero(units.totals[:, 0])]:
+        sums = np.concatenate([sums, sums + row])
+    draws = max(len(sums), zero_weights.size)
+    sums = np.resize(sums, (draws, 2))
+    sums[:, 1] += np.resize(zero_weights, draws)
+    ends = units.ends(sums, alternative)
+    return (ends >= 0).sum(axis=0), np.sort(ends, axis=0)[draws - rank]
+
+
+def zero_weights_of(units: Units, seed: int) -> Any:
+    weights = np.where(units.totals == 0, units.weights[:, None], 0)
+    return np.concatenate(list(Flips(len(weights), seed).map(weights, SMALLEST, np.copy)))[:, 0]
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(("n_nonzero", "digits"), [(1, 15), (5, 1), (17, 15), (18, 2), (20, 1)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_and_ends_are_those_of_every_draw(alternative: Alternative, n_nonzero: int, digits: int, *, weighted: bool) -> None:
+    column = sparse(40, n_nonzero, n_nonzero, digits=digits)
+    design = Design.of(40, weights=np.random.default_rng(3).random(40) + 0.1 if weighted else None, clusters=np.arange(40) // 2 * 2)
+    units = Units.of(column, design if n_nonzero > 5 else Design.of(40))
+    drawn = zero_weights_of(units, n_nonzero)
+    for level in (0.95, 0.4, 0.9999):
+        rank = max(counted_rank(level, max(SMALLEST, 1 << int(units.n_nonzero[0])), 0), 1)
+        counted, end = plain(units, drawn, rank, alternative)
+        found = listed_ends(units, drawn, rank, alternative)
+        assert found.end.tolist() == end.tolist()
+        total = units.totals.sum()
+        of_test = [0] if alternative != "two-sided" or total > 0 else [1]  # two-sided, only the side of the mean is read
+        assert found.counted[of_test].tolist() == counted[of_test].tolist()
+
+
+def test_a_first_look_that_missed_is_followed_by_one_at_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    units = Units.of(sparse(60, 19, 2), Design.of(60))
+    drawn = zero_weights_of(units, 2)
+    right = listed_ends(units, drawn, 20_000, "two-sided")
+    monkeypatch.setattr(listed, "_ERRORS", -20.0)
+    assert listed_ends(units, drawn, 20_000, "two-sided").end.tolist() == right.end.tolist()
+
+
+def test_many_sparse_columns_are_tested_in_little_memory() -> None:
+    """Of 96 columns all draws of the signs without a difference would be 101 MB at once, and as much again while they are joined."""
+    columns = np.concatenate([sparse(40, 3, seed) for seed in range(96)], axis=1)
+    tracemalloc.start()
+    try:
+        test = permutation_test(np.zeros_like(columns), columns, rng=1, threads=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 110e6
+    few = permutation_test(np.zeros((40, 2)), columns[:, [3, 90]], rng=1, threads=2)
+    assert (few.p.tolist(), few.low.tolist()) == (test.p[[3, 90]].tolist(), test.low[[3, 90]].tolist())
