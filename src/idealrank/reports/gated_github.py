@@ -1,0 +1,70 @@
+"""A gate for GitHub Actions: annotations beside a change, and text that the log can hold without obeying it."""
+
+import re
+from collections.abc import Iterator
+
+from idealrank.reports.gated_words import could_see, demand, failed, number, one_line, verdict
+from idealrank.verdict.gated import Check, Gated, Kept
+
+# GitHub shows ten errors of a step and drops the rest without a word.
+_SHOWN = 10
+_WORST = 3
+
+
+def annotations(gated: Gated) -> Iterator[str]:
+    """Workflow commands, one a line: an error for each check and contract that failed, and a notice with what could have been seen.
+
+    References
+    ----------
+    Workflow commands for GitHub Actions, "Setting an error message"; their escapes as the runner undoes them (`ActionCommand.cs`).
+    """
+    checks, contracts = failed(gated)
+    errors = [_check(check) for check in checks] + [_contract(kept) for kept in contracts]
+    if len(errors) > _SHOWN:
+        hidden = len(errors) - _SHOWN + 1
+        errors = [*errors[: _SHOWN - 1], _command("error", "More failures", f"{hidden} more checks and contracts failed; the log has them")]
+    yield from errors
+    yield _command("notice", verdict(gated), could_see(gated))
+
+
+def _check(check: Check) -> str:
+    title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
+    numbers = f"{number(check.mean_run)} against {number(check.mean_baseline)}, {number(check.difference, '+.4f')}"
+    worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, '+.4f')})" for one in check.worst[:_WORST])
+    return _command("error", title, f"{one_line(check.reason, 200)}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
+
+
+def _contract(kept: Kept) -> str:
+    place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
+    return _command("error", f"Contract of {one_line(kept.contract.query)} is broken", f"{one_line(kept.measure)} {demand(kept)}{place}")
+
+
+def _command(kind: str, title: str, message: str) -> str:
+    return f"::{kind} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def harmless(text: str) -> str:
+    r"""Text for a log of GitHub Actions, which obeys lines that begin with ``::`` and ``##[...]`` wherever it stands.
+
+    Examples
+    --------
+    >>> harmless("  ::error::mine\nq ##[add-mask]x\nnDCG::x")
+    '  : :error::mine\nq ## [add-mask]x\nnDCG::x'
+    """
+    # The runner also ends a line at a carriage return, and looks behind blanks at its beginning.
+    return re.sub(r"(^|[\r\n])(\s*):(?=:)", r"\1\2: ", text).replace("##[", "## [")
+
+
+def harmless_json(text: str) -> str:
+    r"""JSON that means the same and holds no workflow command.
+
+    Examples
+    --------
+    >>> harmless_json('{"query": "##[add-mask]x"}')
+    '{"query": "##\\u005badd-mask]x"}'
+    """
+    return text.replace("##[", "##\\u005b")

@@ -1,0 +1,93 @@
+"""A gate as JUnit XML, which every build server reads: a test case for each check and each contract."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any
+
+from idealrank.reports.gated_words import demand, failed, method, number, verdict, visible
+from idealrank.verdict.gated import Check, Gated, Kept
+from idealrank.version import __version__
+
+# What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a carriage return would come back as a line
+# feed. Section 2.2 of the recommendation.
+_UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def gate_junit(gated: Gated) -> Iterator[str]:
+    r"""JUnit XML as Jenkins, GitLab and their like read it.
+
+    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. Characters
+    that XML 1.0 cannot hold stand as escapes, ``\x1b``.
+
+    References
+    ----------
+    The schema junit-10.xsd of Jenkins' xUnit plug-in.
+    """
+    checks, contracts = failed(gated)
+    counts = {"tests": len(gated.checks) + len(gated.contracts), "failures": len(checks) + len(contracts), "errors": 0}
+    attributes = {name: str(count) for name, count in counts.items()}
+    root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
+    suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": "0", "time": "0"})
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(gated).items():
+        ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
+    for check in gated.checks:
+        _case(suite, check.baseline, check.measure, "" if check.passed else "drop", check.reason, _numbers(check))
+    for kept in gated.contracts:
+        against = f" against {kept.baseline}" if kept.baseline else ""
+        about = f"{kept.contract.query}: {kept.measure}"
+        _case(suite, "contracts", about + against, "" if kept.passed else "contract", f"{about} {demand(kept)}", _place(kept))
+    ET.SubElement(suite, "system-out").text = _fit(verdict(gated))
+    ET.indent(root)
+    yield '<?xml version="1.0" encoding="utf-8"?>\n'
+    yield ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: ET.Element, group: str, name: str, failure: str, message: str, body: str) -> None:
+    case = ET.SubElement(suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"})
+    if failure:
+        ET.SubElement(case, "failure", {"type": failure, "message": _fit(message)}).text = _fit(body)
+    else:
+        ET.SubElement(case, "system-out").text = _fit(body)
+
+
+def _properties(gated: Gated) -> dict[str, str]:
+    policy, convention = gated.policy, gated.convention
+    found: dict[str, Any] = {
+        "version": __version__, "run": gated.run, "baselines": ", ".join(gated.baselines), "policy": policy.asked,
+        "tolerance": policy.tolerance, "strict": str(policy.strict).lower(), "margin": policy.margin, "alpha": policy.alpha,
+        "correction": gated.correction, "draws": gated.n_resamples, "seed": gated.seed, "method": method(gated),
+        "convention": convention.name, "convention.fingerprint": convention.fingerprint,
+    }  # fmt: skip
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _numbers(check: Check) -> str:
+    """The numbers of a check, and the queries that fell."""
+    lines = [
+        check.reason,
+        f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, difference {number(check.difference, '+.4f')}",
+        f"bound of the difference {number(check.bound, '+.4f')}; p {check.p:.4g}, corrected {check.p_corrected:.4g}",
+        f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
+        f"smallest true drop that closes the gate four times in five: {visible(check)}",
+    ]
+    if check.worst:
+        lines.append(f"worst queries ({check.baseline}, run, difference):")
+    lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, '+.4f')}" for one in check.worst]
+    return "\n".join(lines)
+
+
+def _place(kept: Kept) -> str:
+    return f"{kept.measure} {demand(kept)}" + (f"\ndemanded in {kept.contract.place}" if kept.contract.place else "")
+
+
+def _fit(text: str) -> str:
+    r"""Text that XML 1.0 can hold.
+
+    Examples
+    --------
+    >>> _fit("a\x1b\ud800\ufffe\U0001f600") == "a\\x1b\\ud800\\ufffe\U0001f600"
+    True
+    """
+    return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)

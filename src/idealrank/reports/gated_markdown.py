@@ -1,0 +1,134 @@
+"""A gate as a comment on a pull request: Markdown that no name or id can get out of, and that fits."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from idealrank.reports.gated_words import could_see, failed, method, number, one_line, verdict, visible
+from idealrank.reports.words import title
+from idealrank.verdict.gated import Check, Gated, Kept
+
+MARKER = "<!-- idealrank gate -->"
+"""Stands at the end of each comment, so that a program finds its own and replaces it."""
+
+COMMENT_BYTES = 65_535
+"""GitHub takes fewer than 65,536 characters; bytes are never fewer than characters, however these are counted."""
+
+_HEAD = ("", "measure", "baseline", "mean before", "mean now", "difference", "bound", "smallest drop visible", "why")
+_CODE = re.compile(r"[^\w\s]|_")
+_PLAIN = re.compile(r"[^\w\s,.+%()=;-]|_|(?<!\d)\.|^[\s+=-]")
+_MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
+
+
+def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES) -> Iterator[str]:
+    """The verdict in the first line, a table, the worst queries folded away, then the rule, convention and seed.
+
+    Parameters
+    ----------
+    gated : Gated
+        What the gate said.
+    most_bytes : int
+        Size that the text keeps below, as UTF-8; rows that do not fit are left out, which is said.
+    """
+    head = f"**{verdict(gated, code)}**\n\n{could_see(gated, code)}\n"
+    foot = _foot(gated)
+    left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
+    body, complete = _fitted(_body(gated), left)
+    yield head
+    yield from body
+    if not complete:
+        yield _MORE
+    yield foot
+
+
+def code(text: str) -> str:
+    """A name or id in which nothing is Markdown, HTML, a mention or a link.
+
+    Punctuation stands as entities, which mean a letter and never an instruction; within ``<code>`` neither mentions nor links are made.
+
+    Examples
+    --------
+    >>> code("a|b`@x")
+    '<code>a&#124;b&#96;&#64;x</code>'
+    """
+    return f"<code>{_CODE.sub(lambda found: _entity(found[0]), one_line(text))}</code>"
+
+
+def plain(text: str) -> str:
+    """A phrase in which nothing is Markdown, HTML, a mention or a link.
+
+    Examples
+    --------
+    >>> plain("p 0.01 <b> @me")
+    'p 0.01 &#60;b&#62; &#64;&#8288;me'
+    """
+    return _PLAIN.sub(lambda found: _entity(found[0]) + ("&#8288;" if found[0] in "@#" else ""), one_line(text, 200))
+
+
+def _entity(letter: str) -> str:
+    return f"&#{ord(letter)};"
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bool]:
+    """As many pieces as there is room for. With each stands what closes the fold it is in, for which room is kept."""
+    fitted: list[str] = []
+    closing = ""
+    for piece, ends in pieces:
+        if _size(piece) + _size(ends) > room:
+            return [*fitted, closing], False
+        fitted.append(piece)
+        room -= _size(piece)
+        closing = ends
+    return fitted, True
+
+
+def _body(gated: Gated) -> Iterator[tuple[str, str]]:
+    checks, contracts = failed(gated)
+    if gated.checks:
+        yield _table_head(_HEAD, left=(0, 1, 2, 8)), ""
+        # Failures first: whatever does not fit is no reason for the verdict.
+        for check in (*checks, *(check for check in gated.checks if check.passed)):
+            yield _check_row(check), ""
+    if contracts:
+        yield "\nContracts that are broken:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
+        for kept in contracts:
+            yield _contract_row(kept), ""
+    for check in (*checks, *(check for check in gated.checks if check.passed)):
+        if check.worst:
+            yield from _worst(check)
+
+
+def _check_row(check: Check) -> str:
+    means = [number(check.mean_baseline), number(check.mean_run), number(check.difference, "+.4f"), number(check.bound, "+.4f")]
+    mark = "passed" if check.passed else "**failed**"
+    return _row([mark, code(check.measure), code(check.baseline), *means, visible(check), plain(check.reason)])
+
+
+def _contract_row(kept: Kept) -> str:
+    of = code(kept.baseline) if kept.baseline else code(kept.contract.place) if kept.contract.place else ""
+    return _row([code(kept.contract.query), code(kept.measure), number(kept.demanded), number(kept.found), of])
+
+
+def _worst(check: Check) -> Iterator[tuple[str, str]]:
+    closing = "\n</details>\n"
+    summary = f"Worst queries by {code(check.measure)} against {code(check.baseline)}"
+    head = _table_head(("query", "before", "now", "difference"), left=(0,))
+    yield f"\n<details><summary>{summary}</summary>\n{head}", closing
+    for one in check.worst:
+        yield _row([code(one.query), number(one.baseline), number(one.run), number(one.difference, "+.4f")]), closing
+    yield closing, ""
+
+
+def _table_head(titles: Sequence[str], left: Sequence[int]) -> str:
+    return f"\n{_row(titles)}|{'|'.join(' --- ' if column in left else ' ---: ' for column in range(len(titles)))}|\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _foot(gated: Gated) -> str:
+    return f"\n<sub>Rule: {plain(method(gated))}. Convention {plain(title(gated.convention))}.</sub>\n\n{MARKER}\n"

@@ -1,0 +1,129 @@
+"""What every output of a gate says in the same words: the verdict, its numbers, and what it could not have seen."""
+
+import math
+from collections.abc import Callable, Iterable
+
+from idealrank.reports.layout import clipped
+from idealrank.verdict.gated import Check, Gated, Kept
+
+_NAME = 60
+_NAMED = 6
+
+
+def one_line(text: str, width: int = _NAME) -> str:
+    r"""A name or id as a report shows it: printable, on one line, and no longer than that.
+
+    Examples
+    --------
+    >>> one_line("q1\n::error::"), len(one_line("x" * 1000))
+    ('q1\\n::error::', 60)
+    """
+    if len(text) > 2 * width:  # what is left out need not be made printable
+        text = text[:width] + text[-width:]
+    return clipped("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width)
+
+
+def number(value: float, signs: str = ".4f") -> str:
+    """Four digits; a dash where there is no number.
+
+    Examples
+    --------
+    >>> number(0.25), number(-0.0312, "+.4f"), number(float("nan"))
+    ('0.2500', '-0.0312', '-')
+    """
+    return format(value, signs) if math.isfinite(value) else "-"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "check"), counted(2000, "query", "queries")
+    ('1 check', '2,000 queries')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:
+    """The first few of some names, made fit by `shown`.
+
+    Examples
+    --------
+    >>> names(["main", "best"]), names(map(str, range(9)))
+    ('main, best', '0, 1, 2, 3, 4, 5, ...')
+    """
+    listed = list(several)
+    return ", ".join([*map(shown, listed[:_NAMED]), *(["..."] if len(listed) > _NAMED else [])])
+
+
+def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
+    """The verdict in one line; `shown` makes names fit for the place where it stands."""
+    about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} take the place of {names(gated.baselines, shown)}"
+    if gated.passed:
+        return f"The gate is open: {about}"
+    checks, broken = sum(not check.passed for check in gated.checks), sum(not kept.passed for kept in gated.contracts)
+    why = [f"{checks} of {counted(len(gated.checks), 'check')} failed"] if checks else []
+    why += [f"{broken} of {counted(len(gated.contracts), 'contract')} broken"] if broken else []
+    return f"The gate is closed: {about} ({', '.join(why)})"
+
+
+def visible(check: Check) -> str:
+    """The smallest drop that a check could have seen, in a few words.
+
+    Examples
+    --------
+    >>> from idealrank.verdict.gated import Check
+    >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
+    >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=9, wins=0, ties=9, losses=0)
+    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
+    ['0.0312', 'none: too few queries', 'unknown: no value differs', 'any, and a rise below 0.0100']
+    """
+    drop = check.detectable
+    if math.isnan(drop):
+        return "unknown: no value differs"
+    if drop == math.inf:
+        return "none: too few queries"
+    if drop == -math.inf:
+        return "any: only equal values can pass"
+    return f"{drop:.4f}" if drop > 0 else f"any, and a rise below {-drop:.4f}"
+
+
+def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
+    """The smallest drops that the gate could have seen, in a sentence."""
+    if not gated.checks:
+        return "No measure was held to a baseline."
+    against = " against {}" if len(gated.baselines) > 1 else ""
+    first = gated.checks[:_NAMED]
+    phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check)}" for check in first]
+    more = [f"and so on for {len(gated.checks) - _NAMED} more"] if len(gated.checks) > _NAMED else []
+    return f"Smallest true drop that closes this gate four times in five: {'; '.join([*phrases, *more])}. Smaller ones may have passed."
+
+
+def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
+    """Checks and contracts that closed the gate."""
+    return [check for check in gated.checks if not check.passed], [kept for kept in gated.contracts if not kept.passed]
+
+
+def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
+    """What a contract demands and what was found.
+
+    Examples
+    --------
+    >>> from idealrank.verdict.gated import Contract
+    >>> demand(Kept(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
+    '0.5000, demanded 1.0000, its value in main'
+    """
+    found = "no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    return f"{found}, demanded {number(kept.demanded)}" + (f", its value in {shown(kept.baseline)}" if kept.baseline else "")
+
+
+def method(gated: Gated) -> str:
+    """How it was decided, in phrases."""
+    phrases = [gated.policy.asked]
+    if len(gated.checks) > 1:
+        phrases.append(
+            "every check has to pass by itself" if gated.correction == "none" else f"p corrected for {len(gated.checks)} checks (Holm)"
+        )
+    phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
+    return "; ".join(phrases)
