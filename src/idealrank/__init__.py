@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
-    from idealrank.verdict import Attribution, Comparison, Slices, compare, traffic_thirds, with_companions
+    from idealrank.verdict import Attribution, Comparison, Contract, Gated, Policy, Slices, compare, gate, traffic_thirds, with_companions
     from idealrank.verdict.slices import slices
 
 _HOMES = {
@@ -73,12 +73,14 @@ _HOMES = {
     "AssessorQrels": "data.assessors",
     "Attribution": "verdict",
     "Comparison": "verdict",
+    "Contract": "verdict",
     "Convention": "conventions",
     "Coverage": "coverage",
     "DifferenceSplit": "reconciliation",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
     "FileFormatError": "errors",
+    "Gated": "verdict",
     "IdealrankError": "errors",
     "IdealrankWarning": "errors",
     "IncompatibleError": "errors",
@@ -94,6 +96,7 @@ _HOMES = {
     "PRESETS": "conventions",
     "PairwiseLoss": "measures.pairwise_loss",
     "PerQuery": "measures.measure",
+    "Policy": "verdict",
     "PreferenceQrels": "data.preferences",
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
@@ -105,6 +108,7 @@ _HOMES = {
     "dcg": "api",
     "evaluate": "api",
     "explain": "inquiry",
+    "gate": "verdict",
     "kendall": "agreement",
     "measure": "measures.user",
     "ndcg": "api",
@@ -165,6 +169,7 @@ __all__ = [
     "Bpref",
     "Comparison",
     "Compat",
+    "Contract",
     "Convention",
     "Coverage",
     "CoverageError",
@@ -176,6 +181,7 @@ __all__ = [
     "FileFormatError",
     "G",
     "GMBpref",
+    "Gated",
     "GradeRho",
     "GradeTau",
     "GradeTauAP",
@@ -210,6 +216,7 @@ __all__ = [
     "PAvgJG",
     "PairwiseLoss",
     "PerQuery",
+    "Policy",
     "PreferenceQrels",
     "PrefsAvgJG",
     "PrefsAvgJGRnonrel",
@@ -242,6 +249,7 @@ __all__ = [
     "dcg",
     "evaluate",
     "explain",
+    "gate",
     "kendall",
     "measure",
     "ndcg",

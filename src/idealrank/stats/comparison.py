@@ -16,10 +16,11 @@ from idealrank.errors import OptionError
 from idealrank.stats.columns import chosen, open_share
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units, outcomes
+from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import Alternative
 from idealrank.stats.linear import linear_mean
 from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
-from idealrank.stats.permutation import permutation_test
+from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
@@ -50,6 +51,10 @@ class Plan:
         The chance with which a difference counts as one that could have been seen.
     threads : int or None
         None or 0 for one a core.
+    alternative : {"two-sided", "greater", "less"}
+        Of the permutation test; the others are two-sided.
+    null : float
+        The difference that it tests.
 
     Examples
     --------
@@ -64,6 +69,8 @@ class Plan:
     seed: int = 0
     power: float = 0.8
     threads: int | None = None
+    alternative: Alternative = "two-sided"
+    null: float = 0.0
 
     def __post_init__(self) -> None:
         chosen("test", self.test, TESTS)
@@ -73,11 +80,18 @@ class Plan:
             raise OptionError(f"margin={self.margin!r}: expected a difference above 0 that does not matter, in units of the measure")
         if self.margin is not None and self.test == "sign":
             raise OptionError("margin: the sign test is blind to the size of differences; use permutation, t or wilcoxon")
+        if self.test != "permutation" and (self.alternative != "two-sided" or self.null):
+            raise OptionError(f"test={self.test!r}: found a one-sided alternative, or a null, expected the permutation test for it")
 
     @property
     def alpha(self) -> float:
         """One minus the level."""
         return round(1 - self.level, 12)
+
+    @property
+    def sides(self) -> int:
+        """Of the test: 1 or 2."""
+        return 2 if self.alternative == "two-sided" else 1
 
 
 class Found(NamedTuple):
@@ -171,7 +185,7 @@ def _means(values: FloatArray, design: Design) -> FloatArray:
 
 
 def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
-    found = permutation_test(a, b, n_resamples=plan.n_resamples, rng=plan.seed, level=plan.level, design=design, threads=plan.threads)
+    found = _flipped(a, b, design, plan, plan.alternative, plan.null)
     return _Tested(found.low, found.high, found.p, "mean difference", found.exact)
 
 
@@ -196,17 +210,17 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
     if plan.margin is None:
         return np.full(a.shape[1], np.nan)
     if plan.test == "permutation":
-        above = _one_sided(a, b, design, plan, "greater", -plan.margin)
-        below = _one_sided(a, b, design, plan, "less", plan.margin)
+        above = _flipped(a, b, design, plan, "greater", -plan.margin).p
+        below = _flipped(a, b, design, plan, "less", plan.margin).p
     else:
         test = paired_t if plan.test == "t" else wilcoxon
         above = test(a - plan.margin, b, alternative="greater", design=design).p
         below = test(a + plan.margin, b, alternative="less", design=design).p
-    return np.maximum(above, below)
+    return np.asarray(np.maximum(above, below), np.float64)
 
 
-def _one_sided(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alternative, null: float) -> FloatArray:
-    found = permutation_test(
+def _flipped(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alternative, null: float) -> PermutationTest:
+    return permutation_test(
         a,
         b,
         n_resamples=plan.n_resamples,
@@ -217,10 +231,9 @@ def _one_sided(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: A
         design=design,
         threads=plan.threads,
     )
-    return np.asarray(found.p, np.float64)
 
 
-def smallest_visible(spread: float, n: int, df: int, alpha: float, power: float) -> float:
+def smallest_visible(spread: float, n: int, df: int, alpha: float, power: float, sides: int = 2) -> float:
     """The smallest difference that a paired t test of this set finds with a given chance; NaN where nothing varies.
 
     Parameters
@@ -230,16 +243,18 @@ def smallest_visible(spread: float, n: int, df: int, alpha: float, power: float)
     n, df : int
         Queries, and degrees of freedom.
     alpha, power : float
-        Two-sided level of the test, and the chance.
+        Level of the test, and the chance.
+    sides : int
+        2 for a two-sided test, 1 for one that looks for differences to one side.
 
     Examples
     --------
-    >>> round(smallest_visible(0.05, 50, 49, 0.05, 0.8), 4)
-    0.0202
+    >>> round(smallest_visible(0.05, 50, 49, 0.05, 0.8), 4), round(smallest_visible(0.05, 50, 49, 0.05, 0.8, 1), 4)
+    (0.0202, 0.0178)
     """
     if not df or not math.isfinite(spread) or spread == 0:
         return math.nan
-    critical = float(stdtrit(df, 1 - alpha / 2))
+    critical = float(stdtrit(df, 1 - alpha / sides))
     shift = critical + float(ndtri(power)) if df >= _AS_NORMAL else float(nctdtrinc(df, 1 - power, critical))
     return shift * spread / math.sqrt(n)
 
@@ -283,7 +298,7 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
 
 
 def visible_by(found: Found, plan: Plan, alpha: float) -> float:
-    """What `smallest_visible` says of a comparison; infinite where its test cannot reach the level with so few queries.
+    """What `smallest_visible` says of a comparison; infinite where its test cannot reach the level with so few queries, or draws.
 
     Parameters
     ----------
@@ -300,8 +315,10 @@ def visible_by(found: Found, plan: Plan, alpha: float) -> float:
     >>> visible_by(one, Plan(), 0.05)
     inf
     """
-    visible = smallest_visible(found.spread, found.n, found.df, alpha, plan.power)
-    return math.inf if found.df + 1 < _fewest(plan, alpha) and not math.isnan(visible) else visible
+    visible = smallest_visible(found.spread, found.n, found.df, alpha, plan.power, plan.sides)
+    drawn = plan.test == "permutation" and found.df + 1 > MOST_UNITS
+    unreachable = found.df + 1 < _fewest(plan, alpha) or (drawn and 1 / (plan.n_resamples + 1) > alpha)
+    return math.inf if unreachable and not math.isnan(visible) else visible
 
 
 def needed_by(found: Found, plan: Plan, alpha: float) -> int | None:
@@ -319,5 +336,5 @@ def needed_by(found: Found, plan: Plan, alpha: float) -> int | None:
 
 
 def _fewest(plan: Plan, alpha: float) -> int:
-    """Units that must differ before signs alone can be so rare: two of 2^k sign vectors are the rarest result."""
-    return 2 if plan.test == "t" else math.ceil(1 - math.log2(alpha))
+    """Units that must differ before signs alone can be so rare: one of 2^k sign vectors, or two, are the rarest result."""
+    return 2 if plan.test == "t" else math.ceil(plan.sides - 1 - math.log2(alpha))

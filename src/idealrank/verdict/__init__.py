@@ -4,25 +4,34 @@ from idealrank.verdict.attribution import Attribution, attribute
 from idealrank.verdict.changes import DocumentChange, Move, QueryChange
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
+from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
+from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
 from idealrank.verdict.slices import Slice, Slices, slices, traffic_thirds
 from idealrank.verdict.table import with_companions
 
 __all__ = [
     "Attribution",
+    "Check",
     "Comparison",
+    "Contract",
     "Difference",
     "DocumentChange",
+    "Gated",
     "Groups",
+    "Kept",
     "Method",
     "Move",
     "Pair",
+    "Policy",
     "QueryChange",
+    "QueryDrop",
     "RunMean",
     "Slice",
     "Slices",
     "attribute",
     "compare",
+    "gate",
     "slices",
     "traffic_thirds",
     "with_companions",

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, needed_by, visible_by
+from idealrank.stats.comparison import Found, Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
@@ -23,6 +23,7 @@ from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.groups import RunMean
 from idealrank.verdict.many import DRAWS, MANY, together
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
+from idealrank.verdict.tested import found_in_both
 from idealrank.version import __version__
 
 # Called with how many pairs are done, and of how many.
@@ -184,20 +185,7 @@ class _Case:
 
     def found(self, a: int, b: int) -> list[Found]:
         """Every measure of two runs; measures that count the same queries are tested together, by the same signs."""
-        first, second = self.tables[a], self.tables[b]
-        patterns, of_measure = np.unique(first.counted & second.counted, axis=1, return_inverse=True)
-        rows: dict[int, Found] = {}
-        for number, kept in enumerate(patterns.T):
-            columns = np.flatnonzero(of_measure.reshape(-1) == number)
-            if not kept.any():
-                raise InputError(
-                    f"{self.measures[columns[0]]}: no query is scored in both {self.names[a]} and {self.names[b]}; leave the measure out, "
-                    "or use a convention under which such queries count, as missing=zero and no_relevant=zero do"
-                )
-            block = np.ix_(kept, columns)
-            tested = compare_columns(first.values[block], second.values[block], restricted(self.design, kept), self.plan)
-            rows |= dict(zip(columns.tolist(), tested, strict=True))
-        return [rows[column] for column in range(len(self.measures))]
+        return found_in_both(self.tables[a], self.tables[b], (self.names[a], self.names[b]), self.measures, self.design, self.plan)
 
     def tested(
         self, wanted: Sequence[tuple[int, int]], tell: Tell | None, *, many: bool

@@ -16,9 +16,10 @@ class Policy:
     Parameters
     ----------
     tolerance : float
-        A drop that is accepted, from 0 on, in units of the measures: the gate closes only where a larger one is shown.
+        A drop that is accepted, from 0 on, in units of the measures: the gate closes only where a larger one is shown. A strict gate
+        goes by its margin instead.
     strict : bool
-        Close also where it is not shown that the drop is below the margin.
+        Open only where it is shown that the drop is below the margin.
     margin : float or None
         Of a strict gate: the drop that would just not be accepted, above 0.
     alpha : float
@@ -28,7 +29,7 @@ class Policy:
     Raises
     ------
     OptionError
-        A number is impossible, a strict gate has no margin, or a margin is given to one that is not strict.
+        A number is impossible, a strict gate has no margin or has a tolerance, or a margin is given to one that is not strict.
 
     Examples
     --------
@@ -50,6 +51,8 @@ class Policy:
             raise OptionError(f"alpha={self.alpha!r}: expected a chance between 0 and 0.5, such as 0.05")
         if self.strict and self.margin is None:
             raise OptionError("strict: found no margin, expected one: the drop, in units of the measures, that would not be accepted")
+        if self.strict and self.tolerance:
+            raise OptionError(f"tolerance={self.tolerance!r}: found one for a strict gate; expected the margin alone, which it goes by")
         if self.margin is not None and not self.strict:
             raise OptionError("margin: found one for a gate that is not strict; expected strict too, or tolerance instead")
         if self.margin is not None and not 0 < self.margin < math.inf:
@@ -97,7 +100,7 @@ class Check:
     bound : float
         The one-sided confidence bound of the difference that decides, of this check alone. A gate looks at the end nearer to better: a
         drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
-        there are too few queries for one.
+        there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
     p, p_corrected : float
         Of the one-sided test behind the bound, and after correction for all checks.
     passed : bool
@@ -109,8 +112,10 @@ class Check:
     wins, ties, losses : int
         Queries on which the run is better, equal, worse.
     detectable : float
-        The smallest true drop beyond the tolerance that this check finds four times in five; infinite where the test cannot find any
-        with so few queries, NaN where nothing varies.
+        The smallest true drop that closes the gate by this check four times in five, whatever the other checks say, by the power of
+        the t test: smaller ones would probably have passed. Infinite where the test cannot find any with so few queries, NaN where
+        nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
+        stopped four times in five, and where it is minus infinity, every run but the same one.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     """
@@ -237,8 +242,11 @@ class Gated:
 
 
 def _broken(kept: Kept) -> str:
-    demand = f"{kept.demanded:.4f}" + (f", its value in {kept.baseline}" if kept.baseline else "")
-    found = "no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    if math.isnan(kept.demanded):
+        demand = f"is one, as in {kept.baseline} or better"
+    else:
+        demand = f"{kept.demanded:.4f}" + (f", its value in {kept.baseline}" if kept.baseline else "")
+    found = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demand}"
 
 
