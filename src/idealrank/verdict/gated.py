@@ -77,6 +77,11 @@ class QueryDrop:
         Its id.
     baseline, run, difference : float
         Values of the measure, and run - baseline.
+
+    Examples
+    --------
+    >>> QueryDrop(query="q7", baseline=0.8, run=0.5, difference=-0.3).query
+    'q7'
     """
 
     query: str
@@ -155,6 +160,13 @@ class Contract:
         The value that it must not be worse than; None for its value in each baseline.
     place : str
         Where this is demanded, as ``contracts.csv:3``; empty where it came from Python.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
+    >>> ir.gate(one, one, contracts=[Contract(query="q", at_least=1.0)]).reasons
+    ('query q: RR 0.5000, demanded 1.0000',)
     """
 
     query: str
@@ -213,6 +225,13 @@ class Gated:
         Of the permutation test; None where every sign vector was looked at.
     convention : Convention
         Behind every value.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> ir.gate(one, one).checks[0].reason
+    'the same value on every query'
     """
 
     run: str
