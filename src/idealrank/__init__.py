@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
     from idealrank.inquiry import advise, attribute, explain, overlap, reconcile, split_difference
-    from idealrank.io.categories import read_categories, read_traffic
+    from idealrank.io.by_query import read_categories, read_traffic
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, F, P, R
@@ -117,11 +117,11 @@ _HOMES = {
     "parse_measure": "measures.parse",
     "rank_dcg": "agreement",
     "read_assessors": "api",
-    "read_categories": "io.categories",
+    "read_categories": "io.by_query",
     "read_preferences": "api",
     "read_qrels": "api",
     "read_run": "api",
-    "read_traffic": "io.categories",
+    "read_traffic": "io.by_query",
     "reconcile": "inquiry",
     "slices": "verdict.slices",
     "spearman": "agreement",

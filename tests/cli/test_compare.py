@@ -145,12 +145,12 @@ def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:
     assert record["method"]["seed"] == 5
     refused = say("compare", "qrels.txt", "base.run", "good.run", "--weights", "users.txt", cwd=many)
     assert refused.code == 2
-    assert "users.txt:2: found user0, expected a finite weight above 0" in refused.err
+    assert "users.txt:2: found 'user0', expected a finite weight above 0" in refused.err
     (many / "short.txt").write_text("q1 2\n", encoding="utf-8")
     short = say("compare", "qrels.txt", "base.run", "good.run", "--weights", "short.txt", cwd=many)
-    assert (short.code, "found nothing for query 'q0' (59 of 60 queries)" in short.err) == (2, True)
+    assert (short.code, "short.txt: found nothing for query 'q0' (59 of 60 queries)" in short.err) == (2, True)
     twice = say("compare", "qrels.txt", "base.run", "good.run", "--cluster", "qrels.txt", cwd=many)
-    assert "qrels.txt:1: found 4 fields, expected 2: QUERY LABEL" in twice.err
+    assert "qrels.txt:1: found 4 fields, expected 2: QUERY CLUSTER" in twice.err
 
 
 def test_an_output_file_and_a_name_that_latex_would_trip_over(say: Say, many: Path) -> None:

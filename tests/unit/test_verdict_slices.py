@@ -1,6 +1,7 @@
 """Slices: sums, the same p values as SciPy and as Holm by hand, thirds of traffic, and files with their line in every error."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import stats as scipy_stats
 
 import idealrank as ir
 from idealrank.errors import FileFormatError, InputError
+from idealrank.io.by_query import read_clusters
 from idealrank.reports.attributed import attribution_report, slices_table
 
 CLOSE = 1e-12
@@ -109,17 +111,46 @@ def test_categories_and_traffic_are_read_from_either_separator(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "q1 7\nq#2 1e2\n",
+        "# visits\nq1\t7\n\n# more\nq#2\t1e2",
+        "q1, 7\r\nq#2 , 100\r\n",
+        "visits,Topic\n7,q1\n100,q#2\n",
+        "#\nqid n\nq1 7\nq#2 100",
+    ],
+)
+def test_traffic_is_the_same_with_and_without_a_header_line(tmp_path, text):
+    path = tmp_path / "traffic"
+    path.write_text(text)
+
+    assert ir.read_traffic(path) == {"q1": 7.0, "q#2": 100.0}
+
+
+def test_a_query_that_begins_with_a_hash_is_no_comment_below_a_header_line(tmp_path):
+    path = tmp_path / "slices.csv"
+    path.write_text("query,category\n#python,social\n")
+
+    assert ir.read_categories(path) == {"#python": ("social",)}
+
+
+@pytest.mark.parametrize(
     ("reader", "text", "line", "found"),
     [
         (ir.read_categories, "query,category\nq1,news\nq2,\n", 3, "an empty category"),
         (ir.read_categories, "query,category\n,news\n", 2, "an empty query"),
         (ir.read_categories, "query,category\nq1,news,x\n", 2, "3 cells"),
-        (ir.read_categories, "query,kind\nq1,news\n", 1, "no column for category among 'query', 'kind'"),
+        (ir.read_categories, "query,kind,x\nq1,news,y\n", 1, "no column for category among 'query', 'kind', 'x'"),
         (ir.read_categories, "query,qid,category\nq1,1,news\n", 1, "several columns for query"),
         (ir.read_categories, "", 0, "an empty file"),
-        (ir.read_traffic, "query,traffic\nq1,-2\n", 2, "traffic '-2'"),
-        (ir.read_traffic, "query,traffic\nq1,inf\n", 2, "traffic 'inf'"),
+        (ir.read_traffic, "query,traffic\nq1,-2\n", 2, "'-2'"),
+        (ir.read_traffic, "query,traffic\nq1,inf\n", 2, "'inf'"),
         (ir.read_traffic, "query,traffic\n\nq1,1\nq1,2\n", 4, "query 'q1' a second time"),
+        (ir.read_traffic, "# visits\nq1 1\n\n# more\nq2 1 2\n", 5, "3 fields, expected 2: QUERY WEIGHT"),
+        (ir.read_traffic, "q1\t1\nq1\t2\n", 2, "query 'q1' a second time, expected each query once; add its numbers up"),
+        (ir.read_traffic, "# nothing\n", 0, "an empty file"),
+        (read_clusters, "query,user\nq1,\n", 2, "an empty cluster"),
+        (partial(ir.read_traffic, zeros="refused"), "q1,1\nq2,0\n", 2, "'0', expected a finite weight above 0; leave out queries"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, reader, text, line, found):

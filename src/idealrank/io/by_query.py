@@ -1,82 +1,201 @@
-"""Files with one word for each query: its weight, or the cluster it belongs to."""
+"""Files with a word for each query: its categories, its traffic or weight, the cluster it belongs to."""
 
 import math
 import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from idealrank.errors import FileFormatError
-from idealrank.io.notes import Notes
+from idealrank.io.delimited import rows_in_batches
+from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
-from idealrank.io.sources import AnyPath, open_sources
+from idealrank.io.sources import Paths, Source, open_sources
 
-_SEPARATED = re.compile(r"\s*[,\t]\s*|\s+")
-_HEADS = {"query", "query_id", "query-id", "qid", "topic"}
+_QUERY = ("query", "query_id", "query-id", "qid", "topic")
+_CATEGORY = ("category", "slice")
+_TRAFFIC = ("weight", "traffic", "count", "frequency")
+_CLUSTER = ("cluster", "user", "session")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANKS = re.compile(r"[ \t]+")
 
 
-def read_labels(path: AnyPath, notes: Notes) -> dict[str, str]:
-    r"""A label for each query: lines ``QUERY LABEL``, separated by a comma, a tab or blanks.
+def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple[str, ...]]:
+    r"""Read which categories each query is in.
 
     Parameters
     ----------
-    path : path
-        May be compressed; ``-`` is standard input. Lines that begin with ``#`` and a first line that begins with ``query`` are not data.
-    notes : Notes
-        Told about odd endings.
+    path : path, or list of paths
+        Comma- or tab-separated, with a header line that names ``query`` (or query_id, query-id, qid, topic) and ``category`` (or slice);
+        of two columns the other may have any name, of more the others are not looked at. Or without a header line: lines
+        ``QUERY CATEGORY``, separated by a comma, a tab or blanks, among which those that begin with ``#`` are comments. A query may stand
+        in several lines, and is then in each of these categories. Compressed files are unpacked, ``-`` is standard input.
+    tell : callable, optional
+        Gets every message about what was odd; without it they are warnings.
+
+    Returns
+    -------
+    dict
+        Categories of each query, in the order of the file.
 
     Raises
     ------
+    InputError
+        A file cannot be opened.
     FileFormatError
-        A line has other fields, or names a query a second time; or there is no line.
+        A column is missing, or a cell is empty; with file and line.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "users.csv")
-    >>> _ = file.write_text("query,user\nq1,ann\nq2,bob\n")
-    >>> read_labels(file, Notes())
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "slices.csv")
+    >>> _ = path.write_text("query,category\nq1,news\nq1,short\nq2,news\n")
+    >>> read_categories(path)
+    {'q1': ('news', 'short'), 'q2': ('news',)}
+    """
+    found: dict[str, dict[str, None]] = {}
+    for source in open_sources(path, Notes(tell)):
+        for query, category, line in _pairs(source, _CATEGORY):
+            if not category:
+                raise FileFormatError(source.path, line, "an empty category", "a name", "leave out the line of a query without one")
+            found.setdefault(query, {})[category] = None
+    return {query: tuple(names) for query, names in found.items()}
+
+
+def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed", tell: Tell | None = None) -> dict[str, float]:
+    r"""Read how often each query is asked, or how much it weighs.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        As for `read_categories`, with a column ``traffic`` (or weight, count, frequency) of finite numbers from 0 on, each query once.
+    zeros : {"allowed", "refused"}
+        Refused where the numbers are to be weights: a query without weight has no place in a comparison.
+    tell : callable, optional
+        Gets every message about what was odd; without it they are warnings.
+
+    Returns
+    -------
+    dict
+        Traffic of each query.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened.
+    FileFormatError
+        A column is missing, a cell is no such number, or a query stands there twice; with file and line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> header, bare = (pathlib.Path(tempfile.mkdtemp(), name) for name in ("traffic.csv", "traffic.txt"))
+    >>> _ = header.write_text("query,traffic\nq1,900\nq2,12.5\n"), bare.write_text("q1 900\nq2 12.5\n")
+    >>> read_traffic(header) == read_traffic(bare) == {"q1": 900.0, "q2": 12.5}
+    True
+    """
+    found: dict[str, float] = {}
+    for one in _once(path, _TRAFFIC, tell):
+        number = parse_number(one.word)
+        if number is None or not 0 <= number < math.inf or (number == 0 and zeros == "refused"):
+            expected = "a finite number from 0 on" if zeros == "allowed" else "a finite weight above 0"
+            hint = "leave out queries that count nothing from all files" if number == 0 else ""
+            raise FileFormatError(one.path, one.line, repr(one.word), expected, hint)
+        found[one.query] = number
+    return found
+
+
+def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
+    r"""Read which cluster (user, session, topic) each query belongs to: as for `read_categories`, each query once.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened.
+    FileFormatError
+        A column is missing, a cell is empty, or a query stands there twice; with file and line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "users.csv")
+    >>> _ = path.write_text("query,user\nq1,ann\nq2,bob\n")
+    >>> read_clusters(path)
     {'q1': 'ann', 'q2': 'bob'}
     """
-    return {query: label for query, (label, _, _) in _read(path, notes, "QUERY LABEL").items()}
-
-
-def read_weights(path: AnyPath, notes: Notes) -> dict[str, float]:
-    r"""A weight for each query: lines ``QUERY WEIGHT``, as for `read_labels`.
-
-    Raises
-    ------
-    FileFormatError
-        As for `read_labels`; or a weight is no finite number above 0.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "traffic.tsv")
-    >>> _ = file.write_text("q1\t120\nq2\t3.5\n")
-    >>> read_weights(file, Notes())
-    {'q1': 120.0, 'q2': 3.5}
-    """
-    weights = {}
-    for query, (text, source, line) in _read(path, notes, "QUERY WEIGHT").items():
-        weight = parse_number(text)
-        if weight is None or not 0 < weight < math.inf:
-            raise FileFormatError(source, line, text, "a finite weight above 0", "leave out queries that count nothing from all files")
-        weights[query] = weight
-    return weights
-
-
-def _read(path: AnyPath, notes: Notes, fields: str) -> dict[str, tuple[str, str, int]]:
-    """The second field of each line by the first, with the place where it stands."""
-    found: dict[str, tuple[str, str, int]] = {}
-    for source in open_sources(path, notes):
-        for number, line in enumerate(bytes(source.data).decode("utf-8-sig", "surrogateescape").splitlines(), 1):
-            parts = _SEPARATED.split(line.strip())
-            if not line.strip() or line.startswith("#") or (number == 1 and parts[0].lower() in _HEADS):
-                continue
-            if len(parts) != 2 or not all(parts):
-                raise FileFormatError(source.path, number, f"{len(parts)} fields", f"2: {fields}")
-            query, word = parts
-            if query in found:
-                raise FileFormatError(source.path, number, f"query {query} a second time", "each query once")
-            found[query] = (word, source.path, number)
-    if not found:
-        raise FileFormatError(str(path), 0, "no line", f"lines of {fields}")
+    found: dict[str, str] = {}
+    for one in _once(path, _CLUSTER, tell):
+        if not one.word:
+            raise FileFormatError(one.path, one.line, "an empty cluster", "a name", "give a query that stands alone a cluster of its own")
+        found[one.query] = one.word
     return found
+
+
+class _Read(NamedTuple):
+    query: str
+    word: str
+    path: str
+    line: int
+
+
+def _once(path: Paths, wanted: tuple[str, ...], tell: Tell | None) -> Iterator[_Read]:
+    """The word of each query, which may stand there once."""
+    seen = set()
+    for source in open_sources(path, Notes(tell)):
+        for query, word, line in _pairs(source, wanted):
+            if query in seen:
+                hint = "add its numbers up" if wanted is _TRAFFIC else ""
+                raise FileFormatError(source.path, line, f"query {query!r} a second time", "each query once", hint)
+            seen.add(query)
+            yield _Read(query, word, source.path, line)
+
+
+def _pairs(source: Source, wanted: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
+    """Query, the other cell, and line of each row."""
+    rows = ((row, line) for row, line in _rows(source))
+    first = next((found for found in rows if not found[0][0].startswith("#")), None)
+    if first is None:
+        raise FileFormatError(source.path, 0, "an empty file", f"lines QUERY {wanted[0].upper()}, or columns query and {wanted[0]}")
+    names = [name.strip().lower() for name in first[0]]
+    headed = any(name in _QUERY for name in names)
+    places, width = _places(source.path, first[1], names, wanted) if headed else ((0, 1), 2)
+    for row, line in rows if headed else chain([first], rows):
+        if not headed and row[0].startswith("#"):
+            continue
+        if len(row) != width:
+            cells, expected = ("cells", f"{width}, as in the header line") if headed else ("fields", f"2: QUERY {wanted[0].upper()}")
+            raise FileFormatError(source.path, line, f"{len(row)} {cells}", expected)
+        query, word = (row[place].strip() for place in places)
+        if not query:
+            raise FileFormatError(source.path, line, "an empty query", "its id")
+        yield query, word, line
+
+
+def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
+    """Cells of each line that is not blank, with its number; tabs, else commas, else blanks separate, as in the first line of data."""
+    lines = (line for line in bytes(source.data[: 1 << 16]).splitlines() if line.strip() and not line.startswith(b"#"))
+    head = next(lines, b"")
+    if b"\t" in head or b"," in head:
+        for rows, numbers in rows_in_batches(source, "\t" if b"\t" in head else ","):
+            yield from zip(rows, numbers.tolist(), strict=True)
+        return
+    text = bytes(source.data).decode("utf-8-sig", "surrogateescape")
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        if line.strip():
+            yield _BLANKS.split(line.strip()), number
+
+
+def _places(path: str, line: int, names: list[str], wanted: tuple[str, ...]) -> tuple[tuple[int, int], int]:
+    """Columns of the query and of the word, and how many there are."""
+    query = _place(path, line, names, _QUERY)
+    if len(names) == 2 and names[1 - query] not in _QUERY:
+        return (query, 1 - query), 2
+    return (query, _place(path, line, names, wanted)), len(names)
+
+
+def _place(path: str, line: int, names: list[str], known: tuple[str, ...]) -> int:
+    places = [place for place, name in enumerate(names) if name in known]
+    if len(places) != 1:
+        found = f"{'several columns' if places else 'no column'} for {known[0]} among {', '.join(map(repr, names))}"
+        raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", "rename it in the header line")
+    return places[0]

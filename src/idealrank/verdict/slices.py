@@ -140,7 +140,7 @@ def slices(
         Values of one measure, as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A query that is missing, None or NaN in
         either does not count.
     categories : mapping of query to str, or to several
-        A query may be in several slices; see `idealrank.io.categories.read_categories` for files, and `traffic_thirds`.
+        A query may be in several slices; see `read_categories` for files, and `traffic_thirds`.
     direction : {1, -1}
         -1 where less is better: it only decides which slice comes first.
     level : float

@@ -1,18 +1,18 @@
 """`idealrank compare`: whether one run is better than another."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import click
 
 from idealrank.app import console, options, output, reading
 from idealrank.app.progress import Watch
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation, evaluate
-from idealrank.io.by_query import read_labels, read_weights
-from idealrank.io.notes import Notes
+from idealrank.io.by_query import read_clusters, read_traffic
 from idealrank.verdict import Comparison, with_companions
 from idealrank.verdict import compare as compare_evaluations
+from idealrank.verdict.table import queries_of
 
 _EPILOG = """\
 Examples:
@@ -98,17 +98,33 @@ def compare(
         reading.doubt(found, path)
         return found
 
+    evaluations = list(map(evaluated, runs, names))
+    _check_complete(evaluations, {weights_path: weights, cluster_path: clusters})
     compared = partial(
-        compare_evaluations, *map(evaluated, runs, names), measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
+        compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
         weights=weights, clusters=clusters, rng=seed, threads=threads,
     )  # fmt: skip
     output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout), output_path)
 
 
 def _by_query(weights_path: str | None, cluster_path: str | None) -> tuple[Mapping[str, float] | None, Mapping[str, str] | None]:
-    notes = Notes(lambda message: console.say("note", message))
-    weights = None if weights_path is None else read_weights(weights_path, notes)
-    return weights, None if cluster_path is None else read_labels(cluster_path, notes)
+    weights = None if weights_path is None else read_traffic(weights_path, zeros="refused", tell=_note)
+    return weights, None if cluster_path is None else read_clusters(cluster_path, tell=_note)
+
+
+def _check_complete(evaluations: Sequence[Evaluation], given: Mapping[str | None, Mapping[str, object] | None]) -> None:
+    """Refuse a file that lacks a query, by the name of the file."""
+    queries = queries_of(evaluations)
+    for path, words in given.items():
+        missing = [] if words is None else [query for query in queries if query not in words]
+        if missing:
+            raise InputError(
+                f"{path}: found nothing for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); expected a line for each"
+            )
+
+
+def _note(message: str) -> None:
+    console.say("note", message)
 
 
 def _report(comparison: Comparison, layout: str) -> Iterable[str]:
