@@ -1,15 +1,15 @@
 """`idealrank compare`: whether one run is better than another."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import partial
 
 import click
 
-from idealrank.app import console, options, output, reading
+from idealrank.app import options, output, reading
+from idealrank.app.by_query import QueryFiles, query_files
 from idealrank.app.progress import Watch
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
-from idealrank.io.by_query import read_clusters, read_traffic
 from idealrank.verdict import Comparison, with_companions
 from idealrank.verdict import compare as compare_evaluations
 from idealrank.verdict.table import queries_of
@@ -46,8 +46,7 @@ all pairs of runs and measures (Holm): ask for fewer measures to see smaller dif
     help="Where p values and intervals come from: flipped signs of the differences (no assumption of a shape), Student's t, ranks, signs.",
 )  # fmt: skip
 @click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
-@click.option("--weights", "weights_path", metavar="FILE", help="How much each query counts, as traffic does: lines QUERY WEIGHT.")
-@click.option("--cluster", "cluster_path", metavar="FILE", help="Which queries belong together, as those of one user: lines QUERY LABEL.")
+@query_files
 @click.option(
     "--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values, and is printed."
 )  # fmt: skip
@@ -67,8 +66,7 @@ def compare(
     baseline: str | None,
     test: str,
     margin: float | None,
-    weights_path: str | None,
-    cluster_path: str | None,
+    files: QueryFiles,
     seed: int | None,
     layout: str,
     output_path: str | None,
@@ -84,12 +82,11 @@ def compare(
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *(path for path in (weights_path, cluster_path) if path))
-    options.refuse_to_replace(output_path, (weights_path, cluster_path))
+    reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
     names = reading.run_names(runs)
     if baseline is not None and baseline not in names:
         raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
-    (weights, clusters), watch, measures = _by_query(weights_path, cluster_path), Watch(), with_companions(asked)
+    of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
     def evaluated(path: str, name: str) -> Evaluation:
@@ -99,32 +96,12 @@ def compare(
         return found
 
     evaluations = list(map(evaluated, runs, names))
-    _check_complete(evaluations, {weights_path: weights, cluster_path: clusters})
+    of_queries.check(queries_of(evaluations))
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
-        weights=weights, clusters=clusters, rng=seed, threads=threads,
+        weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
     )  # fmt: skip
     output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout), output_path)
-
-
-def _by_query(weights_path: str | None, cluster_path: str | None) -> tuple[Mapping[str, float] | None, Mapping[str, str] | None]:
-    weights = None if weights_path is None else read_traffic(weights_path, zeros="refused", tell=_note)
-    return weights, None if cluster_path is None else read_clusters(cluster_path, tell=_note)
-
-
-def _check_complete(evaluations: Sequence[Evaluation], given: Mapping[str | None, Mapping[str, object] | None]) -> None:
-    """Refuse a file that lacks a query, by the name of the file."""
-    queries = queries_of(evaluations)
-    for path, words in given.items():
-        missing = [] if words is None else [query for query in queries if query not in words]
-        if missing:
-            raise InputError(
-                f"{path}: found nothing for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); expected a line for each"
-            )
-
-
-def _note(message: str) -> None:
-    console.say("note", message)
 
 
 def _report(comparison: Comparison, layout: str) -> Iterable[str]:
