@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
-    from idealrank.inquiry import advise, attribute, explain, overlap, reconcile, split_difference
+    from idealrank.inquiry import advise, attribute, explain, overlap, reconcile, robust, split_difference
     from idealrank.io.by_query import read_categories, read_traffic
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
@@ -65,7 +65,19 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
-    from idealrank.verdict import Attribution, Comparison, Contract, Gated, Policy, Slices, compare, gate, traffic_thirds, with_companions
+    from idealrank.verdict import (
+        Attribution,
+        Comparison,
+        Contract,
+        Gated,
+        Policy,
+        Robustness,
+        Slices,
+        compare,
+        gate,
+        traffic_thirds,
+        with_companions,
+    )
     from idealrank.verdict.slices import slices
 
 _HOMES = {
@@ -100,6 +112,7 @@ _HOMES = {
     "PreferenceQrels": "data.preferences",
     "Qrels": "data.qrels",
     "Reconciliation": "reconciliation",
+    "Robustness": "verdict",
     "Run": "data.run",
     "Slices": "verdict",
     "advise": "inquiry",
@@ -123,6 +136,7 @@ _HOMES = {
     "read_run": "api",
     "read_traffic": "io.by_query",
     "reconcile": "inquiry",
+    "robust": "inquiry",
     "slices": "verdict.slices",
     "spearman": "agreement",
     "split_difference": "inquiry",
@@ -230,6 +244,7 @@ __all__ = [
     "Reconciliation",
     "RelString",
     "RelativeP",
+    "Robustness",
     "Rprec",
     "RprecAvgJG",
     "Run",
@@ -264,6 +279,7 @@ __all__ = [
     "read_run",
     "read_traffic",
     "reconcile",
+    "robust",
     "slices",
     "spearman",
     "split_difference",

@@ -1,6 +1,6 @@
 """Questions beyond a number, for anything a user may hold: where it comes from, who computes it, how alike runs are, what to measure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
@@ -8,7 +8,10 @@ from idealrank.advice import Advice, advise_lists
 from idealrank.advice import advise as advise_run
 from idealrank.api import AnyTable, is_array, to_qrels, to_run
 from idealrank.conventions import Convention
+from idealrank.data.assessors import AssessorQrels
 from idealrank.data.lists import Lists
+from idealrank.data.preferences import PreferenceQrels
+from idealrank.errors import InputError
 from idealrank.explanation import Explanation
 from idealrank.explanation import explain as explain_query
 from idealrank.io.provenance import input_files
@@ -19,8 +22,12 @@ from idealrank.reconciliation import DifferenceSplit, Reconciliation, reconcile_
 from idealrank.reconciliation import reconcile as reconcile_run
 from idealrank.reconciliation import split_difference as split_run_difference
 from idealrank.reconciliation.trials import QrelsSource
-from idealrank.verdict import Attribution
+from idealrank.stats.comparison import TestName
+from idealrank.stats.randomness import RandomLike
+from idealrank.verdict import Attribution, Robustness, Way, robust_lists
 from idealrank.verdict import attribute as attribute_runs
+from idealrank.verdict import robust as robust_runs
+from idealrank.verdict.varying import Tell
 
 
 def explain(
@@ -194,6 +201,98 @@ def attribute(
     """
     first, second = to_run(run_a, name="A"), to_run(run_b, name="B")
     return attribute_runs(to_qrels(qrels), first, second, measure, convention, threads=threads)
+
+
+def robust(
+    qrels: AnyTable,
+    run_a: AnyTable,
+    run_b: AnyTable,
+    measure: MeasureLike = "nDCG@10",
+    *,
+    convention: "Convention | str" = "standard",
+    variants: "Iterable[str] | None" = None,
+    pairs: int = 8,
+    test: TestName = "permutation",
+    level: float = 0.95,
+    margin: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    n_resamples: int | None = None,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    progress: Tell | None = None,
+    **layout: Any,
+) -> Robustness:
+    """Whether a comparison of two runs holds when the measure is computed in other ways, and which switch turns it.
+
+    Every variant changes one thing: a switch of the convention (gain, discount, ideal, tie rule, unjudged documents, queries without
+    an answer, ...), the cutoff, the threshold of relevance; or takes the convention of another tool whole, or another measure.
+
+    Parameters
+    ----------
+    qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of scores
+        As for `evaluate`; every difference is b - a.
+    measure : Measure or str
+        The measure that the decision goes by. A switch that it sets itself is changed there.
+    convention : Convention or str
+        The reference.
+    variants : iterable of str, optional
+        What to try instead of everything: groups (``"ties"``, ``"cutoff"``, ``"rel"``, ``"measure"``, ``"preset"``), changes
+        (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets (``"lightgbm"``) and measures (``"AP"``).
+    pairs : int
+        Where no switch turns the verdict by itself: of so many switches that cost the leader most, every two are tried together. 0 for
+        none.
+    test, level, margin, weights, clusters, n_resamples
+        As for `compare`; the same for every variant.
+    rng : Generator, seed or None
+        One seed for every variant; None derives it from the values, as `compare` does.
+    threads : int, optional
+        None or 0 for one a core; the numbers are the same for any.
+    progress : callable, optional
+        Called with the alignments done and their number.
+    **layout
+        For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+
+    Returns
+    -------
+    Robustness
+        The comparison asked for, every variant with its difference, interval, p and verdict, and what turns the verdict.
+
+    Raises
+    ------
+    InputError
+        A table cannot be read, or no query counts in both runs as asked.
+    OptionError
+        An option is impossible, or the measure has no better and worse.
+
+    Notes
+    -----
+    This is a sensitivity analysis, a multiverse of the choices behind one comparison. Variants share their queries, so they agree far
+    more than independent experiments would, and how many of them show a difference is no p value. p values are not corrected, and are
+    not for choosing a variant: decide the convention before looking at runs, and report this beside it.
+
+    References
+    ----------
+    Steegen, Tuerlinckx, Gelman and Vanpaemel (2016), Increasing transparency through a multiverse analysis. Perspectives on
+    Psychological Science 11(5).
+
+    Examples
+    --------
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> tied = {query: {"x": 1.0, "y": 1.0} for query in qrels}
+    >>> found = robust(qrels, tied, {query: ["x"] for query in qrels}, "RR")
+    >>> found.asked.difference, [(one.change, one.row.difference) for one in found.turning]
+    (0.5, [('ties=docid-ascending', 0.0), ('P@10', 0.0)])
+    """
+    way = Way(test=test, level=level, margin=margin, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng, threads=threads)
+    options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
+    if is_array(qrels) and is_array(run_a) and is_array(run_b):
+        lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
+        return robust_lists(lists[0], lists[1], measure, convention, **options)
+    if layout:
+        raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
+    judgments = qrels if isinstance(qrels, (PreferenceQrels, AssessorQrels)) else _source(qrels)
+    return robust_runs(judgments, to_run(run_a, name="A"), to_run(run_b, name="B"), measure, convention, **options)
 
 
 def _source(qrels: AnyTable) -> QrelsSource:

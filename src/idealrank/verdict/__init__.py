@@ -7,8 +7,10 @@ from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
 from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
+from idealrank.verdict.robustness import Robustness, Variant
 from idealrank.verdict.slices import Slice, Slices, slices, traffic_thirds
 from idealrank.verdict.table import with_companions
+from idealrank.verdict.varying import Way, robust, robust_lists
 
 __all__ = [
     "Attribution",
@@ -26,12 +28,17 @@ __all__ = [
     "Policy",
     "QueryChange",
     "QueryDrop",
+    "Robustness",
     "RunMean",
     "Slice",
     "Slices",
+    "Variant",
+    "Way",
     "attribute",
     "compare",
     "gate",
+    "robust",
+    "robust_lists",
     "slices",
     "traffic_thirds",
     "with_companions",

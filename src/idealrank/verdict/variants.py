@@ -1,0 +1,288 @@
+"""Which other ways there are to compute a measure: every switch of the convention, the cutoff, the threshold, presets, other measures."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
+
+from idealrank.conventions import PRESETS, SWITCHES, Convention
+from idealrank.data.alignment import Alignment, Duplicates, Grades, Missing, Negative, ScoreType, Ties, Unjudged, WithoutJudgments
+from idealrank.errors import OptionError, shown
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_run_measure
+from idealrank.measures.rules import Ideal, NoRelevant, RecallPoints, Rounding
+from idealrank.measures.texts import split_outside_brackets
+
+ALIGNMENT = tuple(field.name for field in fields(Alignment))
+# What lists of labels and scores, which have no documents, cannot show.
+_NOT_IN_ARRAYS = ("duplicates", "unjudged", "missing", "without_judgments")
+_MOST_THRESHOLDS = 10
+
+# Values of each switch that are tried; "error" among them is not: either its case does not occur, or there is no number.
+VALUES: dict[str, tuple[object, ...]] = {
+    "gain": ("linear", "exp2", "power(0.5)", "power(2)"),
+    "discount": ("log2", "jarvelin(2)", "jarvelin(10)", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear"),
+    "cutoff": (1, 3, 5, 10, 20, 50, 100, 1000, None),
+    "rel": (),
+    "ideal": get_args(Ideal),
+    "rounding": get_args(Rounding),
+    "recall_points": get_args(RecallPoints),
+    "ties": get_args(Ties),
+    "score": get_args(ScoreType),
+    "duplicates": get_args(Duplicates),
+    "unjudged": get_args(Unjudged),
+    "grades": get_args(Grades),
+    "negative": get_args(Negative),
+    "missing": get_args(Missing),
+    "without_judgments": get_args(WithoutJudgments),
+    "no_relevant": get_args(NoRelevant),
+}
+MEASURE, PRESET = "measure", "preset"
+AS_ASKED = "as asked"
+GROUPS: tuple[str, ...] = (*VALUES, MEASURE, PRESET)
+
+Change = tuple[str, object]
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """One way to compute: a change of the comparison that was asked for, and what it comes to.
+
+    Parameters
+    ----------
+    group : str
+        A switch, ``"cutoff"``, ``"rel"``, ``"measure"`` or ``"preset"``; several switches joined by ``" + "``.
+    text : str
+        The change in words, ``"ties=worst"``.
+    measure : Measure or None
+        With every option set; None where the change is impossible.
+    convention : Convention
+        How to align.
+    changes : tuple of (str, object)
+        Switches and options with their values; empty for presets and other measures.
+    reason : str
+        Why there is no such measure.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import NDCG
+    >>> standard = Convention.of("standard")
+    >>> one = Alternative.of(NDCG(cutoff=10), standard, (("gain", "exp2"),))
+    >>> one.text, one.measure.gain.text, one.convention.name
+    ('gain=exp2', 'exp2', 'standard,gain=exp2')
+    """
+
+    group: str
+    text: str
+    measure: Measure | None
+    convention: Convention
+    changes: tuple[Change, ...] = ()
+    reason: str = ""
+
+    @classmethod
+    def of(cls, measure: Measure, convention: Convention, changes: Sequence[Change]) -> "Alternative":
+        """The measure under the convention with switches and options changed; an option set on the measure is changed there."""
+        group = " + ".join(name for name, _ in changes)
+        text = ",".join(f"{name}={_text(value)}" for name, value in changes)
+        switches = {name: value for name, value in changes if name in SWITCHES and name != "cutoff"}
+        new = Convention.of(convention, **switches)
+        options: dict[str, Any] = {name: value for name, value in changes if name not in ALIGNMENT}
+        lacking = [name for name in options if not has_option(measure, name)]
+        if lacking:
+            return cls(group, text, None, new, tuple(changes), f"{measure.name} has no option {lacking[0]}")
+        try:
+            changed = replace(measure.under(convention), **options)
+        except OptionError as error:
+            return cls(group, text, None, new, tuple(changes), str(error))
+        return cls(group, text, changed, new, tuple(changes))
+
+
+def _text(value: object) -> str:
+    return "none" if value is None else str(getattr(value, "text", value))
+
+
+def has_option(measure: Measure, name: str) -> bool:
+    """Whether this can be set on the measure and means something to it.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> has_option(AP(), "rel"), has_option(AP(), "gain"), has_option(AP(), "cutoff")
+    (True, False, True)
+    """
+    if name == "cutoff":
+        return measure.cuts != "none"
+    known = {field.name for field in fields(measure)}
+    return name in known and (name not in SWITCHES or name in measure.from_convention)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The comparison that was asked for, and what is known of the data: enough to say what else could have been asked.
+
+    Parameters
+    ----------
+    measure : Measure
+        As asked.
+    convention : Convention
+        The reference.
+    grades : sequence of float
+        The distinct grades of the judgments, rising; empty where there are none.
+    others : sequence of str
+        Measures that would usually be looked at beside this one.
+    arrays : bool
+        Whether the data are labels and scores.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> asked = Asked(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], ["RR"], arrays=False)
+    >>> [one.text for one in asked.alternatives(["rel", "missing", "measure"])]
+    ['rel=2', 'missing=left-out', 'RR']
+    """
+
+    measure: Measure
+    convention: Convention
+    grades: Sequence[float]
+    others: Sequence[str]
+    arrays: bool
+
+    @property
+    def reference(self) -> Alternative:
+        """No change."""
+        return Alternative("", AS_ASKED, self.measure.under(self.convention), self.convention)
+
+    def lacking(self) -> dict[str, str]:
+        """Groups that mean nothing here, with the reason."""
+        found: dict[str, str] = {}
+        for group in VALUES:
+            if group not in ALIGNMENT and not has_option(self.measure, group):
+                found[group] = f"{self.measure.name} has no option {group}"
+            elif self.arrays and group in _NOT_IN_ARRAYS:
+                found[group] = "arrays of labels and scores have no documents and miss no query"
+        return found
+
+    def alternatives(self, wanted: "Iterable[str] | None" = None) -> list[Alternative]:
+        """The changes wanted, or one of each group at a time, then presets and other measures; each once.
+
+        Parameters
+        ----------
+        wanted : iterable of str, optional
+            Groups (``"ties"``), changes (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets, measures.
+
+        Raises
+        ------
+        OptionError
+            A text is none of these.
+        """
+        texts = [wanted] if isinstance(wanted, str) else list(GROUPS if wanted is None else wanted)
+        lacking = self.lacking()
+        found: dict[str, Alternative] = {}
+        for text in texts:
+            ways = self._of_group(text, lacking) if text in GROUPS else [self._of_text(text)]
+            found |= {one.text: one for one in ways if one.text not in found}
+        return list(found.values())
+
+    def _of_group(self, group: str, lacking: dict[str, str]) -> Iterator[Alternative]:
+        if group in lacking:
+            return
+        if group == MEASURE:
+            yield from (self._of_measure(text) for text in self.others if parse_run_measure(text) != self.measure)
+        elif group == PRESET:
+            yield from (self._of_preset(name) for name in PRESETS if name != self.convention.name)
+        else:
+            for value in self._values(group):
+                if _text(value) != self._own(group):
+                    one = Alternative.of(self.measure, self.convention, ((group, value),))
+                    if one.measure is not None:  # P must have a cutoff
+                        yield one
+
+    def _own(self, group: str) -> str:
+        """The value of the reference."""
+        if group in ALIGNMENT:
+            return self.convention.switches()[group]
+        value = getattr(self.measure.under(self.convention), group)
+        return "1" if group == "rel" and value is None else _text(value)
+
+    def _values(self, group: str) -> Iterator[object]:
+        positive = [grade for grade in self.grades if grade > 0]
+        if group == "rel":
+            thresholds = positive[:_MOST_THRESHOLDS]
+            yield from (int(grade) if grade == int(grade) else grade for grade in thresholds)
+        for value in VALUES[group]:
+            if value != "error" and not (self.arrays and group == "ties" and str(value).startswith("docid")):
+                yield value
+        if group == "gain" and 2 <= len(positive) <= _MOST_THRESHOLDS:
+            # Relevant or not: what a graded measure is worth where nobody trusts the grades.
+            yield "{" + ",".join(["0:0", *(f"{grade:g}:1" for grade in positive)]) + "}"
+
+    def _of_measure(self, text: str) -> Alternative:
+        measure = parse_run_measure(text)
+        return Alternative(MEASURE, str(measure), measure.under(self.convention), self.convention)
+
+    def _of_preset(self, name: str) -> Alternative:
+        preset = PRESETS[name]
+        return Alternative(PRESET, name, self.measure.under(preset), preset)
+
+    def taken_apart(self, one: Alternative) -> list[Alternative]:
+        """The switches in which a convention differs from the reference, each as a change of its own.
+
+        Parameters
+        ----------
+        one : Alternative
+            A convention.
+        """
+        ours, theirs = self.convention.switches(), one.convention.switches()
+        free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
+        order = sorted((name for name in free if ours[name] != theirs[name]), key=list(VALUES).index)
+        return [Alternative.of(self.measure, self.convention, [_change(f"{name}={theirs[name]}")]) for name in order]
+
+    def _is_free(self, option: str) -> bool:
+        """Whether the measure leaves an option to the convention."""
+        return option in self.measure.from_convention and getattr(self.measure, option) is None
+
+    def _of_text(self, text: str) -> Alternative:
+        parts = split_outside_brackets(text)
+        if all(_is_change(part) for part in parts):
+            return Alternative.of(self.measure, self.convention, [_change(part) for part in parts])
+        base = parts[0].strip().lower()
+        if base in PRESETS:
+            convention = Convention.of(text)
+            return Alternative(PRESET, convention.name, self.measure.under(convention), convention)
+        try:
+            return self._of_measure(text)
+        except OptionError as error:
+            raise OptionError(
+                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a change such as ties=worst, a convention that "
+                f"`idealrank conventions` lists, or a measure ({error})"
+            ) from None
+
+
+def _is_change(part: str) -> bool:
+    name, equals, _ = part.partition("=")
+    return bool(equals) and name.strip().replace("-", "_") in VALUES
+
+
+def _change(part: str) -> Change:
+    name, value = part.partition("=")[::2]
+    name, value = name.strip().replace("-", "_"), value.strip()
+    return name, None if (name, value.lower()) == ("cutoff", "none") else value
+
+
+def joined(one: Alternative, other: Alternative, asked: Asked) -> Alternative:
+    """Both changes at once.
+
+    Parameters
+    ----------
+    one, other : Alternative
+        Changes of different groups.
+    asked : Asked
+        What they change.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> asked = Asked(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], [], arrays=False)
+    >>> joined(*asked.alternatives(["rel=2", "missing=left-out"]), asked).text
+    'rel=2,missing=left-out'
+    """
+    return Alternative.of(asked.measure, asked.convention, (*one.changes, *other.changes))
