@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["pytester"]  # runs pytest in pytest, for tests of the plug-in; only the top folder may ask for it
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 PYDOCS = ROOT / "examples" / "pydocs"

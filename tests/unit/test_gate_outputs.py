@@ -71,7 +71,7 @@ def test_what_cannot_be_seen_is_said_in_words() -> None:
         0.5: "0.5000", math.inf: "none: too few queries",
         -math.inf: "any: only equal values can pass", -0.01: "any, and a rise below 0.0100",
     }  # fmt: skip
-    assert visible(replace(CHECK, detectable=math.nan)) == "unknown: no value differs"
+    assert visible(replace(CHECK, detectable=math.nan)) == "unknown: the differences do not vary"
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -17,6 +17,14 @@ def annotations(gated: Gated) -> Iterator[str]:
     References
     ----------
     Workflow commands for GitHub Actions, "Setting an error message"; their escapes as the runner undoes them (`ActionCommand.cs`).
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> next(annotations(ir.gate(bad, good)))[:69]
+    '::error title=RR against run (2)::a drop of 0.5000 is shown, p 0.0039'
     """
     checks, contracts = failed(gated)
     errors = [_check(check) for check in checks] + [_contract(kept) for kept in contracts]

@@ -23,6 +23,14 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     References
     ----------
     The schema junit-10.xsd of Jenkins' xUnit plug-in.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> ET.fromstring("".join(gate_junit(ir.gate(bad, good)))).find("testsuite/testcase/failure").get("message")
+    'a drop of 0.5000 is shown, p 0.0039'
     """
     checks, contracts = failed(gated)
     counts = {"tests": len(gated.checks) + len(gated.contracts), "failures": len(checks) + len(contracts), "errors": 0}

@@ -28,6 +28,14 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES) -> Iterator[str
         What the gate said.
     most_bytes : int
         Size that the text keeps below, as UTF-8; rows that do not fit are left out, which is said.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> next(gate_markdown(ir.gate(bad, good))).splitlines()[0][:41]
+    '**The gate is closed: <code>run</code> mu'
     """
     head = f"**{verdict(gated, code)}**\n\n{could_see(gated, code)}\n"
     foot = _foot(gated)

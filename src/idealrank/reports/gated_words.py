@@ -58,7 +58,16 @@ def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str
 
 
 def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
-    """The verdict in one line; `shown` makes names fit for the place where it stands."""
+    """The verdict in one line; `shown` makes names fit for the place where it stands.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> verdict(ir.gate(bad, good))
+    'The gate is closed: run must not take the place of run (2) (1 of 1 check failed)'
+    """
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} take the place of {names(gated.baselines, shown)}"
     if gated.passed:
         return f"The gate is open: {about}"
@@ -77,11 +86,11 @@ def visible(check: Check) -> str:
     >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
     >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=9, wins=0, ties=9, losses=0)
     >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
-    ['0.0312', 'none: too few queries', 'unknown: no value differs', 'any, and a rise below 0.0100']
+    ['0.0312', 'none: too few queries', 'unknown: the differences do not vary', 'any, and a rise below 0.0100']
     """
     drop = check.detectable
     if math.isnan(drop):
-        return "unknown: no value differs"
+        return "unknown: the differences do not vary"
     if drop == math.inf:
         return "none: too few queries"
     if drop == -math.inf:
@@ -90,7 +99,16 @@ def visible(check: Check) -> str:
 
 
 def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
-    """The smallest drops that the gate could have seen, in a sentence."""
+    """The smallest drops that the gate could have seen, in a sentence.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> could_see(ir.gate(good, good)).split(":")[0]
+    'Smallest true drop that closes this gate four times in five'
+    """
     if not gated.checks:
         return "No measure was held to a baseline."
     against = " against {}" if len(gated.baselines) > 1 else ""
@@ -101,7 +119,16 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
-    """Checks and contracts that closed the gate."""
+    """Checks and contracts that closed the gate.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> [check.measure for check in failed(ir.gate(bad, good))[0]]
+    ['RR']
+    """
     return [check for check in gated.checks if not check.passed], [kept for kept in gated.contracts if not kept.passed]
 
 
@@ -119,7 +146,16 @@ def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
 
 
 def method(gated: Gated) -> str:
-    """How it was decided, in phrases."""
+    """How it was decided, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> method(ir.gate(bad, good))
+    'no drop is shown (one-sided, level 0.95); exact, over all signs'
+    """
     phrases = [gated.policy.asked]
     if len(gated.checks) > 1:
         phrases.append(

@@ -1,0 +1,171 @@
+"""The plug-in for pytest, in sessions of its own: what it costs, what it fails, and what it says."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from idealrank.pytest_plugin import gating
+
+_ROWS = {f"q{number}": {"x": 1} for number in range(30)}
+PLUGIN = "idealrank.pytest_plugin"
+QUIET = ("-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+TEST = """
+def test_search_did_not_get_worse(ranking_gate):
+    ranking_gate("qrels.txt", "{run}.run", baseline="main.run"{options})
+"""
+
+
+def listed(folder: Path, name: str, ranking: list[str]) -> None:
+    """A run with the same ranking for every query; every third query has another, so that differences vary."""
+    lines = []
+    for number, query in enumerate(_ROWS):
+        order = ["x", *(document for document in ranking if document != "x")] if number % 3 == 0 else ranking
+        lines += [f"{query} Q0 {document} {rank} {9 - rank} {name}\n" for rank, document in enumerate(order)]
+    (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def loaded() -> None:
+    """All that a gate loads, before pytest runs inside pytest, which forgets what was imported there, and NumPy bears no second time."""
+    ranked = {query: ["x", "y"] for query in _ROWS}
+    assert gating.ask(_ROWS, ranked, ranked | {"q1": ["y", "x"]}, {}, root=Path.cwd()).failure == ""
+
+
+@pytest.fixture
+def session(pytester: pytest.Pytester, loaded: None) -> pytest.Pytester:
+    """A project with judgments and three runs: main, the same again, and one that is worse on two queries of three."""
+    (pytester.path / "qrels.txt").write_text("".join(f"{query} 0 x 1\n" for query in _ROWS), encoding="utf-8")
+    (pytester.path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
+    for name, ranking in {"main": ["x", "y", "z"], "same": ["x", "y", "z"], "worse": ["y", "z", "x"]}.items():
+        listed(pytester.path, name, ranking)
+    return pytester
+
+
+def asked(session: pytest.Pytester, run: str, *arguments: str, options: str = "") -> pytest.RunResult:
+    session.makepyfile(TEST.format(run=run, options=options))
+    return session.runpytest_inprocess("-p", PLUGIN, *QUIET, *arguments)
+
+
+def test_loading_the_plug_in_loads_neither_numpy_nor_the_library() -> None:
+    code = f"import pytest, sys; before = set(sys.modules); import {PLUGIN}; print(*(set(sys.modules) - before))"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+
+    assert {name.partition(".")[0] for name in loaded} == {"idealrank"}
+    assert set(loaded) == {"idealrank", "idealrank.version", PLUGIN}
+
+
+def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Pytester) -> None:
+    result = asked(session, "same", options=', measures="RR"')
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([
+        "*= ranking gates =*",
+        "*::test_search_did_not_get_worse",
+        "  The gate is open: same may take the place of main. Smallest true drop that closes this gate*: RR *",
+    ])  # fmt: skip
+
+
+def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pytester) -> None:
+    result = asked(session, "worse", options=', measures="RR"')
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*The gate is closed: worse must not take the place of main*", "*a drop of 0.4444 is shown*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*def test_search*")
+    result.stdout.no_fnmatch_line("*gating.py*")
+
+
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [
+        (', measures="RR", tolerance=0.6', "passed"),
+        (', measures="RR", tolerance=0.2', "failed"),
+        (', measures="RR", strict=True, margin=0.6', "passed"),
+        (', measures="RR", strict=True, margin=0.3', "failed"),
+        (', measures="R@3"', "passed"),
+    ],
+)
+def test_a_test_says_what_it_asks(session: pytest.Pytester, options: str, outcome: str) -> None:
+    asked(session, "worse", options=options).assert_outcomes(**{outcome: 1})
+
+
+def test_a_gate_that_cannot_be_asked_fails_in_a_sentence(session: pytest.Pytester) -> None:
+    result = asked(session, "nowhere")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["ranking gate: nowhere.run: found no such file*", "  not asked: nowhere.run*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_the_plug_in_may_be_asked_for_more_than_once(session: pytest.Pytester) -> None:
+    # By its entry point, by -p, and by a conftest.py.
+    session.makeconftest(f'pytest_plugins = ["{PLUGIN}"]')
+
+    asked(session, "same", "-p", PLUGIN).assert_outcomes(passed=1)
+
+
+def test_an_entry_point_beside_the_option_does_no_harm(session: pytest.Pytester) -> None:
+    folder = session.mkdir("installed") / "other-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n", encoding="utf-8")
+    (folder / "entry_points.txt").write_text(f"[pytest11]\n{PLUGIN} = {PLUGIN}\n", encoding="utf-8")
+    session.syspathinsert(folder.parent)
+
+    for arguments in ((), ("-p", PLUGIN)):
+        session.makepyfile(TEST.format(run="same", options=""))
+        session.runpytest_inprocess(*arguments, *QUIET).assert_outcomes(passed=1)
+
+
+def test_relative_paths_start_at_the_root(session: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.makepyfile(TEST.format(run="same", options=""))
+    monkeypatch.chdir(session.mkdir("below"))
+
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--rootdir", str(session.path), str(session.path)).assert_outcomes(passed=1)
+
+
+def test_pytests_own_junit_file_has_what_the_gate_could_have_seen(session: pytest.Pytester) -> None:
+    asked(session, "same", "--junitxml=junit.xml", options=', measures="RR"')
+
+    (found,) = ET.parse(session.path / "junit.xml").iter("property")
+    assert found.get("name") == "ranking_gate"
+    assert "RR" in (found.get("value") or "")
+
+
+def test_two_gates_of_a_test_are_told_once_each(session: pytest.Pytester) -> None:
+    session.makepyfile("""
+        import pytest
+
+        @pytest.fixture
+        def gate(ranking_gate):
+            yield ranking_gate
+            raise OSError("a tear-down that fails")
+
+        def test_twice(gate):
+            gate("qrels.txt", "same.run", baseline="main.run", measures="RR")
+            gate("qrels.txt", "worse.run", baseline="main.run", measures="R@3")
+    """)
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+
+    lines = result.stdout.str().splitlines()
+    assert sum(line.startswith("  The gate is open: same") for line in lines) == 1
+    assert sum(line.startswith("  The gate is open: worse") for line in lines) == 1
+
+
+def test_a_session_without_gates_says_nothing_of_them(session: pytest.Pytester) -> None:
+    session.makepyfile("def test_nothing(): pass")
+
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET).stdout.no_fnmatch_line("*ranking gates*")
+
+
+def test_processes_of_xdist_tell_their_gates_too(session: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    session.makepyfile(TEST.format(run="same", options=', measures="RR"'))
+
+    result = session.runpytest_inprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-n", "1")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*= ranking gates =*", "  The gate is open: same may take the place of main.*"])
