@@ -190,47 +190,50 @@ def tables(found: dict[str, Any]) -> list[str]:
     """All of the answer as Markdown."""
     lines = []
     for name in KINDS:
-        rows = [row for row in found["rules"] if row["data"] == name]
-        head = ["queries", "rule", "false alarms a year", *(f"drop {drop:g}" for drop in DROPS[1:])]
-        body = [
-            [f"{row['queries']:,}", row["rule"], f"{A_YEAR * row['share'][0]:.0f}", *(f"{share:.0%}" for share in row["share"][1:])]
-            for row in rows
-        ]
-        lines += [f"**{name}**", "", *lined(head, body, 2), ""]
-    body = [
-        [
-            row["data"],
-            f"{row['queries']:,}",
-            f"{row['promised']:.4f}",
-            f"{row['alike']:.0%}",
-            f"{row['caught']:.0%}",
-            f"{row['actual']:.4f}",
-        ]
-        for row in found["seen"]
-    ]
-    lines += [
-        "**could have seen**",
-        "",
-        *lined(["data", "queries", "`detectable`", "caught, all fall alike", "caught, some fall to 0", "caught 4 in 5"], body, 1),
-        "",
-    ]
+        lines += [f"**{name}**", "", *_rule_lines([row for row in found["rules"] if row["data"] == name]), ""]
+    lines += ["**could have seen**", "", *_seen_lines(found["seen"]), ""]
     body = [[row["case"], f"{row['queries']:,}", *(f"{share:.1%}" for share in row["passes"].values())] for row in found["strict"]]
     lines += ["**strict, three measures: passes**", "", *lined(["case", "queries", *PASSES], body, 1), ""]
-    head = ["each change", "queries", "baselines", "lost after 50", "blocked of 50", "of the last 10"]
-    body = [
-        [
-            f"-{row['drop']:g}" if row["drop"] else "0", f"{row['queries']:,}", row["baselines"],
-            f"{abs(row['lost']):.3f}", f"{row['blocked']:.1f}", f"{10 * row['late']:.1f}",
-        ]
-        for row in found["erosion"]
-    ]  # fmt: skip
-    lines += ["**erosion**", "", *lined(head, body, 3), ""]
+    lines += ["**erosion**", "", *_erosion_lines(found["erosion"]), ""]
     error = (0.05 * 0.95 / found["runs"]) ** 0.5
     lines.append(
         f"{found['runs']:,} changes a row: standard error {A_YEAR * error:.0f} of 62 false alarms a year, at most "
         f"{0.5 / found['runs'] ** 0.5:.1%} of a share. A year has {A_YEAR:,} pull requests."
     )
     return lines
+
+
+def _rule_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    head = ["queries", "rule", "false alarms a year", *(f"drop {drop:g}" for drop in DROPS[1:])]
+    body = [
+        [f"{row['queries']:,}", row["rule"], f"{A_YEAR * row['share'][0]:.0f}", *(f"{share:.0%}" for share in row["share"][1:])]
+        for row in rows
+    ]
+    return lined(head, body, 2)
+
+
+def _seen_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    head = ["data", "queries", "`detectable`", "caught, all fall alike", "caught, some fall to 0", "caught 4 in 5"]
+    body = [
+        [
+            row["data"], f"{row['queries']:,}", f"{row['promised']:.4f}", f"{row['alike']:.0%}", f"{row['caught']:.0%}",
+            f"{row['actual']:.4f}",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return lined(head, body, 1)
+
+
+def _erosion_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    head = ["each change", "queries", "baselines", "lost after 50", "blocked of 50", "of the last 10"]
+    body = [
+        [
+            f"-{row['drop']:g}" if row["drop"] else "0", f"{row['queries']:,}", row["baselines"],
+            f"{abs(row['lost']):.3f}", f"{row['blocked']:.1f}", f"{10 * row['late']:.1f}",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return lined(head, body, 3)
 
 
 def main(asked: Sequence[str] | None = None) -> None:
