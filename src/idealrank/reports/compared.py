@@ -1,14 +1,14 @@
 """The report of `idealrank compare`: a paragraph that anyone can read, tables, and how it was found out."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 
-import numpy as np
-
-from idealrank.reports.layout import WIDTH, clipped, fitted, wrapped
+from idealrank.reports.compared_cells import cells, p_text
+from idealrank.reports.compared_many import is_many, opening
+from idealrank.reports.layout import clipped, filled, fitted, wrapped
 from idealrank.reports.words import paragraph
 from idealrank.verdict import Comparison, Difference, Method, Pair
+from idealrank.verdict.many import MANY as CORRECTED_TOGETHER
 
 _NAME = 14
 _TESTS = {
@@ -19,8 +19,15 @@ _TESTS = {
 }
 
 
-def comparison_table(comparison: Comparison) -> str:
-    """The whole report.
+def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str:
+    """The whole report: of two to five runs pair by pair, of more the groups that cannot be told apart.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What is to be shown.
+    every_pair : bool
+        Every pair of many runs besides.
 
     Examples
     --------
@@ -30,18 +37,15 @@ def comparison_table(comparison: Comparison) -> str:
     >>> print(comparison_table(ir.compare(a, b)).splitlines()[0])
     run (2) is better than run: RR 1.0000 against 0.5000, +0.5000 (95 % interval +0.5000 to +0.5000), p
     """
-    pairs = comparison.pairs
-    parts = [_paragraph(pair, comparison.method) for pair in pairs] if len(pairs) == 1 else [_summary(comparison)]
-    for pair in pairs:
+    pairs, many = comparison.pairs, is_many(comparison)
+    parts = opening(comparison) if many else [_summary(comparison)] if len(pairs) > 1 else [_paragraph(pairs[0], comparison.method)]
+    with_pairs = every_pair or not many
+    for pair in pairs if with_pairs else ():
         parts += [_table(pair, titled=len(pairs) > 1)]
         parts += [lines for lines in (_judgments(pair), _left_out(pair)) if lines]
     measures = [row.measure for row in pairs[0].measures.values()]
-    parts += [_method(comparison), paragraph(comparison.convention, measures)]
+    parts += [_method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
-
-
-def _filled(sentences: Sequence[str]) -> list[str]:
-    return textwrap.wrap(" ".join(sentences), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _paragraph(pair: Pair, method: Method) -> list[str]:
@@ -59,7 +63,7 @@ def _paragraph(pair: Pair, method: Method) -> list[str]:
     elif math.isfinite(first.detectable):
         sentences.append(f"True differences below {first.detectable:.4f} would probably not have been seen by so few queries.")
     sentences += _others(others)
-    return _filled(sentences)
+    return filled(sentences)
 
 
 def _verdict(pair: Pair, row: Difference, method: Method) -> str:
@@ -129,44 +133,6 @@ def _table(pair: Pair, *, titled: bool) -> list[str]:
     return [*([f"{pair.b} against {pair.a}"] if titled else []), *fitted(rows)]
 
 
-def cells(row: Difference) -> list[str]:
-    """The cells of one measure, as a table shows them.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> cells(ir.compare(one, one)["RR"])
-    ['RR', '1.0000', '1.0000', '+0.0000', '[+0.0000, +0.0000]', '1', '0/1/0', '-', '-', 'undecided']
-    """
-    low, high = row.interval
-    signs = "+.4f" if row.about == "mean difference" else ".4f"
-    interval = "-" if not (math.isfinite(low) and math.isfinite(high)) else f"[{low:{signs}}, {high:{signs}}]"
-    return [
-        row.measure,
-        f"{row.mean_a:.4f}",
-        f"{row.mean_b:.4f}",
-        f"{row.difference:+.4f}",
-        interval,
-        p_text(row.p_corrected),
-        f"{row.wins}/{row.ties}/{row.losses}",
-        f"{row.effect:+.2f}" if math.isfinite(row.effect) else "-",
-        f"{row.detectable:.4f}" if math.isfinite(row.detectable) else "-",
-        row.verdict,
-    ]
-
-
-def p_text(p: float) -> str:
-    """A p value with three digits and no exponent; tiny ones as a bound.
-
-    Examples
-    --------
-    >>> p_text(0.0499), p_text(1.0), p_text(3e-5), p_text(2e-9)
-    ('0.0499', '1', '0.00003', '<0.000001')
-    """
-    return "<0.000001" if p < 1e-6 else np.format_float_positional(p, precision=3, fractional=False, trim="-")
-
-
 def _judgments(pair: Pair) -> list[str]:
     """How far the judgments reach, where they do not reach everything."""
     rows = list(pair.measures.values())
@@ -211,6 +177,9 @@ def method_text(comparison: Comparison) -> str:
     phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
     if (tests := sum(method.families.values())) > 1:
         phrases.append(f"p and verdict corrected for {tests:,} tests ({'Holm' if method.correction == 'holm' else method.correction})")
+    if len(comparison.names) > CORRECTED_TOGETHER and method.correction == "holm":
+        phrases.append("Holm's correction loses much with so many runs")
+        phrases.append("a common one takes --test permutation, no --margin, and every query scored in every run")
     if method.margin is not None:
         phrases.append(f"margin {method.margin:g}")
     weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
@@ -218,7 +187,14 @@ def method_text(comparison: Comparison) -> str:
     return "; ".join(phrases)
 
 
-def _method(comparison: Comparison) -> list[str]:
-    words = f"{method_text(comparison)}; +/=/-: queries on which the second run is better, equal, worse; d_z: difference over its "
-    words += "standard deviation; visible: the smallest true difference that so many queries find four times in five"
-    return ["method", *wrapped(words)]
+def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:
+    phrases = [method_text(comparison)]
+    if not with_pairs and comparison.method.baseline is None:
+        phrases.append(f"runs that share a letter cannot be told apart: their corrected p is above {1 - comparison.method.level:g}")
+        phrases.append("intervals of means: Student's, of each run alone")
+    else:
+        phrases.append("+/=/-: queries on which the second run is better, equal, worse")
+        phrases += ["d_z: difference over its standard deviation"] if with_pairs else []
+        phrases.append("visible: the smallest true difference that so many queries find four times in five")
+    phrases += [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
+    return ["method", *wrapped("; ".join(phrases))]

@@ -3,16 +3,14 @@
 import json
 from collections.abc import Iterator
 
-from idealrank.reports.compared import cells, method_text
+from idealrank.reports.compared import method_text
+from idealrank.reports.compared_cells import cells
+from idealrank.reports.latex import latex_row, latex_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.verdict import Comparison
 from idealrank.verdict.comparison import flat_record
 
 _HEAD = ("measure", "mean a", "mean b", "difference", "interval", "p", "+/=/-", "d_z", "visible", "verdict")
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-}  # fmt: skip
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:
@@ -78,24 +76,12 @@ def comparison_latex(comparison: Comparison) -> Iterator[str]:
     yield "% needs \\usepackage{booktabs}\n"
     yield f"% {_below(comparison)}\n"
     yield f"\\begin{{tabular}}{{lll{'r' * (len(_HEAD) - 2)}l}}\n\\toprule\n"
-    yield _latex_row(("a", "b", *_HEAD))
+    yield latex_row(map(latex_text, ("a", "b", *_HEAD)))
     yield "\\midrule\n"
     for pair, row in comparison.rows():
-        yield _latex_row((pair.a, pair.b, *cells(row)))
+        yield latex_row(map(latex_text, (pair.a, pair.b, *cells(row))))
     yield "\\bottomrule\n"
     yield "\\end{tabular}\n"
-
-
-def _latex_row(texts: tuple[str, ...]) -> str:
-    return " & ".join(_latex(text) for text in texts) + " \\\\\n"
-
-
-def _latex(text: str) -> str:
-    """Text that LaTeX prints as it stands; a sign is a minus, and brackets never follow the end of a row unprotected."""
-    escaped = "".join(_SPECIAL.get(letter, letter) for letter in text)
-    if escaped.startswith(("+", "-")) and escaped[1:2].isdigit():
-        return f"${escaped}$"
-    return f"{{{escaped}}}" if escaped.startswith("[") else escaped
 
 
 def _below(comparison: Comparison) -> str:

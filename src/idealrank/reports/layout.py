@@ -1,5 +1,6 @@
 """Aligned columns of plain text: the same on a terminal and in a pipe."""
 
+import textwrap
 from collections.abc import Sequence
 
 WIDTH = 100
@@ -56,6 +57,17 @@ def clipped(text: str, width: int) -> str:
         return text
     tail = (width - 2) * 2 // 3
     return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
+
+
+def filled(sentences: Sequence[str]) -> list[str]:
+    """Sentences as the lines of one paragraph; words stay whole.
+
+    Examples
+    --------
+    >>> filled(["One."] * 21)[1]
+    'One.'
+    """
+    return textwrap.wrap(" ".join(sentences), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:

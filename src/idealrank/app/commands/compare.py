@@ -45,6 +45,7 @@ all pairs of runs and measures (Holm): ask for fewer measures to see smaller dif
     "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
     help="Where p values and intervals come from: flipped signs of the differences (no assumption of a shape), Student's t, ranks, signs.",
 )  # fmt: skip
+@click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too, not only groups that cannot be told apart.")
 @click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
 @query_files
 @click.option(
@@ -65,6 +66,7 @@ def compare(
     convention_text: str,
     baseline: str | None,
     test: str,
+    every_pair: bool,
     margin: float | None,
     files: QueryFiles,
     seed: int | None,
@@ -75,9 +77,9 @@ def compare(
 ) -> None:
     """Say whether RUN_B is better than RUN_A, by how much, and how surely.
 
-    Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Of three or more
-    runs every two are compared. Beside each difference stand the smallest one that so many queries could have shown, and how many of
-    the documents nobody judged.
+    Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Beside each stand the
+    smallest one that so many queries could have shown, and how many of the documents nobody judged. Of three or more runs every two are
+    compared; of six or more the report shows groups of runs that cannot be told apart.
     """
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
@@ -101,17 +103,21 @@ def compare(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
         weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
     )  # fmt: skip
-    output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout), output_path)
+    output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout, every_pair=every_pair), output_path)
 
 
-def _report(comparison: Comparison, layout: str) -> Iterable[str]:
+def _report(comparison: Comparison, layout: str, *, every_pair: bool) -> Iterable[str]:
     """The text. Only the module of the layout asked for is loaded."""
     if layout == "table":
         from idealrank.reports.compared import comparison_table  # noqa: PLC0415
 
-        return [comparison_table(comparison)]
+        return [comparison_table(comparison, every_pair=every_pair)]
     from idealrank.reports import compared_records as records  # noqa: PLC0415
+    from idealrank.reports.compared_league import league_latex, league_markdown  # noqa: PLC0415
+    from idealrank.reports.compared_many import is_many  # noqa: PLC0415
 
+    if layout in ("markdown", "latex") and not every_pair and comparison.method.baseline is None and is_many(comparison):
+        return league_markdown(comparison) if layout == "markdown" else league_latex(comparison)
     writers = {
         "json": records.comparison_json,
         "csv": records.comparison_csv,

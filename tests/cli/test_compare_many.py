@@ -1,0 +1,113 @@
+"""`idealrank compare` of many runs: groups first, a map of all pairs, and no line beyond a page's width."""
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+NAMES = ("bm25", "bm25-rm3", "dense", "dense-large", "fusion", "random", "splade")
+SHARES = (0.5, 0.55, 0.6, 0.72, 0.85, 0.1, 0.7)  # of the queries, put the relevant document at the top
+
+
+def write_runs(folder: Path, names: tuple[str, ...], shares: tuple[float, ...], n: int = 60) -> None:
+    """Judgments of n queries with one relevant document, and runs that have it first on a share of them, and third on the others."""
+    generator = np.random.default_rng(7)
+    hard = generator.random(n)
+    (folder / "qrels.txt").write_text("".join(f"q{i} 0 rel 1\nq{i} 0 bad 0\n" for i in range(n)), encoding="utf-8")
+    for name, share in zip(names, shares, strict=True):
+        easy = 0.7 * hard + 0.3 * generator.random(n) < share
+        rankings = [("rel", "x", "bad") if first else ("x", "bad", "rel") for first in easy]
+        lines = [f"q{i} Q0 {document} {rank} {9 - rank} t\n" for i, ranking in enumerate(rankings) for rank, document in enumerate(ranking)]
+        (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+
+
+@pytest.fixture
+def seven(tmp_path: Path) -> Path:
+    write_runs(tmp_path, NAMES, SHARES)
+    return tmp_path
+
+
+RUNS = " ".join(f"{name}.run" for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("table", "-m RR,P@1"),
+        ("baseline", "-m RR --baseline bm25"),
+        ("markdown", "-m RR,P@1 --format markdown"),
+        ("latex", "-m RR,P@1 --format latex"),
+    ],
+)
+def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seven: Path) -> None:
+    command = f"compare qrels.txt {RUNS} {options}"
+
+    said = say(*shlex.split(command), cwd=seven)
+
+    check_snapshot(f"compare-many-{name}", said.text(f"idealrank {command}"))
+    assert said.code == 0
+    assert name in ("markdown", "latex") or max(map(len, said.out.splitlines())) <= 100
+
+
+def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, seven: Path) -> None:
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR")
+
+    short, long = (say(*command, *more, cwd=seven).out for more in ((), ("--pairs",)))
+    record = json.loads(say(*command, "--format", "json", cwd=seven).out)
+    rows = list(csv.DictReader(io.StringIO(say(*command, "--format", "csv", cwd=seven).out)))
+    table = say(*command, "--format", "markdown", "--pairs", cwd=seven).out
+
+    assert "splade against bm25" not in short
+    assert "splade against bm25\n" in long
+    assert len(record["pairs"]) == len(rows) == 21
+    assert table.count("\n| ") == 1 + 21
+    assert record["groups"]["RR"]["top"][0] == "fusion"
+    assert long.startswith("By RR, fusion ")
+
+
+def test_the_map_says_what_the_verdicts_say(say: Say, seven: Path) -> None:
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR")
+    record = json.loads(say(*command, "--format", "json", cwd=seven).out)
+    lines = say(*command, cwd=seven).out.split("pairs by RR\n")[1].splitlines()[1:8]
+
+    order = list(record["groups"]["RR"]["letters"])
+    p = {frozenset((pair["a"], pair["b"])): pair["measures"]["RR"]["p_corrected"] for pair in record["pairs"]}
+    for place, (run, line) in enumerate(zip(order, lines, strict=True)):
+        assert line.split()[:2] == [str(place + 1), run]
+        for better, sign in zip(order[:place], line.split()[2], strict=False):
+            bands = {".": (0.05, 1), ":": (0.01, 0.05), "+": (0.001, 0.01), "#": (0, 0.001)}
+            low, high = bands[sign]
+            assert low < p[frozenset((better, run))] <= high
+
+
+@pytest.mark.parametrize("runs", [12, 75])
+def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> None:
+    names = tuple(f"a-run-with-a-name-that-is-much-longer-than-any-column-{number}" for number in range(runs))
+    write_runs(tmp_path, names, tuple(np.linspace(0.1, 0.9, runs).tolist()), n=30)
+
+    said = say("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR,P@1,P@2,P@3", cwd=tmp_path)
+
+    assert said.code == 0
+    assert max(map(len, said.out.splitlines())) <= 100
+    assert len(said.out.splitlines()) < 4 * runs + 60
+    assert said.out.count("pairs by ") == 1
+    assert ("Each line and column is of 2 runs" in said.out) == (runs > 60)
+
+
+def test_a_correction_that_loses_much_is_named(say: Say, tmp_path: Path) -> None:
+    names = tuple(f"run{number}" for number in range(11))
+    write_runs(tmp_path, names, tuple(np.linspace(0.3, 0.7, 11).tolist()), n=30)
+    command = ("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR")
+
+    by_t, by_signs = (" ".join(say(*command, *more, cwd=tmp_path).out.split()) for more in (("--test", "t"), ()))
+
+    assert "corrected for 55 tests (Holm); Holm's correction loses much with so many runs;" in by_t
+    assert "corrected for 55 tests (randomised HSD)" in by_signs
