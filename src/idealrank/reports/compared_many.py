@@ -166,9 +166,7 @@ def _against_baseline(comparison: Comparison, measure: str) -> list[str]:
         row = found.get(run)
         rest = ["", "", "", "", "", "baseline"] if row is None else [cells(row)[number] for number in _AGAINST]
         rows.append([str(place), clipped(run, _NAME), f"{mean.mean:.4f}", *rest])
-    better = sum(row.verdict == "better" for row in found.values())
-    worse = sum(row.verdict == "worse" for row in found.values())
-    head = (
-        f"Of {len(found):,} runs, by {measure}: {better:,} better than {baseline}, {worse:,} worse, {len(found) - better - worse:,} neither."
-    )
+    better, worse = (sum(row.verdict == verdict for row in found.values()) for verdict in ("better", "worse"))
+    neither = len(found) - better - worse
+    head = f"Of {len(found):,} runs, by {measure}: {better:,} better than {baseline}, {worse:,} worse, {neither:,} neither."
     return [*filled([head]), "", *_lines(rows)]
