@@ -8,8 +8,10 @@ from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryD
 from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
 from idealrank.verdict.robustness import Robustness, Variant
-from idealrank.verdict.slices import Slice, Slices, slices, traffic_thirds
+from idealrank.verdict.sliced import Slice, Slices
+from idealrank.verdict.slices import slices
 from idealrank.verdict.table import with_companions
+from idealrank.verdict.traffic import traffic_thirds
 from idealrank.verdict.varying import Way, robust, robust_lists
 
 __all__ = [

@@ -17,13 +17,15 @@ from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.multiple import adjust
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.groups import RunMean
 from idealrank.verdict.many import DRAWS, MANY, together
-from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
-from idealrank.verdict.tested import found_in_both
+from idealrank.verdict.sliced import FAMILY as SLICES
+from idealrank.verdict.slices import Categories, Membership, sliced
+from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.verdict.tested import found_in_both, side_of
 from idealrank.version import __version__
 
 # Called with how many pairs are done, and of how many.
@@ -45,6 +47,7 @@ def compare(
     margin: float | None = None,
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
+    slices: "Categories | None" = None,
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
@@ -71,6 +74,9 @@ def compare(
         How much each query counts, its traffic for example; for the permutation and t tests.
     clusters : mapping of query to label, optional
         Queries that belong together (user, session, topic); for the same tests.
+    slices : mapping of query to str, or to several, optional
+        Categories of the queries, as `read_categories` and `traffic_thirds` give them: every difference is then found on each slice, too
+        (`Difference.slices`). They are a second family of tests, corrected by Holm's method over slices, pairs and measures.
     n_resamples : int, optional
         Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
@@ -78,7 +84,7 @@ def compare(
     threads : int, optional
         None or 0 for one a core; the numbers are the same for any.
     tell : callable, optional
-        Called with pairs done and their number.
+        Called with pairs done and their number, and then with those whose slices are done.
 
     Returns
     -------
@@ -124,9 +130,9 @@ def compare(
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
     queries = queries_of(evaluations)
-    generator = None if rng is None else generator_of(rng)
     tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
-    seed = seed_of(tables) if generator is None else rng if isinstance(rng, int) else int(generator.integers(1 << 32))
+    seed = seed_from(rng, tables)
+    membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     many = len(names) > MANY and test == "permutation" and margin is None and all(bool(table.counted.all()) for table in tables)
     draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
     plan = Plan("t" if many else test, level, margin, draws, seed, _POWER, threads)
@@ -135,13 +141,20 @@ def compare(
     wanted = _pairs(names, baseline)
     found, corrected, correction = case.tested(wanted, tell, many=many)
     pairs = tuple(case.pair(a, b, rows, row) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
-    # With fewer units every sign vector is looked at.
-    drawn = test == "permutation" and (many or case.design.n_units > MOST_UNITS)
-    method = Method(
-        test, level, margin, _POWER, draws if drawn else None, seed if drawn else None, correction,
-        {FAMILY: len(wanted) * len(asked)}, baseline, weights is not None, clusters is not None, __version__,
-    )  # fmt: skip
-    return Comparison(names, pairs, method, evaluations[0].convention, case.means())
+    method = case.method(test, correction, baseline, len(wanted), many=many)
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means())
+    if membership is None:
+        return comparison
+    return case.in_slices(
+        comparison, wanted, membership, replace(plan, test=test, n_resamples=_DRAWS if n_resamples is None else draws), tell
+    )
+
+
+def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
+    """Who is in which slice; refused where there would be too many tests for any to find something."""
+    if n_runs > MANY and baseline is None:
+        raise OptionError(f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, or a baseline")
+    return Membership.of(queries, categories)
 
 
 class Corrected(NamedTuple):
@@ -238,15 +251,34 @@ class _Case:
             )
         return Pair(self.names[a], self.names[b], rows)
 
+    def method(self, test: str, correction: str, baseline: str | None, pairs: int, *, many: bool) -> Method:
+        """How it was compared."""
+        plan, design = self.plan, self.design
+        # With fewer units every sign vector is looked at.
+        drawn = test == "permutation" and (many or design.n_units > MOST_UNITS)
+        return Method(
+            test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, correction,
+            {FAMILY: pairs * len(self.measures)}, baseline, design.weights is not None, design.clusters is not None, __version__,
+        )  # fmt: skip
+
+    def in_slices(
+        self, comparison: Comparison, wanted: Sequence[tuple[int, int]], membership: Membership, plan: Plan, tell: Tell | None
+    ) -> Comparison:
+        """The comparison with the slices of every difference."""
+        tables = [(self.tables[a], self.tables[b]) for a, b in wanted]
+        found = sliced(tables, [measure.direction for measure in self.measures], membership, self.design, plan, tell)
+        pairs = tuple(
+            replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
+            for pair, rows in zip(comparison.pairs, found, strict=True)
+        )
+        families = {**comparison.method.families, SLICES: found[0][0].tests}
+        return replace(comparison, pairs=pairs, method=replace(comparison.method, families=families, slices=membership.counts()))
+
 
 def _verdict(one: Found, direction: int, corrected: Corrected, alpha: float) -> Verdict:
     if corrected.equivalence is not None and corrected.equivalence <= alpha:
         return "equivalent"
-    if corrected.p > alpha:
-        return "undecided"
-    # A test of ranks or signs may find what the means do not show: it speaks for the side with more.
-    gain = one.difference if one.about == "mean difference" else one.wins - one.losses
-    return "better" if gain * direction > 0 else "worse"
+    return side_of(one, direction, corrected.p, alpha)
 
 
 def difference_of(measure: Measure, one: Found, corrected: Corrected, plan: Plan) -> Difference:

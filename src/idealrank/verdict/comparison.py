@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from idealrank.conventions import Convention
@@ -10,6 +10,7 @@ from idealrank.data.tabular import frame_of
 from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.verdict.groups import Groups, RunMean, groups_of
+from idealrank.verdict.sliced import Slices
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided"]
 
@@ -56,6 +57,8 @@ class Difference:
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
     family : str
         Tests that were corrected together.
+    slices : Slices or None
+        The same on slices of the queries, corrected as a family of their own; None where no slices were given.
 
     Examples
     --------
@@ -93,11 +96,13 @@ class Difference:
     unjudged_a: float | None = None
     unjudged_b: float | None = None
     difference_judged: float | None = None
+    slices: Slices | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the measure by name; None for what is not finite."""
-        found = {name: _finite(value) for name, value in asdict(self).items() if name != "measure"}
-        return found | {"interval": [_finite(end) for end in self.interval]}
+        """Everything but the measure by name; None for what is not finite; slices by their names, where there are any."""
+        found = {name: _finite(value) for name, value in asdict(replace(self, slices=None)).items() if name not in ("measure", "slices")}
+        found["interval"] = [_finite(end) for end in self.interval]
+        return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,9 @@ class Method:
         Whether queries had weights and clusters.
     version : str
         Of this library.
+    slices : mapping of str to int, or None
+        Where there are slices: how many queries are in none (`in_none`) and in several (`in_several`), and how many categories are of
+        queries that are not compared (`unknown`).
 
     Examples
     --------
@@ -174,10 +182,16 @@ class Method:
     weighted: bool
     clustered: bool
     version: str
+    slices: Mapping[str, int] | None = None
+
+    @property
+    def tests(self) -> int:
+        """Tests over all queries, which were corrected together."""
+        return next(iter(self.families.values()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything by name."""
-        return asdict(self)
+        """Everything by name; `slices` where there are any."""
+        return {name: value for name, value in asdict(self).items() if name != "slices" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -237,6 +251,12 @@ class Comparison:
             for row in pair.measures.values():
                 yield pair, row
 
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every difference as a flat record, and after it those of its slices; None for what is not finite or not measured."""
+        for pair, row in self.rows():
+            record = flat_record(pair, row)
+            yield from [record] if row.slices is None else row.slices.records(record)
+
     def groups(self, measure: "MeasureLike | None" = None) -> Groups:
         """Runs that cannot be told apart, as letters, and the top group.
 
@@ -290,7 +310,7 @@ class Comparison:
         }
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a row for each pair and measure.
+        """A dataframe with a row for each pair and measure, and for each slice.
 
         Parameters
         ----------
@@ -304,7 +324,7 @@ class Comparison:
         >>> ir.compare(one, one).to_frame("polars").columns[:7]
         ['a', 'b', 'measure', 'direction', 'mean_a', 'mean_b', 'difference']
         """
-        records = [flat_record(pair, row) for pair, row in self.rows()]
+        records = list(self.records())
         return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def __str__(self) -> str:
@@ -322,7 +342,7 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
     ['interval_low', 'interval_high']
     """
     record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
-    for name, value in row.as_dict().items():
+    for name, value in replace(row, slices=None).as_dict().items():
         record |= dict(zip(("interval_low", "interval_high"), value, strict=True)) if name == "interval" else {name: value}
     return record
 

@@ -1,124 +1,25 @@
 """Differences of two runs on slices of the queries, with intervals, and p values corrected for the number of slices."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from idealrank.data.types import FloatArray
+from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
+from idealrank.stats.comparison import Found, Plan, TestName, visible_by
+from idealrank.stats.design import Design
 from idealrank.stats.multiple import adjust
-from idealrank.stats.permutation import permutation_test
-from idealrank.stats.randomness import RandomLike, generator_of
-from idealrank.verdict.table import Table, seed_of
+from idealrank.stats.randomness import RandomLike
+from idealrank.verdict.designs import design_by_query, restricted
+from idealrank.verdict.sliced import Slice, Slices
+from idealrank.verdict.table import Table, seed_from
+from idealrank.verdict.tested import found_within, side_of
 
 # A label of each query, or several.
-Categories: TypeAlias = "Mapping[str, str | Sequence[str]]"
-
-# Thirds of the traffic are rounded sums.
-_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slice:
-    """One slice of the queries; every difference is b - a.
-
-    Attributes
-    ----------
-    name : str
-        Its category.
-    n : int
-        Queries in it that count in both runs.
-    mean_a, mean_b, difference : float
-        Means over these.
-    interval : tuple of float
-        Of the difference, by inverting the test behind `p`; of this slice alone. An end is infinite where there are too few queries.
-    p, p_corrected : float
-        Of no difference, two-sided, by sign flips; and after Holm's correction over all slices.
-    wins, ties, losses : int
-        Queries on which b has more, as much (to 1e-12), and less.
-    part : float
-        What the slice adds to the difference over all queries: ``n * difference / all queries``.
-    """
-
-    name: str
-    n: int
-    mean_a: float
-    mean_b: float
-    difference: float
-    interval: tuple[float, float]
-    p: float
-    p_corrected: float
-    wins: int
-    ties: int
-    losses: int
-    part: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slices:
-    """Differences on all slices.
-
-    Attributes
-    ----------
-    rows : tuple of Slice
-        The worst difference for the user first.
-    n : int
-        Queries that count in both runs, in a slice or not.
-    difference : float
-        Over all of them.
-    uncategorised : tuple of str
-        Those in no slice.
-    unknown : int
-        Queries that have a category and no value in both runs.
-    level : float
-        Of the intervals.
-    seed : int
-        Of the random signs.
-
-    Examples
-    --------
-    >>> a = {f"q{i}": 0.5 for i in range(12)}
-    >>> b = {f"q{i}": 0.25 if i < 6 else 0.75 for i in range(12)}
-    >>> found = slices(a, b, {f"q{i}": "short" if i < 6 else "long" for i in range(12)})
-    >>> found.difference, [(row.name, row.difference, row.p, row.p_corrected) for row in found.rows]
-    (0.0, [('short', -0.25, 0.03125, 0.0625), ('long', 0.25, 0.03125, 0.0625)])
-    """
-
-    rows: tuple[Slice, ...]
-    n: int
-    difference: float
-    uncategorised: tuple[str, ...]
-    unknown: int
-    level: float
-    seed: int
-
-    def __iter__(self) -> Iterator[Slice]:
-        return iter(self.rows)
-
-    def __getitem__(self, name: str) -> Slice:
-        """The slice of a category."""
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(f"{name}: no such slice, only {', '.join(row.name for row in self.rows)}")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything as dicts, lists, texts and numbers.
-
-        Examples
-        --------
-        >>> slices({"q": 0.5}, {"q": 0.75}, {"q": "news"}).as_dict()["rows"][0]["difference"]
-        0.25
-        """
-        return {
-            **asdict(self),
-            "rows": [{**asdict(row), "interval": list(row.interval)} for row in self.rows],
-            "uncategorised": list(self.uncategorised),
-        }
+Categories: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
 def slices(
@@ -127,12 +28,17 @@ def slices(
     categories: Categories,
     *,
     direction: int = 1,
+    test: TestName = "permutation",
     level: float = 0.95,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
     n_resamples: int = 100_000,
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> Slices:
-    """The difference of two runs on each slice of the queries.
+    """The difference of two runs on each slice of the queries, by one measure.
+
+    ``compare(..., slices=categories)`` does the same for every measure and pair of runs.
 
     Parameters
     ----------
@@ -142,9 +48,15 @@ def slices(
     categories : mapping of query to str, or to several
         A query may be in several slices; see `read_categories` for files, and `traffic_thirds`.
     direction : {1, -1}
-        -1 where less is better: it only decides which slice comes first.
+        -1 where less is better: it decides about better and worse, and which slice comes first.
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        As for `compare`.
     level : float
-        Of the intervals.
+        Of the intervals; verdicts are at ``1 - level``.
+    weights : mapping of query to float, optional
+        How much each query counts, its traffic for example; for the permutation and t tests.
+    clusters : mapping of query to label, optional
+        Queries that belong together (user, session, topic); for the same tests.
     n_resamples : int
         Random sign vectors of a slice with more than 20 queries that differ; fewer are enumerated.
     rng : Generator, seed or None
@@ -159,7 +71,9 @@ def slices(
     Raises
     ------
     InputError
-        No query counts in both runs, or none of them is in a slice.
+        No query counts in both runs, or none of them is in a slice, or one has no weight or cluster.
+    OptionError
+        An option is impossible.
 
     Notes
     -----
@@ -178,123 +92,181 @@ def slices(
     queries = [query for query in values_a if _is_value(values_a[query]) and _is_value(values_b.get(query))]
     if not queries:
         raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
-    table = np.array([[values_a[query], values_b[query]] for query in queries], np.float64)
-    members = _members(queries, categories)
-    if not members:
-        some = ", ".join(map(repr, list(categories)[:3])) or "none at all"
-        raise InputError(f"found categories of {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
-    seed = _seed(table) if rng is None else rng if isinstance(rng, int) else int(generator_of(rng).integers(1 << 32))
-    tested = {name: _tested(table[at], seed, number, level, n_resamples, threads) for number, (name, at) in enumerate(members.items())}
-    corrected = adjust([p for p, _ in tested.values()]).tolist()
-    rows = [
-        _row(name, table[members[name]], p, interval, after, len(queries))
-        for (name, (p, interval)), after in zip(tested.items(), corrected, strict=True)
-    ]
-    rows.sort(key=lambda row: row.difference * (-1 if direction < 0 else 1))
-    counted = set(queries)
-    return Slices(
-        rows=tuple(rows),
-        n=len(queries),
-        difference=float((table[:, 1] - table[:, 0]).mean()),
-        uncategorised=tuple(query for query in queries if not _labels(categories.get(query, ()))),
-        unknown=sum(query not in counted for query in categories),
-        level=level,
-        seed=seed,
-    )
+    first, second = (_table([values[query] for query in queries]) for values in (values_a, values_b))
+    seed = seed_from(rng, [first, second])
+    plan = Plan(test, level, None, n_resamples, seed, threads=threads)
+    membership = Membership.of(queries, categories)
+    return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters), plan)[0][0]
 
 
 def _is_value(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
-def _labels(given: "str | Sequence[str]") -> Sequence[str]:
-    return (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+def _table(values: Sequence[float | None]) -> Table:
+    column = np.array(values, np.float64)[:, None]
+    return Table(column, np.ones(column.shape, np.bool_))
 
 
-def _members(queries: Sequence[str], categories: Categories) -> dict[str, list[int]]:
-    """Places of the queries of each slice, slices by name: seeds must not depend on the order of a file."""
-    found: dict[str, list[int]] = {}
-    for place, query in enumerate(queries):
-        for label in _labels(categories.get(query, ())):
-            found.setdefault(label, []).append(place)
-    return dict(sorted(found.items()))
-
-
-def _seed(table: FloatArray) -> int:
-    return seed_of([Table(column, np.ones(column.shape, bool)) for column in (table[:, :1], table[:, 1:])])
-
-
-def _tested(
-    table: FloatArray, seed: int, number: int, level: float, n_resamples: int, threads: int | None
-) -> tuple[float, tuple[float, float]]:
-    child = np.random.SeedSequence([seed, number])
-    found = permutation_test(
-        table[:, 0], table[:, 1], n_resamples=n_resamples, rng=np.random.default_rng(child), level=level, threads=threads
-    )
-    return float(found.p), (float(found.low), float(found.high))
-
-
-def _row(name: str, table: FloatArray, p: float, interval: tuple[float, float], corrected: float, n_all: int) -> Slice:
-    differences = table[:, 1] - table[:, 0]
-    scale = 1e-12 * np.abs(table).max(axis=1)
-    wins, losses = (int(np.count_nonzero(sign * differences > scale)) for sign in (1, -1))
-    return Slice(
-        name=name,
-        n=len(table),
-        mean_a=float(table[:, 0].mean()),
-        mean_b=float(table[:, 1].mean()),
-        difference=float(differences.mean()),
-        interval=interval,
-        p=p,
-        p_corrected=corrected,
-        wins=wins,
-        ties=len(table) - wins - losses,
-        losses=losses,
-        part=float(differences.sum()) / n_all,
-    )
-
-
-def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
-    """Head, torso and tail: the queries that bring the first, second and last third of the traffic.
-
-    Queries are lined up by falling traffic, each as long as its traffic. A query is in the third in which the middle of its stretch lies;
-    queries of the same traffic are one stretch, so that none of them is in another third than its equals. Thirds are of the traffic given,
-    whether a query was evaluated or not.
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Which queries are in which slice.
 
     Parameters
     ----------
-    traffic : mapping of query to float
-        How often each query is asked: finite, from 0 on, not all 0.
-
-    Returns
-    -------
-    dict
-        ``head``, ``torso`` or ``tail`` of each query, in the order given.
-
-    Raises
-    ------
-    InputError
-        A number is negative or not finite, or all are 0.
+    queries : sequence of str
+        All that are compared.
+    within : dict of str to bool array, shape (n_queries,)
+        The queries of each slice, by its name.
+    unknown : int
+        Queries that have a category and are not compared.
 
     Examples
     --------
-    >>> traffic_thirds({"a": 50, "b": 20, "c": 10, "d": 10, "e": 5, "f": 5})
-    {'a': 'head', 'b': 'torso', 'c': 'tail', 'd': 'tail', 'e': 'tail', 'f': 'tail'}
+    >>> Membership.of(["p", "q"], {"p": ["news", "short"], "r": "news"}).within["short"].tolist()
+    [True, False]
     """
-    for query, count in traffic.items():
-        if not (math.isfinite(count) and count >= 0):
-            raise InputError(f"traffic {count!r} of query {query!r}: expected a finite number from 0 on")
-    total = math.fsum(traffic.values())
-    if not total > 0:
-        raise InputError(f"found no traffic in {len(traffic)} queries, expected some above 0")
-    names: dict[float, str] = {}
-    before = 0.0
-    for count, equals in groupby(sorted(traffic.values(), reverse=True)):
-        stretch = count * len(list(equals))
-        names[count] = _third((before + stretch / 2) / total)
-        before += stretch
-    return {query: names[count] for query, count in traffic.items()}
+
+    queries: Sequence[str]
+    within: dict[str, BoolArray]
+    unknown: int
+
+    @classmethod
+    def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
+        """From a label of each query, or several.
+
+        Raises
+        ------
+        InputError
+            No query is in a slice.
+        """
+        found: dict[str, BoolArray] = {}
+        for place, query in enumerate(queries):
+            given = categories.get(query, ())
+            for label in (given,) if isinstance(given, str) else given:
+                found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
+        if not found:
+            some = ", ".join(map(repr, list(categories)[:3])) or "none at all"
+            raise InputError(f"found categories of {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
+        known = set(queries)
+        return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
+
+    def counts(self) -> dict[str, int]:
+        """How many queries are in no slice, how many in several, and how many categories are of queries that are not compared."""
+        return {"in_none": int((self.times == 0).sum()), "in_several": int((self.times > 1).sum()), "unknown": self.unknown}
+
+    @property
+    def times(self) -> IntArray:
+        """In how many slices each query is, shape (n_queries,)."""
+        return np.asarray(np.sum(list(self.within.values()), axis=0, dtype=np.int64))
 
 
-def _third(place: float) -> str:
-    return "head" if place <= 1 / 3 + _ROUNDING else "torso" if place <= 2 / 3 + _ROUNDING else "tail"
+def sliced(
+    pairs: Sequence[tuple[Table, Table]],
+    directions: Sequence[int],
+    membership: Membership,
+    design: Design,
+    plan: Plan,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[list[Slices]]:
+    """The slices of every pair of runs and every measure, corrected together by Holm's method.
+
+    Parameters
+    ----------
+    pairs : sequence of (Table, Table)
+        Values of a and b.
+    directions : sequence of int
+        Of the measures, the columns of the tables.
+    membership : Membership
+        Of the queries, the rows of the tables.
+    design : Design
+        Of the same.
+    plan : Plan
+        The test; margins do not count here.
+    tell : callable, optional
+        Called with pairs done and their number.
+
+    Returns
+    -------
+    list of list of Slices
+        A row a pair, an entry a measure.
+
+    Examples
+    --------
+    >>> one, two = (_table([value] * 6) for value in (0.25, 0.5))
+    >>> membership = Membership.of(list("abcdef"), dict.fromkeys("abcdef", "short"))
+    >>> sliced([(one, two)], [1], membership, Design.of(6), Plan())[0][0]["short"].p
+    0.03125
+    """
+    case = _Case(membership, design, replace(plan, margin=None))
+    found: list[list[dict[str, Found]]] = []
+    for done, (first, second) in enumerate(pairs):
+        found.append(case.found(first, second))
+        if tell is not None:
+            tell(done + 1, len(pairs))
+    p = [one.p for rows in found for by_name in rows for one in by_name.values()]
+    corrected = iter(adjust(p).tolist() if p else [])
+    return [
+        [
+            case.slices(pair, (column, direction), {name: (one, next(corrected)) for name, one in by_name.items()}, len(p))
+            for column, (direction, by_name) in enumerate(zip(directions, rows, strict=True))
+        ]
+        for pair, rows in zip(pairs, found, strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What is asked of every pair."""
+
+    membership: Membership
+    design: Design
+    plan: Plan
+
+    def found(self, first: Table, second: Table) -> list[dict[str, Found]]:
+        """The slices that have a query, by name, of every measure."""
+        of_slices = {name: found_within(first, second, within, self.design, self.plan) for name, within in self.membership.within.items()}
+        columns = range(first.values.shape[1])
+        return [{name: one for name, rows in of_slices.items() if (one := rows[column]) is not None} for column in columns]
+
+    def slices(self, pair: tuple[Table, Table], measure: tuple[int, int], found: Mapping[str, tuple[Found, float]], tests: int) -> Slices:
+        """What was found and its corrected p value, put together for one measure, given as column and direction."""
+        (first, second), (column, direction), members = pair, measure, self.membership
+        kept = first.counted[:, column] & second.counted[:, column]
+        weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
+        shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
+        rows = [self._row(name, *of, tests, direction=direction, share=shares[name]) for name, of in found.items()]
+        return Slices(
+            rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
+            n=int(kept.sum()),
+            difference=float(restricted(self.design, kept).mean((second.values - first.values)[kept, column])),
+            uncategorised=tuple(members.queries[place] for place in np.flatnonzero(kept & (members.times == 0)).tolist()),
+            unknown=members.unknown,
+            overlapping=bool((members.times[kept] > 1).any()),
+            level=self.plan.level,
+            test=self.plan.test,
+            tests=tests,
+            seed=self.plan.seed,
+        )
+
+    def _row(self, name: str, one: Found, p: float, tests: int, *, direction: int, share: float) -> Slice:
+        up = direction >= 0
+        return Slice(
+            name=name,
+            n=one.n,
+            mean_a=one.mean_a,
+            mean_b=one.mean_b,
+            difference=one.difference,
+            interval=(one.low, one.high),
+            about=one.about,
+            p=one.p,
+            p_corrected=p,
+            verdict=side_of(one, 1 if up else -1, p, self.plan.alpha),
+            effect=one.effect,
+            sd_difference=one.sd,
+            wins=one.wins if up else one.losses,
+            ties=one.ties,
+            losses=one.losses if up else one.wins,
+            detectable=visible_by(one, self.plan, self.plan.alpha / tests),
+            part=share * one.difference,
+        )

@@ -14,6 +14,7 @@ from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
+from idealrank.stats.randomness import RandomLike, generator_of
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
 
@@ -296,3 +297,22 @@ def seed_of(tables: Sequence[Table]) -> int:
     """
     digests = sorted(hashlib.sha256(np.where(one.counted, one.values + 0.0, -1.0).astype("<f8").tobytes()).digest() for one in tables)
     return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
+
+
+def seed_from(rng: RandomLike, tables: Sequence[Table]) -> int:
+    """The seed that was given, one drawn from the generator that was given, or `seed_of` the tables.
+
+    Raises
+    ------
+    OptionError
+        It is neither seed nor generator.
+
+    Examples
+    --------
+    >>> seed_from(7, [])
+    7
+    """
+    if rng is None:
+        return seed_of(tables)
+    generator = generator_of(rng)
+    return rng if isinstance(rng, int) else int(generator.integers(1 << 32))
