@@ -60,6 +60,10 @@ def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
     assert verdict(OPEN) == "The gate is open: new may take the place of main"
     assert verdict(CLOSED) == "The gate is closed: new must not take the place of main (1 of 2 checks failed, 1 of 2 contracts broken)"
     assert could_see(CLOSED).startswith("Smallest true drop that closes this gate four times in five: nDCG@10 0.0312; AP 0.0205.")
+    first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True)
+    assert (verdict(first), could_see(first)) == (
+        "The gate is open: new may become the first baseline", "No measure was held to a baseline.",
+    )  # fmt: skip
     several = replace(CLOSED, baselines=("main", "best"), checks=(CHECK, replace(FINE, baseline="best")))
     assert "nDCG@10 against main 0.0312; AP against best 0.0205" in could_see(several)
 
@@ -69,7 +73,7 @@ def test_what_cannot_be_seen_is_said_in_words() -> None:
 
     assert said == {
         0.5: "0.5000", math.inf: "none: too few queries",
-        -math.inf: "any: only equal values can pass", -0.01: "any, and a rise below 0.0100",
+        -math.inf: "any: only equal values can pass", -0.01: "any, and an improvement below 0.0100",
     }  # fmt: skip
     assert visible(replace(CHECK, detectable=math.nan)) == "unknown: the differences do not vary"
 

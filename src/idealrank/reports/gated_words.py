@@ -68,7 +68,8 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     >>> verdict(ir.gate(bad, good))
     'The gate is closed: run must not take the place of run (2) (1 of 1 check failed)'
     """
-    about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} take the place of {names(gated.baselines, shown)}"
+    place = f"take the place of {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
+    about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
     checks, broken = sum(not check.passed for check in gated.checks), sum(not kept.passed for kept in gated.contracts)
@@ -86,7 +87,7 @@ def visible(check: Check) -> str:
     >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
     >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=9, wins=0, ties=9, losses=0)
     >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
-    ['0.0312', 'none: too few queries', 'unknown: the differences do not vary', 'any, and a rise below 0.0100']
+    ['0.0312', 'none: too few queries', 'unknown: the differences do not vary', 'any, and an improvement below 0.0100']
     """
     drop = check.detectable
     if math.isnan(drop):
@@ -95,7 +96,7 @@ def visible(check: Check) -> str:
         return "none: too few queries"
     if drop == -math.inf:
         return "any: only equal values can pass"
-    return f"{drop:.4f}" if drop > 0 else f"any, and a rise below {-drop:.4f}"
+    return f"{drop:.4f}" if drop > 0 else f"any, and an improvement below {-drop:.4f}"
 
 
 def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
