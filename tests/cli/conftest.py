@@ -14,6 +14,7 @@ def say(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
     """Run a command in the folder of the example files and give what it said."""
     monkeypatch.chdir(terminal.DATA)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
 
     def run(*arguments: str, cwd: Path | None = None) -> terminal.Said:
         if cwd is not None:

@@ -252,3 +252,11 @@ def test_a_small_evaluation_costs_little_more_than_python_numpy_and_click() -> N
         ratios.append(processor_time("-m", "idealrank", "evaluate", "qrels.txt", "bm25.run") / least)
 
     assert statistics.median(ratios) < 2.5
+
+
+def test_a_message_gives_the_log_of_github_no_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+    console.say("warning", "query ##[add-mask]x\n::error::y")
+
+    assert capfd.readouterr().err == "warning: query ## [add-mask]x\n: :error::y\n"

@@ -103,7 +103,7 @@ def run_script(block: Block, page: str, names: dict[str, Any]) -> str:
 def shell(script: str, status: int = 0) -> tuple[int, str]:
     """Run a script in bash as a reader would; `status` is what ``$?`` says at its start."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    quiet = {"COLUMNS": "120", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": path, "PYTHONUTF8": "1", "TERM": "dumb"}
+    quiet = {"COLUMNS": "120", "GITHUB_ACTIONS": "", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": path, "PYTHONUTF8": "1", "TERM": "dumb"}
     command = ["bash", "-c", f"(exit {status})\n{script}"]
     done = subprocess.run(command, env=os.environ | quiet, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300)
     return done.returncode, done.stdout.decode()

@@ -11,6 +11,7 @@ from typing import TextIO
 import click
 
 from idealrank.errors import IdealrankWarning
+from idealrank.reports.workflow_log import harmless
 
 _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
@@ -23,9 +24,22 @@ def say(kind: str, message: str) -> None:
     >>> say("warning", "nothing")  # prints to stderr
     """
     label = f"{kind}:"
+    if on_github():  # a message may quote an id that GitHub would take for a command
+        message = harmless(message)
     if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
         label = click.style(label, fg=_STYLES.get(kind), bold=True)
     click.echo(f"{label} {message}", err=True)
+
+
+def on_github() -> bool:
+    """Whether this is a step of GitHub Actions, whose log obeys commands.
+
+    Examples
+    --------
+    >>> isinstance(on_github(), bool)
+    True
+    """
+    return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def error(message: str, hint: str = "") -> None:

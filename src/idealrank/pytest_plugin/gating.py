@@ -8,8 +8,8 @@ from typing import Any
 
 from idealrank.api import evaluate
 from idealrank.errors import IdealrankError, OptionError
-from idealrank.reports.gated_github import harmless
 from idealrank.reports.gated_words import could_see, method, one_line, verdict
+from idealrank.reports.workflow_log import harmless
 from idealrank.verdict.gated import Gated
 from idealrank.verdict.gating import gate
 

@@ -1,6 +1,5 @@
-"""A gate for GitHub Actions: annotations beside a change, and text that the log can hold without obeying it."""
+"""A gate for GitHub Actions: annotations beside a change."""
 
-import re
 from collections.abc import Iterator
 
 from idealrank.reports.gated_words import could_see, demand, failed, number, one_line, verdict
@@ -53,26 +52,3 @@ def _command(kind: str, title: str, message: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def harmless(text: str) -> str:
-    r"""Text for a log of GitHub Actions, which obeys lines that begin with ``::`` and ``##[...]`` wherever it stands.
-
-    Examples
-    --------
-    >>> harmless("  ::error::mine\nq ##[add-mask]x\nnDCG::x")
-    '  : :error::mine\nq ## [add-mask]x\nnDCG::x'
-    """
-    # The runner also ends a line at a carriage return, and looks behind blanks at its beginning.
-    return re.sub(r"(^|[\r\n])(\s*):(?=:)", r"\1\2: ", text).replace("##[", "## [")
-
-
-def harmless_json(text: str) -> str:
-    r"""JSON that means the same and holds no workflow command.
-
-    Examples
-    --------
-    >>> harmless_json('{"query": "##[add-mask]x"}')
-    '{"query": "##\\u005badd-mask]x"}'
-    """
-    return text.replace("##[", "##\\u005b")
