@@ -1,0 +1,351 @@
+"""Baseline files: a run in TREC lines below one comment that says how it was judged, so that it can be judged again.
+
+The file holds the run and not its values: when judgments change, the baseline is re-scored like any other run.
+"""
+
+import gzip
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from idealrank import _kernel
+from idealrank.conventions import Convention
+from idealrank.data.problems import translate
+from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.types import decode_id
+from idealrank.errors import FileFormatError, InputError
+from idealrank.evaluation import Evaluation
+from idealrank.io.notes import Notes
+from idealrank.io.provenance import input_files
+from idealrank.io.sources import Source, open_sources
+from idealrank.io.trec import read_trec_run
+from idealrank.measures.discounts import make_discount
+from idealrank.measures.measure import Measure
+from idealrank.version import __version__
+
+SCHEMA = 1
+_MARK = b"# idealrank baseline "
+_LONGEST = 1 << 20  # of a first line that is looked at
+_SAME = 1e-12  # of a mean: another version may round the last bit otherwise
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineRecord:
+    """What the first line of a baseline file says.
+
+    Attributes
+    ----------
+    schema : int
+        Of this line.
+    name : str
+        Of the run.
+    version : str
+        Of the library that wrote it.
+    means : mapping of str to float or None
+        By the text of the measure, when it was made; None where no query counted.
+    convention, fingerprint : str
+        Behind these means: its text, and eight hexadecimal digits.
+    depth : int or None
+        Ranks that were kept of each list, tie groups that begin above it whole; None for all.
+    judgments : tuple of str
+        SHA-256 of the files of judgments; empty where they came from a stream.
+    run : str or None
+        SHA-256 of the file of the run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> record_of(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR@10"), ["RR@10"]).depth
+    10
+    """
+
+    schema: int
+    name: str
+    version: str
+    means: Mapping[str, float | None]
+    convention: str
+    fingerprint: str
+    depth: int | None
+    judgments: tuple[str, ...]
+    run: str | None
+
+
+def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
+    """How many ranks these measures look at, whatever the judgments are; None for all.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        As asked.
+    convention : Convention
+        That they are used under.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> depth_of(parse_measures(["nDCG@10", "P@20"]), Convention.of("standard")), depth_of(parse_measures("AP"), Convention.of("standard"))
+    (20, None)
+    >>> depth_of(parse_measures("nDCG@10"), Convention.of("standard,unjudged=skipped"))
+    """
+    taken_out = convention.alignment.unjudged == "skipped" or convention.alignment.negative in ("removed", "padding")
+    resolved = [measure.under(convention) for measure in measures]
+    depths = [0 if _knows_length(measure) else measure.hits_needed() for measure in resolved]
+    return None if taken_out or 0 in depths else max(depths)
+
+
+def _knows_length(measure: Measure) -> bool:
+    discount = getattr(measure, "discount", None)
+    return discount is not None and make_discount(discount).by_length
+
+
+def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()) -> BaselineRecord:
+    """What is to be said of a run that becomes a baseline.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the run, by everything that the gate looks at.
+    gated : sequence of str
+        Texts of the measures whose means are recorded.
+    judgments : sequence of str
+        Paths of the files of judgments.
+    """
+    convention, means = evaluation.convention, evaluation.mean()
+    hashes = [one.sha256 for one in input_files([evaluation.path] if evaluation.path else [])]
+    return BaselineRecord(
+        schema=SCHEMA,
+        name=evaluation.name,
+        version=__version__,
+        means={text: None if math.isnan(means[text]) else means[text] for text in gated},
+        convention=convention.name,
+        fingerprint=convention.fingerprint,
+        depth=depth_of(evaluation.measures, convention),
+        judgments=tuple(one.sha256 for one in input_files(judgments)),
+        run=next(iter(hashes), None),
+    )
+
+
+def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, *, compressed: bool = False) -> bytes:
+    r"""A baseline file: the same input gives the same bytes.
+
+    Parameters
+    ----------
+    run : Run
+        All of it.
+    record : BaselineRecord
+        What the first line says; its depth is where lists are cut.
+    convention : Convention
+        That orders the lists.
+    compressed : bool
+        Whether to compress it with gzip.
+
+    Raises
+    ------
+    InputError
+        An id cannot stand in a line: it holds a tab or a line feed, begins or ends with a blank, or is a query that begins with ``#``.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = Run({"q": {"x": 0.1, "y": 0.5}}, name="mine")
+    >>> record = record_of(ir.evaluate({"q": {"y": 1}}, run, "RR@1"), ["RR@1"])
+    >>> print(baseline_bytes(run, record, Convention.of("standard")).decode().splitlines()[1].split("\t"))
+    ['q', 'Q0', 'y', '1', '0.5', 'mine']
+    """
+    said = json.dumps(asdict(record), separators=(",", ":"), sort_keys=True)
+    # Without blanks the line has too few fields to be anybody's result.
+    head = _MARK + said.replace(" ", "\\u0020").encode("ascii") + b"\n"
+    text = head + b"".join(_lines(run, record, convention))
+    if not compressed:
+        return text
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as file:
+        file.write(text)
+    return packed.getvalue()
+
+
+def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator[bytes]:
+    """Lines with tabs between the fields, for ids may hold blanks."""
+    alignment = convention.alignment
+    tag = ("".join(letter if letter.isprintable() and not letter.isspace() else "_" for letter in run.name) or "run").encode(
+        "utf-8", "surrogateescape"
+    )
+    try:
+        table = run.source if isinstance(run.source, _kernel.Table) else _kernel.read_text(run.source, duplicates="keep")
+        for number in range(table.n_queries):
+            query = _field(table.query_id(number), "query", run.name)
+            documents, scores, first, _ = _kernel.rank_query(
+                table,
+                number,
+                ties=KERNEL_TIES.get(alignment.ties, "input"),  # type: ignore[arg-type]
+                float32=alignment.score == "float32",
+                duplicates=alignment.duplicates,
+            )
+            kept = len(documents) if record.depth is None else int((first <= record.depth).sum())
+            for rank, (document, score) in enumerate(zip(documents[:kept], scores[:kept].tolist(), strict=True), 1):
+                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (query, _field(document, "document", run.name), rank, repr(score).encode(), tag)
+    except _kernel.ParseError as error:
+        raise translate(error, run.paths, "run") from None
+
+
+def _field(name: bytes, kind: str, run: str) -> bytes:
+    if name != name.strip() or any(byte < 0x20 for byte in name) or (kind == "query" and name.startswith(b"#")):
+        raise InputError(
+            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that no line of a run can hold, expected one without tabs and line "
+            "feeds, without blanks around it, and no query that begins with '#'; rename it before a baseline is made of the run"
+        )
+    return name
+
+
+def read_record(path: str, notes: Notes) -> BaselineRecord | None:
+    """What the first line of a file says, if it is that of a baseline.
+
+    Parameters
+    ----------
+    path : str
+        A baseline or any other file of a run, compressed or not.
+    notes : Notes
+        Told about odd endings.
+
+    Raises
+    ------
+    FileFormatError
+        The first line begins like that of a baseline and is damaged, or of a later schema.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.run")
+    >>> _ = path.write_text("q Q0 x 1 0.5 mine")
+    >>> read_record(str(path), Notes()) is None
+    True
+    """
+    (source,) = open_sources(path, notes)
+    return _record(source)
+
+
+def _record(source: Source) -> BaselineRecord | None:
+    start = bytes(source.data[: len(_MARK)])
+    if start != _MARK:
+        return None
+    line = bytes(source.data[:_LONGEST]).partition(b"\n")[0].removeprefix(_MARK)
+    expected = "the line that `idealrank gate --update-baseline` writes"
+    try:
+        said: Any = json.loads(line)
+    except ValueError:
+        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "make the baseline anew") from None
+    schema = said.get("schema") if isinstance(said, dict) else None
+    if isinstance(schema, int) and schema > SCHEMA:
+        hint = "update idealrank, or make the baseline anew with this version"
+        raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
+    try:
+        return _checked({name: said[name] for name in (field.name for field in fields(BaselineRecord))})
+    except (KeyError, TypeError, ValueError):
+        raise FileFormatError(source.path, 1, "a first line of a baseline that lacks a part", expected, "make the baseline anew") from None
+
+
+def _checked(said: dict[str, Any]) -> BaselineRecord:
+    said["means"] = {str(text): None if mean is None else float(mean) for text, mean in said["means"].items()}
+    said["judgments"] = tuple(map(str, said["judgments"]))
+    if not (said["depth"] is None or (isinstance(said["depth"], int) and said["depth"] > 0)):
+        raise ValueError("depth")
+    return BaselineRecord(**said)
+
+
+def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineRecord]:
+    """The run of a baseline file, and what its first line says.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is no baseline.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import idealrank as ir
+    >>> run = Run({"q": {"x": 0.1, "y": 0.5}}, name="mine")
+    >>> record = record_of(ir.evaluate({"q": {"y": 1}}, run, "RR@1"), ["RR@1"])
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "best.run.gz")
+    >>> _ = path.write_bytes(baseline_bytes(run, record, Convention.of("standard"), compressed=True))
+    >>> again, said = read_baseline(str(path), "best", Notes())
+    >>> again.ranking("q").documents, said.name, dict(said.means)
+    (['y'], 'mine', {'RR@1': 1.0})
+    """
+    (source,) = open_sources(path, notes)
+    record = _record(source)
+    if record is None:
+        raise FileFormatError(path, 1, "no first line of a baseline", "'# idealrank baseline ...'", "make one with --update-baseline")
+    return read_trec_run([source], name), record
+
+
+def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure], convention: Convention) -> None:
+    """Refuse a baseline whose lists are too short for what is asked.
+
+    Raises
+    ------
+    InputError
+        A measure looks deeper than the lists reach.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR@1")
+    >>> try:
+    ...     refuse_shallow("best.run", record_of(one, ["RR@1"]), ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR").measures, one.convention)
+    ... except InputError as error:
+    ...     print(str(error).partition(";")[0])
+    best.run: found lists cut after rank 1, expected whole ones, which RR under convention standard looks at
+    """
+    if record.depth is None:
+        return
+    for measure in measures:
+        needed = depth_of([measure], convention)
+        if needed is None or needed > record.depth:
+            what = "whole ones" if needed is None else f"{needed} ranks"
+            raise InputError(
+                f"{path}: found lists cut after rank {record.depth}, expected {what}, which {measure} under convention {convention.name} "
+                f"looks at; ask for other measures, or delete the file and make it anew, with all measures and --update-baseline, from a "
+                f"run that you trust (it was {record.name})"
+            )
+
+
+def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, judgments: Sequence[str]) -> list[str]:
+    """What is different from when the baseline was made, in sentences; empty where nothing is.
+
+    Parameters
+    ----------
+    path : str
+        Of the baseline.
+    record : BaselineRecord
+        Of its first line.
+    evaluation : Evaluation
+        Of its run, now.
+    judgments : sequence of str
+        Paths of the files of judgments.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> then, now = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR@1") for grade in (0, 1))
+    >>> changes_since("best.run", record_of(then, ["RR@1"]), now, [])
+    ['best.run was judged otherwise when it was made: RR@1 is 1.0000 and was 0.0000']
+    """
+    if evaluation.convention.fingerprint != record.fingerprint:
+        return [f"{path} was made under convention {record.convention}; here it is scored under {evaluation.convention.name}"]
+    now = evaluation.mean()
+    means = [(text, now[text], math.nan if then is None else then) for text, then in record.means.items() if text in now]
+    moved = [f"{text} is {mean:.4f} and was {then:.4f}" for text, mean, then in means if _differ(mean, then)]
+    hashes = tuple(one.sha256 for one in input_files(judgments))
+    if moved:
+        return [f"{path} was judged otherwise when it was made: {', '.join(moved)}"]
+    if hashes and record.judgments and hashes != record.judgments:
+        return [f"{path} was made with other files of judgments, by which its means are the same"]
+    return []
+
+
+def _differ(one: float, other: float) -> bool:
+    return not (abs(one - other) <= _SAME * max(abs(one), abs(other)) or (math.isnan(one) and math.isnan(other)))

@@ -1,0 +1,109 @@
+"""Files of contracts: what single queries must reach."""
+
+import csv
+import math
+from collections.abc import Iterator
+
+from idealrank.errors import FileFormatError, OptionError
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.measures.parse import parse_measure
+from idealrank.verdict.gated import Contract
+
+_COLUMNS = ("query", "measure", "at_least")
+
+
+def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
+    r"""Contracts from CSV with the header ``query``, ``query,measure``, ``query,at_least`` or ``query,measure,at_least``.
+
+    An empty measure means each measure of the gate; an empty number means the value in each baseline. Empty lines, and those that begin
+    with ``#``, are left out.
+
+    Parameters
+    ----------
+    path : path
+        May be compressed; ``-`` is standard input.
+    notes : Notes
+        Told about odd endings.
+
+    Returns
+    -------
+    tuple of Contract
+        In the order of the file, each with its place.
+
+    Raises
+    ------
+    FileFormatError
+        The header or a line is not of this form, a measure is unknown, or a contract comes a second time.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "contracts.csv")
+    >>> _ = file.write_text("query,at_least\nq1,0.5\nq2,\n")
+    >>> [(one.query, one.at_least) for one in read_contracts(file, Notes())]
+    [('q1', 0.5), ('q2', None)]
+    """
+    (source,) = open_sources(path, notes)
+    rows = _rows(source)
+    number, head = next(rows, (0, []))
+    names = [name.strip().lower() for name in head]
+    if "query" not in names or len(set(names)) < len(names) or not set(names) <= set(_COLUMNS):
+        raise FileFormatError(source.path, number, f"the header {','.join(head) or 'of an empty file'}", "query[,measure][,at_least]")
+    found: dict[tuple[str, str | None, float | None], Contract] = {}
+    for number, row in rows:
+        contract = _contract(source.path, number, names, row)
+        key = (contract.query, contract.measure, contract.at_least)
+        if key in found:
+            raise FileFormatError(source.path, number, f"the contract of {found[key].place} a second time", "each once")
+        found[key] = contract
+    if not found:
+        raise FileFormatError(
+            source.path, 0, "no contract", "a line for each below the header", "leave --contracts out where there are none"
+        )
+    return tuple(found.values())
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    lines = bytes(source.data).decode("utf-8-sig", "surrogateescape").splitlines(keepends=True)
+    reader = csv.reader(("\n" if line.startswith("#") else line for line in lines), strict=True)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise FileFormatError(source.path, reader.line_num, f"a line that is no CSV ({error})", "query[,measure][,at_least]") from None
+
+
+def _contract(path: str, number: int, names: list[str], row: list[str]) -> Contract:
+    if len(row) != len(names):
+        raise FileFormatError(path, number, f"{len(row)} fields", f"{len(names)}: {','.join(names)}", "quote a measure that holds commas")
+    cells = dict(zip(names, (cell.strip() for cell in row), strict=True))
+    if not cells["query"]:
+        raise FileFormatError(path, number, "no query", "the id of one")
+    return Contract(
+        query=cells["query"],
+        measure=_measure(path, number, cells.get("measure", "")),
+        at_least=_number(path, number, cells.get("at_least", "")),
+        place=f"{path}:{number}",
+    )
+
+
+def _measure(path: str, number: int, text: str) -> str | None:
+    if not text:
+        return None
+    try:
+        measure = parse_measure(text)
+    except OptionError as error:
+        raise FileFormatError(path, number, f"a measure that is none ({error})", "one such as nDCG@10, or an empty field") from None
+    if not measure.direction or measure.aggregate == "text":
+        raise FileFormatError(path, number, f"{measure}, of which more is neither better nor worse", "a measure of quality such as nDCG@10")
+    return str(measure)
+
+
+def _number(path: str, number: int, text: str) -> float | None:
+    value = parse_number(text) if text else None
+    if text and (value is None or not math.isfinite(value)):
+        raise FileFormatError(path, number, f"at_least {text}", "a finite number, or an empty field for the value in each baseline")
+    return value

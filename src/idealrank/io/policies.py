@@ -1,0 +1,158 @@
+"""The policy of a gate in a project's pyproject.toml: the table ``[tool.idealrank.gate]``."""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from idealrank.errors import InputError, shown
+
+TABLE = "tool.idealrank.gate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyFile:
+    """What a project asks of its runs; None, or nothing, where it says nothing.
+
+    Attributes
+    ----------
+    path : str
+        The file; empty where there is none.
+    baselines : tuple of str
+        Paths, relative ones taken from the file's folder.
+    measures : tuple of str
+        Texts of measures.
+    tolerance, margin, alpha : float or None
+        Parts of the policy.
+    strict : bool or None
+        Likewise.
+    contracts : str or None
+        Path of the file of contracts.
+    convention : str or None
+        Text of the convention.
+
+    Examples
+    --------
+    >>> PolicyFile().measures
+    ()
+    """
+
+    path: str = ""
+    baselines: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    tolerance: float | None = None
+    strict: bool | None = None
+    margin: float | None = None
+    alpha: float | None = None
+    contracts: str | None = None
+    convention: str | None = None
+
+
+def find_policy(folder: Path) -> PolicyFile:
+    r"""The table of the nearest pyproject.toml that has one, from this folder upwards; an empty policy where none has.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to begin.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, a key is unknown, or a value is of another kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pyproject.toml").write_text('[tool.idealrank.gate]\nmeasures = ["nDCG@10"]\nbaseline = "best.run.gz"\n')
+    >>> found = find_policy(folder)
+    >>> found.measures, Path(found.baselines[0]) == folder / "best.run.gz"
+    (('nDCG@10',), True)
+    """
+    start = folder.resolve()
+    for place in (start, *start.parents):
+        path = place / "pyproject.toml"
+        if path.is_file() and (table := _table(path)) is not None:
+            return _policy(path, table)
+    return PolicyFile()
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    try:
+        found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: found a file that is no TOML ({error}), expected one, for it may hold [{TABLE}]") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    for name in TABLE.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise InputError(f"{path}: {TABLE}: found {shown(repr(found))}, expected a table")
+    return found
+
+
+def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
+    values: dict[str, Any] = {"path": _shown_path(path)}
+    for key, value in table.items():
+        if key not in _KEYS:
+            near = get_close_matches(key, list(_KEYS), n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise InputError(f"{values['path']}: [{TABLE}]: found the key {shown(key)}, expected one of {', '.join(_KEYS)}{hint}")
+        kind, read = _KEYS[key]
+        try:
+            made = read(value)
+        except TypeError:
+            raise InputError(f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}") from None
+        values["baselines" if key == "baseline" else key] = made
+    folder = path.parent
+    values["baselines"] = tuple(_shown_path(folder / one) for one in values.get("baselines", ()))
+    if values.get("contracts") is not None:
+        values["contracts"] = _shown_path(folder / values["contracts"])
+    return PolicyFile(**values)
+
+
+def _shown_path(path: Path) -> str:
+    """As one would type it from here, where the file is below this folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not listed:
+        raise TypeError
+    return tuple(_text(one) for one in listed)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+# Key -> what it holds, in words, and how it is read.
+_KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "baseline": ("a path, or a list of paths", _texts),
+    "measures": ("a measure, or a list of measures", _texts),
+    "tolerance": ("a number", _number),
+    "strict": ("true or false", _truth),
+    "margin": ("a number", _number),
+    "alpha": ("a number", _number),
+    "contracts": ("a path", _text),
+    "convention": ("the name of a convention", _text),
+}
