@@ -34,11 +34,30 @@ def write(pieces: Iterable[str], path: str | None) -> None:
     if path is None or path == "-":
         _write_stdout(pieces)
         return
+    write_bytes(_batches(pieces), path)
+
+
+def write_bytes(pieces: Iterable[bytes], path: str) -> None:
+    """Write a file of bytes, made under another name and renamed when it is complete.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bytes([b"a", b"b"], f"{folder}/out.gz")
+    ...     Path(folder, "out.gz").read_bytes()
+    b'ab'
+    """
     target = Path(path).resolve()  # behind a link, the file itself is replaced, not the link
     try:
         if target.exists() and not target.is_file() and not target.is_dir():
             with target.open("wb") as device:  # a pipe, or /dev/null, which nobody wants replaced
-                device.writelines(_batches(pieces))
+                device.writelines(pieces)
         else:
             _write_renamed(pieces, target)
     except OSError as error:
@@ -51,13 +70,13 @@ def _write_stdout(pieces: Iterable[str]) -> None:
     sys.stdout.buffer.flush()
 
 
-def _write_renamed(pieces: Iterable[str], target: Path) -> None:
+def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:
     if target.is_dir():
         raise InputError(f"{target}: found a directory, expected the name of a file to write")
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
         with unfinished.open("xb") as file:
-            file.writelines(_batches(pieces))
+            file.writelines(pieces)
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)

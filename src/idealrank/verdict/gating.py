@@ -120,14 +120,30 @@ def gate(
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
     case = _Case(names, chosen, queries, tables, design_by_query(queries, weights, clusters), _plan(asked, draws, seed, threads), asked)
     checks = case.checks()
-    sides = [_Values.of(name, one) for name, one in zip(names, evaluations, strict=True)]
-    looked = tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
+    looked = _looked_at(contracts, evaluations, names, chosen)
     passed = all(check.passed for check in checks) and all(kept.passed for kept in looked)
     drawn = case.design.n_units > MOST_UNITS
     return Gated(
         run=names[0], baselines=names[1:], passed=passed, checks=checks, contracts=looked, policy=asked,
         correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, seed=seed if drawn else None,
         convention=evaluations[0].convention,
+    )  # fmt: skip
+
+
+def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Policy, contracts: Iterable[Contract] = ()) -> Gated:
+    """What a gate says of a run that there is no baseline for yet: contracts with a number of their own are all that can stop it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> first_run(one, one.measures, Policy()).passed
+    True
+    """
+    looked = _looked_at(contracts, [evaluation], [evaluation.name], measures)
+    return Gated(
+        run=evaluation.name, baselines=(), passed=all(kept.passed for kept in looked), checks=(), contracts=looked, policy=policy,
+        correction="none" if policy.strict else "holm", n_resamples=None, seed=None, convention=evaluation.convention,
     )  # fmt: skip
 
 
@@ -206,7 +222,7 @@ class _Case:
             p=self._p(one),
             p_corrected=corrected,
             passed=_is_same(one) or low_enough == self.policy.strict,
-            reason=_reason(one, corrected, self.policy),
+            reason=_reason(one, corrected, self.policy, measure.direction),
             n=one.n,
             excluded_queries=int((~both).sum()),
             identical_queries=one.ties,
@@ -235,17 +251,17 @@ def _is_same(one: Found) -> bool:
     return not one.wins and not one.losses
 
 
-def _reason(one: Found, corrected: float, policy: Policy) -> str:
+def _reason(one: Found, corrected: float, policy: Policy, direction: int) -> str:
     """Why a check passes or fails, in a phrase."""
     if _is_same(one):
         return SAME
-    rejected, p = corrected <= policy.alpha, f"p {corrected:.2g}"
+    rejected, p, drop = corrected <= policy.alpha, f"p {corrected:.2g}", "drop" if direction > 0 else "rise"
     if policy.strict:
-        return f"a drop of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'}, {p}"
+        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'}, {p}"
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
     if rejected:
-        return f"a drop of {-one.difference:.4f}{beyond and f',{beyond},'} is shown, {p}"
-    return f"no drop{beyond} is shown, {p}"
+        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown, {p}"
+    return f"no {drop}{beyond} is shown, {p}"
 
 
 def _detectable(one: Found, plan: Plan, policy: Policy, tests: int) -> float:
@@ -279,6 +295,13 @@ class _Values:
             raise IncompatibleError(f"{place}contract of query {contract.query!r}: {self.name} was not evaluated by {measure}, only {have}")
         row, column = self.rows.get(contract.query), found.measures.index(measure)
         return math.nan if row is None or not found.scored[row, column] else float(found.values[row, column])
+
+
+def _looked_at(
+    contracts: Iterable[Contract], evaluations: Sequence[Evaluation], names: Sequence[str], chosen: Sequence[Measure]
+) -> tuple[Kept, ...]:
+    sides = [_Values.of(name, one) for name, one in zip(names, evaluations, strict=True)]
+    return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
 
 
 def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[Kept]:
