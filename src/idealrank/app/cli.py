@@ -19,13 +19,14 @@ from idealrank.app.groups import LazyGroup
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
-# Exit codes. 1 is kept for gates: a comparison that was asked to fail when quality falls.
-FINE, UNUSABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 2, 70, 130, 141
+# Exit codes. 1 is kept for gates, which are asked to fail when quality falls.
+FINE, CLOSED, UNUSABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
     "evaluate": "Evaluate runs against judgments, side by side.",
     "compare": "Say whether one run is better than another, and how surely.",
+    "gate": "Let a run pass only if it is not shown to be worse, for continuous integration.",
     "why": "Show which queries and documents the difference of two runs comes from.",
     "overlap": "Show how alike two runs are, without judgments.",
     "explain": "Show where the value of one query comes from, rank by rank.",
@@ -45,13 +46,14 @@ Start here:
   idealrank evaluate qrels.txt bm25.run neural.run
   idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm --per-query --format csv
   idealrank compare qrels.txt bm25.run neural.run
+  idealrank gate qrels.txt neural.run --baseline bm25.run
   idealrank why qrels.txt bm25.run neural.run
   idealrank explain qrels.txt bm25.run --query q1
   idealrank conventions lightgbm
   idealrank advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
-Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank, 130 interrupted.
+Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 70 a fault of idealrank, 130 interrupted.
 """
 
 

@@ -13,6 +13,7 @@ from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.io.columns import parse_columns
+from idealrank.io.notes import Notes
 from idealrank.io.reading import read_qrels, read_run
 
 
@@ -69,6 +70,16 @@ class Inputs:
         """One run; a file of bare scores takes its queries and documents from the judgments' lines."""
         labels = None if qrels == "-" else qrels
         return read_run(path, name=name, format=self.file_format, columns=self.columns, labels=labels, group=self.group, tell=_note)
+
+
+def notes() -> Notes:
+    """What readers of files have to say goes to stderr.
+
+    Examples
+    --------
+    >>> notes().inform("read as CSV")  # prints to stderr
+    """
+    return Notes(_note)
 
 
 def _note(message: str) -> None:

@@ -8,7 +8,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from idealrank import _kernel
@@ -72,6 +72,11 @@ class BaselineRecord:
     judgments: tuple[str, ...]
     run: str | None
 
+    def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
+        """The same with lists that reach at least as deep as those of another: what could be asked of it can be asked of this."""
+        depth = None if self.depth is None or other.depth is None else max(self.depth, other.depth)
+        return replace(self, depth=depth)
+
 
 def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
     """How many ranks these measures look at, whatever the judgments are; None for all.
@@ -128,7 +133,7 @@ def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[
     )
 
 
-def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, *, compressed: bool = False) -> bytes:
+def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention) -> bytes:
     r"""A baseline file: the same input gives the same bytes.
 
     Parameters
@@ -139,8 +144,6 @@ def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, *, 
         What the first line says; its depth is where lists are cut.
     convention : Convention
         That orders the lists.
-    compressed : bool
-        Whether to compress it with gzip.
 
     Raises
     ------
@@ -158,12 +161,20 @@ def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, *, 
     said = json.dumps(asdict(record), separators=(",", ":"), sort_keys=True)
     # Without blanks the line has too few fields to be anybody's result.
     head = _MARK + said.replace(" ", "\\u0020").encode("ascii") + b"\n"
-    text = head + b"".join(_lines(run, record, convention))
-    if not compressed:
-        return text
+    return head + b"".join(_lines(run, record, convention))
+
+
+def compressed(data: bytes) -> bytes:
+    """The same with gzip, without the time and a name: the same bytes every time.
+
+    Examples
+    --------
+    >>> compressed(b"x") == compressed(b"x"), gzip.decompress(compressed(b"x"))
+    (True, b'x')
+    """
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as file:
-        file.write(text)
+        file.write(data)
     return packed.getvalue()
 
 
@@ -270,7 +281,7 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     >>> run = Run({"q": {"x": 0.1, "y": 0.5}}, name="mine")
     >>> record = record_of(ir.evaluate({"q": {"y": 1}}, run, "RR@1"), ["RR@1"])
     >>> path = pathlib.Path(tempfile.mkdtemp(), "best.run.gz")
-    >>> _ = path.write_bytes(baseline_bytes(run, record, Convention.of("standard"), compressed=True))
+    >>> _ = path.write_bytes(compressed(baseline_bytes(run, record, Convention.of("standard"))))
     >>> again, said = read_baseline(str(path), "best", Notes())
     >>> again.ranking("q").documents, said.name, dict(said.means)
     (['y'], 'mine', {'RR@1': 1.0})
@@ -280,6 +291,17 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     if record is None:
         raise FileFormatError(path, 1, "no first line of a baseline", "'# idealrank baseline ...'", "make one with --update-baseline")
     return read_trec_run([source], name), record
+
+
+def run_in(data: bytes, name: str) -> Run:
+    r"""The run of a baseline file that is still in memory, not compressed.
+
+    Examples
+    --------
+    >>> run_in(b"# idealrank baseline {}\nq Q0 x 1 0.5 mine", "best").ranking("q").documents
+    ['x']
+    """
+    return read_trec_run([Source(name, data)], name)
 
 
 def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure], convention: Convention) -> None:

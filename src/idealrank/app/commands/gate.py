@@ -1,0 +1,114 @@
+"""`idealrank gate`: whether a run may take the place of its baselines."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from idealrank.app import options, output, reading
+from idealrank.app.by_query import QueryFiles, query_files
+from idealrank.app.cli import CLOSED
+from idealrank.app.gate.asked import DEFAULT_MEASURE, Typed, asked_here
+from idealrank.app.gate.job import Job
+from idealrank.verdict import Gated
+
+_EPILOG = """\
+Examples:
+
+\b
+  May the new run take the place of the old one?
+    idealrank gate qrels.txt neural.run --baseline bm25.run
+\b
+  Keep the best run so far in a file, and hold every other run against it and a pinned one:
+    idealrank gate qrels.txt bm25.run --baseline best.run.gz --update-baseline
+    idealrank gate qrels.txt neural.run --baseline bm25.run --baseline best.run.gz --update-baseline
+\b
+  Accept a drop of 0.01; by two measures; for another program:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,RR --format json
+
+The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out.
+
+A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, tolerance, strict, margin, alpha, contracts and
+convention, holds where the command line says nothing.
+
+Exit codes: 0 open, 1 closed, 2 bad input or usage.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Let a run pass only if it is not shown to be worse, for continuous integration.")
+@click.argument("qrels")
+@click.argument("run")
+@click.option(
+    "--baseline", "baselines", metavar="FILE", multiple=True,
+    help="What the run is held against: any run, or a file of --update-baseline; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    help="What is tested; repeat it, or put commas between. Each measure and baseline is a test of its own, and fewer tests see smaller "
+    f"drops.  [default: {DEFAULT_MEASURE}]",
+)  # fmt: skip
+@click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
+@click.option("--strict/--no-strict", default=None, help="Open only where a drop of the margin is ruled out; needs --margin.")
+@click.option("--margin", metavar="X", type=float, help="Of --strict: the drop that would not be accepted.")
+@click.option(
+    "--alpha", metavar="P", type=float,
+    help="How often chance alone may close the gate, over all tests; of --strict: how often a drop of the margin may pass.  "
+    "[default: 0.05]",
+)  # fmt: skip
+@click.option(
+    "--contracts", metavar="FILE",
+    help="Queries that must not fall, whatever the means do: CSV with the header query[,measure][,at_least].",
+)  # fmt: skip
+@click.option(
+    "--update-baseline", is_flag=True,
+    help="After a pass, put the run into the last baseline's place if it is not lower by the first measure; make the file if "
+    "there is none.",
+)  # fmt: skip
+@click.option(
+    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",
+    help="Compute as this tool does; `idealrank conventions` lists them.  [default: standard]",
+)  # fmt: skip
+@query_files
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
+    help="Words and a table for people; JSON for programs.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+@click.pass_context
+def gate(
+    context: click.Context,
+    /,
+    *,
+    qrels: str,
+    run: str,
+    update_baseline: bool,
+    files: QueryFiles,
+    layout: str,
+    output_path: str | None,
+    inputs: reading.Inputs,
+    threads: int,
+    **typed: Any,
+) -> None:
+    """Say whether RUN may take the place of its baselines, and end with code 1 where it may not.
+
+    All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
+    query of a contract falls. The report says how small a drop could have been seen.
+    """
+    asked = asked_here(Typed(**typed))
+    job = Job(
+        asked=asked, qrels=qrels, run=run, inputs=inputs, files=files, update=update_baseline, output_path=output_path, threads=threads
+    )  # fmt: skip
+    gated, notes = job.done()
+    _write(gated, notes, asked.policy_file, layout, output_path)
+    if not gated.passed:
+        context.exit(CLOSED)
+
+
+def _write(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, output_path: str | None) -> None:
+    """Every output of a gate, whatever it says."""
+    from idealrank.reports.gated import gate_json, gate_text  # noqa: PLC0415  (nothing of it is needed where the work fails)
+
+    report = gate_text if layout == "table" else gate_json
+    output.write([report(gated, notes, policy_file)], output_path)

@@ -1,0 +1,126 @@
+"""What a gate is asked: what was typed, and for the rest the policy of the project."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from idealrank.app import options
+from idealrank.conventions import Convention
+from idealrank.errors import OptionError
+from idealrank.io.policies import TABLE, PolicyFile, find_policy
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure, parse_measures
+from idealrank.verdict import Contract, Policy
+
+# Fewer tests see smaller drops.
+DEFAULT_MEASURE = "nDCG@10"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Typed:
+    """What was typed; None, or nothing, where the project's policy decides.
+
+    Examples
+    --------
+    >>> Typed(measure_texts=("AP",)).measure_texts
+    ('AP',)
+    """
+
+    measure_texts: Sequence[str] = ()
+    baselines: Sequence[str] = ()
+    tolerance: float | None = None
+    strict: bool | None = None
+    margin: float | None = None
+    alpha: float | None = None
+    contracts: str | None = None
+    convention_text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of a run.
+
+    Attributes
+    ----------
+    policy : Policy
+        The rule.
+    measures : tuple of Measure
+        Those that are tested.
+    convention : Convention
+        Behind every value.
+    baselines : tuple of str
+        Paths.
+    contracts_path : str or None
+        The file of contracts.
+    policy_file : str
+        Where the policy stands; empty where the project has none.
+
+    Examples
+    --------
+    >>> asked = settled(Typed(baselines=["best.run"], tolerance=0.01), PolicyFile(path="pyproject.toml", alpha=0.1))
+    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures], asked.policy_file
+    (0.01, 0.1, ['nDCG@10'], 'pyproject.toml [tool.idealrank.gate]')
+    """
+
+    policy: Policy
+    measures: tuple[Measure, ...]
+    convention: Convention
+    baselines: tuple[str, ...]
+    contracts_path: str | None
+    policy_file: str
+
+
+def asked_here(typed: Typed) -> Asked:
+    """What was typed, and for the rest the policy of the project around the working directory.
+
+    Raises
+    ------
+    InputError
+        The policy file is wrong.
+    OptionError
+        An option is wrong, or there is no baseline.
+    """
+    return settled(typed, find_policy(Path.cwd()))
+
+
+def settled(typed: Typed, found: PolicyFile) -> Asked:
+    """What was typed wins over the file; a typed ``--strict`` or ``--no-strict`` also over what belongs to the other rule."""
+    where = f"{found.path} [{TABLE}]" if found.path else ""
+    baselines = tuple(typed.baselines) or found.baselines
+    if not baselines:
+        raise OptionError(
+            "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made, as in "
+            "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline, which makes it of the first run"
+        )
+    texts = options.measure_parts(typed.measure_texts, DEFAULT_MEASURE)
+    texts = texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=where) or [DEFAULT_MEASURE]
+    return Asked(
+        policy=_policy(typed, found),
+        measures=parse_measures(texts),
+        convention=options.parse_convention(typed.convention_text or found.convention or "standard"),
+        baselines=baselines,
+        contracts_path=typed.contracts or found.contracts,
+        policy_file=where,
+    )
+
+
+def _policy(typed: Typed, found: PolicyFile) -> Policy:
+    strict = found.strict if typed.strict is None else typed.strict
+    of_file: dict[str, Any] = {"tolerance": found.tolerance, "margin": found.margin, "alpha": found.alpha}
+    if typed.strict is not None:
+        of_file["tolerance" if strict else "margin"] = None
+    values = {name: value if getattr(typed, name) is None else getattr(typed, name) for name, value in of_file.items()}
+    return Policy(strict=bool(strict), **{name: value for name, value in values.items() if value is not None})
+
+
+def all_measures(asked: Asked, contracts: Sequence[Contract]) -> tuple[Measure, ...]:
+    """What is to be evaluated: the measures of the gate, and those of contracts.
+
+    Examples
+    --------
+    >>> asked = settled(Typed(baselines=["best.run"]), PolicyFile())
+    >>> [str(one) for one in all_measures(asked, [Contract(query="q1", measure="RR")])]
+    ['nDCG@10', 'RR']
+    """
+    return tuple(dict.fromkeys((*asked.measures, *(parse_measure(one.measure) for one in contracts if one.measure))))

@@ -1,0 +1,157 @@
+"""The work of a gate: everything is read and evaluated, the run is held, and a baseline replaced."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from idealrank.app import options, reading
+from idealrank.app.by_query import OfQueries, QueryFiles
+from idealrank.app.gate.asked import Asked, all_measures
+from idealrank.app.gate.baselines import Baseline, Candidate, open_baseline, refuse_unfit_target
+from idealrank.app.progress import Watch
+from idealrank.data.progress import Progress
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.evaluation import Evaluation, evaluate
+from idealrank.io.baselines import refuse_shallow
+from idealrank.io.contracts import read_contracts
+from idealrank.measures.measure import Measure
+from idealrank.verdict import Contract, Gated, gate
+from idealrank.verdict.gating import first_run
+from idealrank.verdict.table import queries_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is to be done.
+
+    Attributes
+    ----------
+    asked : Asked
+        The policy, measures, convention and paths of baselines.
+    qrels, run : str
+        Paths.
+    inputs : Inputs
+        How files are read.
+    files : QueryFiles
+        Weights and clusters.
+    update : bool
+        Whether the run may take the place of the last baseline.
+    output_path : str or None
+        Which is not to be a file that is read.
+    threads : int
+        0 for one a core.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from idealrank.app.gate.asked import Typed, settled
+    >>> from idealrank.io.policies import PolicyFile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
+    ...     _ = (folder / name).write_text(text, encoding="utf-8")
+    >>> asked = settled(Typed(baselines=[str(folder / "old.run")]), PolicyFile())
+    >>> gated, notes = Job(asked=asked, qrels=str(folder / "qrels"), run=str(folder / "new.run")).done()
+    >>> gated.passed, notes
+    (True, [])
+    """
+
+    asked: Asked
+    qrels: str
+    run: str
+    inputs: reading.Inputs = field(default_factory=reading.Inputs)
+    files: QueryFiles = field(default_factory=QueryFiles)
+    update: bool = False
+    output_path: str | None = None
+    threads: int = 0
+
+    def done(self) -> tuple[Gated, list[str]]:
+        """What the gate says, and what else there is to say.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used.
+        OptionError
+            An option is impossible.
+        """
+        self._check_paths()
+        asked = self.asked
+        contracts = () if asked.contracts_path is None else read_contracts(asked.contracts_path, reading.notes())
+        names, of_queries, watch = _names(self.run, asked.baselines), self.files.read(), Watch()
+        judgments = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, asked.convention))
+        work = _Evaluate(judgments, all_measures(asked, contracts), asked, watch, self.threads)
+        opened = self._opened(names[1:], work.measures)
+        run = self._open_run(self.run, names[0])
+        evaluation = work.of(run, self.run)
+        others = [work.of(one.run, one.path) for one in opened]
+        gated = self._held(evaluation, others, contracts, of_queries)
+        judged_by = (self.qrels, *self.inputs.more_qrels)
+        notes = [note for one, other in zip(opened, others, strict=True) for note in one.changes(other, judged_by)]
+        if self.update:
+            again, path = partial(work.of, path=self.run), asked.baselines[-1]
+            candidate = Candidate(run=run, evaluation=evaluation, gated=gated, measures=asked.measures, judgments=judged_by, again=again)
+            notes.append(candidate.replace(path, next((one.record for one in opened if one.path == path), None)))
+        return gated, notes
+
+    def _check_paths(self) -> None:
+        others = [path for path in (*self.files.paths, self.asked.contracts_path) if path]
+        reading.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *others)
+        options.refuse_to_replace(self.output_path, (*self.asked.baselines, *others))
+        if "-" in self.asked.baselines:
+            raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
+        if self.update:
+            last = self.asked.baselines[-1]
+            refuse_unfit_target(last, (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *others))
+
+    def _open_run(self, path: str, name: str) -> Run:
+        return self.inputs.open_run(path, name, self.qrels)
+
+    def _opened(self, names: Sequence[str], measures: Sequence[Measure]) -> list[Baseline]:
+        """Every baseline but the one that is only to be made."""
+        check = partial(refuse_shallow, measures=measures, convention=self.asked.convention)
+        named = list(zip(self.asked.baselines, names, strict=True))
+        wanted = named[:-1] if self.update and not Path(self.asked.baselines[-1]).exists() else named
+        return [open_baseline(path, name, self._open_run, check) for path, name in wanted]
+
+    def _held(self, evaluation: Evaluation, others: Sequence[Evaluation], contracts: Sequence[Contract], of_queries: OfQueries) -> Gated:
+        of_queries.check(queries_of([evaluation, *others]))
+        asked = self.asked
+        if not others:
+            return first_run(evaluation, asked.measures, asked.policy, contracts)
+        return gate(
+            evaluation, *others, measures=asked.measures, policy=asked.policy, contracts=contracts,
+            weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
+        )  # fmt: skip
+
+
+def _names(run: str, baselines: Sequence[str]) -> list[str]:
+    """Names of the run and of the baselines; a run may be held against itself."""
+    paths = [run, *baselines]
+    if twice := [path for path in baselines if baselines.count(path) > 1]:
+        raise OptionError(f"--baseline {twice[0]}: found {baselines.count(twice[0])} times, expected each baseline once")
+    if run in baselines:
+        names = reading.run_names(baselines)
+        return [names[baselines.index(run)], *names]
+    return reading.run_names(paths)
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluate:
+    """Every run is evaluated likewise."""
+
+    judgments: Qrels
+    measures: tuple[Measure, ...]
+    asked: Asked
+    watch: Watch
+    threads: int
+
+    def of(self, run: Run, path: str) -> Evaluation:
+        def work(progress: Progress) -> Evaluation:
+            return evaluate(self.judgments, run, self.measures, self.asked.convention, threads=self.threads, progress=progress)
+
+        found = self.watch.run(run.name, work)
+        reading.doubt(found, path)
+        return found
