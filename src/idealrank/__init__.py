@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from idealrank.measures.measure import Measure, PerQuery
     from idealrank.measures.nerr import NERR8, NERR9, NERR10, NERR11
     from idealrank.measures.order import AUC, OPA, Accuracy, GradeTauAP, GradeWeightedTau
-    from idealrank.measures.pairs import Jaccard, OverlapAtK
+    from idealrank.measures.pairs import Jaccard, OverlapAtK, SameTop
     from idealrank.measures.pairs_rbo import RBO
     from idealrank.measures.pairs_tau import KendallTau, TauAP, WeightedTau
     from idealrank.measures.pairwise_loss import PairwiseLoss, pairwise_loss
@@ -248,6 +248,7 @@ __all__ = [
     "Rprec",
     "RprecAvgJG",
     "Run",
+    "SameTop",
     "SetAP",
     "SetF",
     "SetP",

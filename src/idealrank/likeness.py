@@ -23,6 +23,8 @@ from idealrank.version import __version__
 DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")
 
 _SOME = 3
+_DEPTH = 10  # of a comparison by measures without a cutoff
+_DEEPEST = 100  # of RBO with p = 0.9: the ranks below have 0.003 % of its weight
 
 
 class PairMeans(Means):
@@ -135,6 +137,30 @@ class Overlap:
         )
 
 
+def measures_beside(measures: Iterable[Measure]) -> tuple[Measure, ...]:
+    """What says how much two rankings differ, for measures by which they are compared.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+        Of one run. Their cutoffs are the depths looked at; 10 for those without.
+
+    Returns
+    -------
+    tuple of Measure
+        ``Same``, in order and in any, and ``overlap`` at each depth; then ``RBO(p=0.9)@100``.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> [str(measure) for measure in measures_beside(parse_measures(["nDCG@10", "AP"]))]
+    ['Same@10', 'Same(order=any)@10', 'overlap@10', 'RBO(p=0.9)@100']
+    """
+    depths = dict.fromkeys(measure.cutoff or _DEPTH for measure in measures)
+    texts = [f"{text}@{depth}" for depth in depths for text in ("Same", "Same(order=any)", "overlap")]
+    return parse_pair_measures([*texts, f"RBO(p=0.9)@{_DEEPEST}"])
+
+
 def overlap(
     run_a: Run,
     run_b: Run,
@@ -142,6 +168,7 @@ def overlap(
     *,
     ties: str = "shared",
     duplicates: str = "error",
+    depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
@@ -154,7 +181,7 @@ def overlap(
         The runs.
     measures : measure or iterable of them
         Measures of two runs, or their texts.
-    ties, duplicates, threads, progress
+    ties, duplicates, depth, threads, progress
         See `idealrank.data.pairs.join`.
     inputs : sequence
         Records of the files.
@@ -172,7 +199,7 @@ def overlap(
     0.5
     """
     asked = parse_pair_measures(measures)
-    pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, threads=threads, progress=progress)
+    pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
     _doubt(pairs, run_a.name, run_b.name)
     found = [measure.measured_pair(pairs) for measure in asked if isinstance(measure, PairMeasure)]
     everyone = np.ones(pairs.n_queries, bool)

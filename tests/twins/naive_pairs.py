@@ -81,6 +81,15 @@ def jaccard(measure: Measure, a: Groups, b: Groups) -> float:
     return len(top_a & top_b) / len(top_a | top_b)
 
 
+def same(measure: Measure, a: Groups, b: Groups) -> float:
+    k = cut(measure, a, b)
+    top_a, top_b = down_to(a, k), down_to(b, k)
+    if measure.order == "any":  # type: ignore[attr-defined]
+        return float(top_a == top_b)
+    ranks_a, ranks_b = first_ranks(a), first_ranks(b)
+    return float(top_a == top_b and all(ranks_a[d] == ranks_b[d] for d in top_a))
+
+
 def rbo(measure: Measure, a: Groups, b: Groups) -> float:
     p = 0.9 if measure.p is None else measure.p  # type: ignore[attr-defined]
     estimate = measure.estimate or "ext"  # type: ignore[attr-defined]
@@ -172,4 +181,4 @@ def weighted_by(ranks: list[tuple[int, int]]) -> float:
     return sums[0] / math.sqrt(sums[1] * sums[2]) if sums[1] and sums[2] else math.nan
 
 
-FUNCTIONS = {"RBO": rbo, "overlap": overlap, "Jaccard": jaccard, "tau": tau, "tauAP": tau_ap, "wtau": weighted_tau}
+FUNCTIONS = {"RBO": rbo, "overlap": overlap, "Jaccard": jaccard, "Same": same, "tau": tau, "tauAP": tau_ap, "wtau": weighted_tau}

@@ -14,6 +14,8 @@ from idealrank.errors import OptionError
 PairTies: TypeAlias = Literal["shared", "docid", "docid-ascending", "input", "expected"]
 PairDuplicates: TypeAlias = Literal["error", "first", "last", "best"]
 
+_FAR = np.iinfo(np.int32).max  # the rank of a document that is not looked at
+
 # The words other tools and papers use for the same policies.
 _SPELLINGS = {"average": "expected", "half": "expected", "docid-descending": "docid"}
 
@@ -89,6 +91,7 @@ def join(
     *,
     ties: str = "shared",
     duplicates: str = "error",
+    depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Pairs:
@@ -106,6 +109,8 @@ def join(
         measures give the mean over all orders, those of one list independent of the other's.
     duplicates : {"error", "first", "last", "best"}
         A document that a run lists twice for a query.
+    depth : int
+        Where ties have an order: documents below this rank of either list are left out, which takes less memory; 0 looks at all.
     threads : int
         0 uses all cores. The result is the same for any number.
     progress : Progress, optional
@@ -125,7 +130,9 @@ def join(
     ([3, 1], [1, 3])
     """
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
-    work = _Work(policy, _checked("duplicates", duplicates, get_args(PairDuplicates)), threads, progress)
+    work = _Work(policy, _checked("duplicates", duplicates, get_args(PairDuplicates)), threads, progress, depth)
+    if depth and policy in ("shared", "expected"):
+        raise OptionError(f"depth={depth} with ties={policy}: lists can only be cut where ties have an order")
     table = work.table(run_a)
     own = work.align(table, table, run_a)
     cross = work.align(table, run_b.source, run_b)
@@ -163,6 +170,7 @@ class _Work:
     duplicates: PairDuplicates
     threads: int
     progress: _kernel.Progress | None
+    depth: int
 
     def table(self, run: Run) -> _kernel.Table:
         """The run in memory."""
@@ -186,6 +194,7 @@ class _Work:
                 source,
                 ties=KERNEL_TIES.get(self.ties, "input"),  # type: ignore[arg-type]
                 duplicates=self.duplicates,
+                depth=self.depth,
                 threads=self.threads,
                 progress=self.progress,
             )
@@ -208,7 +217,7 @@ def _ranks(aligned: _kernel.Aligned) -> tuple[ShortArray, ShortArray, ShortArray
 
 def _by_row(column: ShortArray, hit_row: IntArray, row: IntArray, n_rows: int) -> IntArray:
     """A column of the first run's own hits, for the documents in these rows of its table."""
-    of_row = np.zeros(n_rows, np.int64)
+    of_row = np.full(n_rows, _FAR, np.int64)
     of_row[hit_row] = column
     return of_row[row]
 

@@ -73,7 +73,7 @@ _FAMILIES: dict[str, dict[str, str]] = {
 # Measures of two runs, which `idealrank.overlap` computes.
 _PAIR_FAMILIES: dict[str, dict[str, str]] = {
     "pairs_rbo": {"RBO": "RBO"},
-    "pairs": {"overlap": "OverlapAtK", "Jaccard": "Jaccard"},
+    "pairs": {"overlap": "OverlapAtK", "Jaccard": "Jaccard", "Same": "SameTop"},
     "pairs_tau": {"tau": "KendallTau", "tauAP": "TauAP", "wtau": "WeightedTau"},
 }
 

@@ -5,7 +5,7 @@ What tied scores mean is decided where the runs are joined (`ties=`), and each m
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Kind, Measure, PerQuery
+from idealrank.measures.rules import checked
+
+Order: TypeAlias = Literal["kept", "any"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,3 +200,55 @@ class Jaccard(PairMeasure):
         depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
         both = shared_documents(pairs, depth)
         return PerQuery(both / (top(pairs.a, pairs.ties, depth) + top(pairs.b, pairs.ties, depth) - both))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SameTop(PairMeasure):
+    """Same: 1 where the first k ranks of the two lists hold the same documents in the same order, 0 elsewhere; the mean is a share.
+
+    ``Same@k = [A_k = B_k, and each document of it has one rank in both lists]``, where A_k holds the first k documents of the first list;
+    with ``order=any`` only ``[A_k = B_k]``. Where neither list has k documents, k is the length of the longer one.
+
+    Ties: documents that share a rank are in A_k when the rank is at most k. It has no mean over tie orders.
+
+    Parameters
+    ----------
+    order : {"kept", "any"}, optional
+        Whether the order counts, default ``"kept"``.
+    cutoff : int or str, optional
+        k, default the whole lists; of relative cutoffs n is the length of the longer list.
+
+    References
+    ----------
+    Fagin, Kumar and Sivakumar (2003), Comparing top k lists, SIAM J. Discrete Math. 17(1), section 2, for A_k.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> a, b = {"p": ["a", "b"], "q": ["a", "b", "c"]}, {"p": ["a", "b"], "q": ["b", "a", "c"]}
+    >>> ir.overlap(a, b, ["Same@2", "Same(order=any)@2"]).mean()
+    {'Same@2': 0.5, 'Same(order=any)@2': 1.0}
+    """
+
+    order: Order | None = None
+
+    name: ClassVar[str] = "Same"
+    ties: ClassVar = "not offered"
+    summary: ClassVar[str] = "whether the first k documents, and their order, are the same"
+    use: ClassVar[str] = "To see on how many queries anything has changed at all. Not for how much, which overlap@k and RBO say."
+    proof: ClassVar[str] = "sets and ranks in plain Python on random lists, to the last bit"
+    samples: ClassVar = {"order": (None, "kept", "any")}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("order", self.order, Order)
+
+    def of_pair(self, pairs: Pairs) -> PerQuery:
+        """1 or 0 of every query."""
+        depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
+        limit = depth[pairs.query]
+        inside = (pairs.a.first <= limit) & (pairs.b.first <= limit)
+        if self.order != "any":
+            inside &= pairs.a.first == pairs.b.first
+        same = np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries)
+        return PerQuery(((same == top(pairs.a, pairs.ties, depth)) & (same == top(pairs.b, pairs.ties, depth))).astype(np.float64))

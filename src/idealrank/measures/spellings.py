@@ -77,6 +77,7 @@ _PAIR_SPELLED: dict[str, tuple[str, ...]] = {
     "RBO": ("rbo", "rbo_ext"),
     "overlap": ("overlap", "intersection"),
     "Jaccard": ("jaccard",),
+    "Same": ("same",),
     "tau": ("tau", "tau_b", "taub", "kendall", "kendall_tau", "kendalltau"),
     "tauAP": ("tauap", "tau_ap"),
     "wtau": ("wtau", "weightedtau", "weighted_tau"),

@@ -7,6 +7,7 @@ from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
 from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
+from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.robustness import Robustness, Variant
 from idealrank.verdict.sliced import Slice, Slices
 from idealrank.verdict.slices import slices
@@ -30,6 +31,7 @@ __all__ = [
     "Policy",
     "QueryChange",
     "QueryDrop",
+    "Rankings",
     "Robustness",
     "RunMean",
     "Slice",

@@ -22,6 +22,7 @@ from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, V
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.groups import RunMean
 from idealrank.verdict.many import DRAWS, MANY, together
+from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.verdict.sliced import FAMILY as SLICES
 from idealrank.verdict.slices import Categories, Membership, sliced
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
@@ -51,6 +52,7 @@ def compare(
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
+    rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
 ) -> Comparison:
     """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
@@ -83,6 +85,8 @@ def compare(
         Of these. None derives the seed from the values, so that the same input gives the same output.
     threads : int, optional
         None or 0 for one a core; the numbers are the same for any.
+    rankings : Overlap or iterable of them, optional
+        How alike the runs' rankings are, as `overlap` says it of two runs of these names; evaluations hold no rankings.
     tell : callable, optional
         Called with pairs done and their number, and then with those whose slices are done.
 
@@ -140,7 +144,8 @@ def compare(
     case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan)
     wanted = _pairs(names, baseline)
     found, corrected, correction = case.tested(wanted, tell, many=many)
-    pairs = tuple(case.pair(a, b, rows, row) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
+    alike = rankings_by_names(rankings, names, queries)
+    pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
     method = case.method(test, correction, baseline, len(wanted), many=many)
     comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means())
     if membership is None:
@@ -233,7 +238,7 @@ class _Case:
                     found[run] = RunMean(mean, (low, high), n)
         return found
 
-    def pair(self, a: int, b: int, found: Sequence[Found], corrected: Corrected) -> Pair:
+    def pair(self, a: int, b: int, found: Sequence[Found], corrected: Corrected, alike: Mapping[tuple[str, str], Rankings]) -> Pair:
         """Two runs with all that stands beside each difference."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
@@ -249,7 +254,8 @@ class _Case:
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
             )
-        return Pair(self.names[a], self.names[b], rows)
+        names = self.names[a], self.names[b]
+        return Pair(*names, rows, alike.get(names))
 
     def method(self, test: str, correction: str, baseline: str | None, pairs: int, *, many: bool) -> Method:
         """How it was compared."""

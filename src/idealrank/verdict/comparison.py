@@ -10,6 +10,7 @@ from idealrank.data.tabular import frame_of
 from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.verdict.groups import Groups, RunMean, groups_of
+from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.sliced import Slices
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided"]
@@ -115,6 +116,8 @@ class Pair:
         Names of the runs; b is judged against a.
     measures : mapping of str to Difference
         In the order asked.
+    rankings : Rankings or None
+        How alike the two rankings are; None where that was not asked.
 
     Examples
     --------
@@ -127,6 +130,7 @@ class Pair:
     a: str
     b: str
     measures: Mapping[str, Difference]
+    rankings: Rankings | None = None
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
         text = str(measure)
@@ -134,6 +138,11 @@ class Pair:
         if text not in self.measures:
             raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
         return self.measures[text]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has: names, measures, and rankings where they were compared."""
+        found = {"a": self.a, "b": self.b, "measures": {text: row.as_dict() for text, row in self.measures.items()}}
+        return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -300,9 +309,7 @@ class Comparison:
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {
-            "pairs": [
-                {"a": pair.a, "b": pair.b, "measures": {text: row.as_dict() for text, row in pair.measures.items()}} for pair in self.pairs
-            ],
+            "pairs": [pair.as_dict() for pair in self.pairs],
             "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
             **groups,
             "method": self.method.as_dict(),

@@ -1,0 +1,95 @@
+"""How alike the rankings of two runs are, beside the difference of their values: plain numbers of who knows the rankings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import OptionError
+from idealrank.measures.aggregates import aggregate
+from idealrank.measures.measure import Measure
+
+
+class Overlapping(Protocol):
+    """What `idealrank.overlap` gives of two runs, as far as a comparison looks at it."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of the two runs."""
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """Those that both answer."""
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Of two runs."""
+
+    @property
+    def values(self) -> FloatArray:
+        """Shape (n_queries, n_measures)."""
+
+    @property
+    def scored(self) -> BoolArray:
+        """Which values count."""
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """How alike two rankings are.
+
+    Attributes
+    ----------
+    queries : int
+        Queries of the comparison that both runs answer.
+    mean : mapping of str to float
+        Over these queries, by the text of each measure of two runs: ``Same@10`` is the share of queries whose first ten results did
+        not change.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, one, two = {"q": {"x": 1}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}
+    >>> a, b = (ir.evaluate(qrels, ir.Run(run, name=name), "RR") for name, run in (("one", one), ("two", two)))
+    >>> alike = ir.overlap(ir.Run(one, name="one"), ir.Run(two, name="two"), ["Same@2", "overlap@2"])
+    >>> ir.compare(a, b, rankings=alike).pairs[0].rankings
+    Rankings(queries=1, mean={'Same@2': 0.0, 'overlap@2': 1.0})
+    """
+
+    queries: int
+    mean: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has; None for a mean over no query."""
+        return {"queries": self.queries, **{text: mean if np.isfinite(mean) else None for text, mean in self.mean.items()}}
+
+
+def rankings_by_names(
+    found: "Overlapping | Iterable[Overlapping] | None", names: Sequence[str], queries: Sequence[str]
+) -> dict[tuple[str, str], Rankings]:
+    """What there is of each pair of runs, in both orders of their names.
+
+    Raises
+    ------
+    OptionError
+        A name is not that of a run compared.
+
+    Examples
+    --------
+    >>> rankings_by_names(None, ["a", "b"], ["q"])
+    {}
+    """
+    each = [] if found is None else list(found) if isinstance(found, Iterable) else [found]
+    compared, by_names = set(queries), {}
+    for one in each:
+        a, b = one.names
+        for name in (a, b):
+            if name not in names:
+                raise OptionError(f"rankings: found the run {name!r}, expected those compared: {', '.join(names)}; give runs their names")
+        rows = np.array([query in compared for query in one.queries], np.bool_)
+        columns = ((measure, one.values[rows, i], one.scored[rows, i]) for i, measure in enumerate(one.measures))
+        means = {str(measure): aggregate(measure, values, scored) for measure, values, scored in columns}
+        by_names[a, b] = by_names[b, a] = Rankings(int(rows.sum()), means)
+    return by_names
