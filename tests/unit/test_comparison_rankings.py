@@ -1,0 +1,85 @@
+"""How alike two rankings are, beside their difference: against sets and lists of plain Python, and whole runs against cut ones."""
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.likeness import measures_beside, overlap
+from idealrank.measures.parse import parse_measures
+
+QRELS = {f"q{i}": {"d0": 1, "d1": 2} for i in range(30)}
+
+
+def ranking(generator: np.random.Generator, n: int = 12) -> list[str]:
+    """Documents with few exchanges of neighbours, so that some tops stay as they are."""
+    documents = [f"d{i}" for i in range(n)]
+    for place in np.flatnonzero(generator.random(n - 1) < 0.12):
+        documents[place], documents[place + 1] = documents[place + 1], documents[place]
+    return documents
+
+
+def two_runs(seed: int = 1) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    generator = np.random.default_rng(seed)
+    queries = [*QRELS, "unjudged"]
+    a, b = ({query: ranking(generator) for query in queries} for _ in range(2))
+    del b["q7"]
+    return a, b
+
+
+def test_shares_are_those_of_sets_and_lists() -> None:
+    a, b = two_runs()
+    first, second = ir.Run(a, name="a"), ir.Run(b, name="b")
+    evaluations = [ir.evaluate(QRELS, run, ["nDCG@5", "AP"]) for run in (first, second)]
+
+    found = ir.compare(*evaluations, rankings=overlap(first, second, measures_beside(evaluations[0].measures))).pairs[0].rankings
+
+    common = [query for query in QRELS if query in b]
+    assert found is not None
+    assert found.queries == len(common) == 29
+    for k in (5, 10):
+        tops = [(a[query][:k], b[query][:k]) for query in common]
+        same = np.mean([one == other for one, other in tops])
+        assert 0 < same < 1
+        assert found.mean[f"Same@{k}"] == pytest.approx(same, abs=1e-15)
+        assert found.mean[f"Same(order=any)@{k}"] == pytest.approx(np.mean([set(one) == set(other) for one, other in tops]), abs=1e-15)
+        assert found.mean[f"overlap@{k}"] == pytest.approx(np.mean([len(set(one) & set(other)) / k for one, other in tops]), abs=1e-15)
+
+
+@pytest.mark.parametrize("ties", ["docid", "docid-ascending", "input"])
+def test_looking_no_deeper_than_the_measures_changes_no_value(ties: str) -> None:
+    generator = np.random.default_rng(3)
+    a, b = ({f"q{i}": {f"d{d}": float(generator.integers(4)) for d in range(9)} for i in range(40)} for _ in range(2))
+    measures = ["Same@3", "Same(order=any)@3", "overlap@3", "RBO(p=0.9)@5", "Jaccard@2"]
+
+    whole = overlap(Run(a), Run(b), measures, ties=ties)
+    cut = overlap(Run(a), Run(b), measures, ties=ties, depth=5)
+
+    assert np.array_equal(whole.values, cut.values)
+    assert cut.common.sum() < whole.common.sum()
+
+
+def test_lists_are_not_cut_through_shared_ranks() -> None:
+    with pytest.raises(OptionError, match="depth=5 with ties=shared: lists can only be cut where ties have an order"):
+        overlap(Run({"q": ["a"]}), Run({"q": ["a"]}), "overlap@5", depth=5)
+
+
+def test_the_names_must_be_those_of_the_runs() -> None:
+    a, b = two_runs()
+    evaluations = [ir.evaluate(QRELS, ir.Run(run, name=name), parse_measures("AP")) for name, run in (("a", a), ("b", b))]
+
+    with pytest.raises(OptionError, match="rankings: found the run 'A', expected those compared: a, b; give runs their names"):
+        ir.compare(*evaluations, rankings=ir.overlap(a, b, "overlap@3"))
+
+
+def test_each_pair_has_its_own_in_either_order() -> None:
+    a, b = two_runs()
+    runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b), ("c", a))]
+    evaluations = [ir.evaluate(QRELS, run, "AP") for run in runs]
+
+    found = ir.compare(*evaluations, rankings=[overlap(runs[2], runs[0], "Same@12"), overlap(runs[0], runs[1], "Same@12")])
+
+    assert found.pair("a", "c").as_dict()["rankings"] == {"queries": 30, "Same@12": 1.0}
+    assert found.pair("a", "b").as_dict()["rankings"]["Same@12"] < 1
+    assert "rankings" not in found.pair("b", "c").as_dict()
