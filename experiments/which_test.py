@@ -234,7 +234,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 def shown(value: Any) -> str:
     """A share as 0.051, a count with its commas, words as they are."""
-    return f"{value:.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def lined(table: Table) -> list[str]:
@@ -250,7 +250,7 @@ def main(asked: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; default all")
     parser.add_argument("--runs", type=at_least_1, default=4000, help="data sets for each number, where they are cheap (default 4000)")
-    parser.add_argument("--many", type=at_least_1, default=400, help="data sets of many runs (default 400)")
+    parser.add_argument("--many", type=at_least_1, default=800, help="data sets of many runs (default 800)")
     parser.add_argument("--seed", type=int, default=21, help="the same seed, the same numbers (default 21)")
     parser.add_argument("--quick", action="store_true", help="200 and 20 data sets: a look at the tables, not at the numbers")
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
