@@ -27,6 +27,7 @@ COMMANDS = {
     "evaluate": "Evaluate runs against judgments, side by side.",
     "compare": "Say whether one run is better than another, and how surely.",
     "gate": "Let a run pass only if it is not shown to be worse, for continuous integration.",
+    "robust": "Show in how many ways of computing a verdict holds, and what turns it.",
     "why": "Show which queries and documents the difference of two runs comes from.",
     "overlap": "Show how alike two runs are, without judgments.",
     "explain": "Show where the value of one query comes from, rank by rank.",

@@ -11,8 +11,8 @@ from idealrank.verdict.comparison import Difference, Method
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
 CAUTION = (
-    "a sensitivity analysis: p values are not corrected, for these are not tests of many hypotheses but one comparison made in many ways; "
-    "it is no licence to choose the way that suits"
+    "a sensitivity analysis: one comparison, made in many ways; p values are not corrected, for these are not many hypotheses; "
+    "no licence to choose the way that suits"
 )
 
 
@@ -186,33 +186,31 @@ class Robustness:
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]
         if self.leader is None:
-            ahead = sum(one.row is not None and one.row.difference * one.row.direction > 0 for one in self.changing)
-            behind = sum(one.row is not None and one.row.difference * one.row.direction < 0 for one in self.changing)
-            said = f"{self.run_b} and {self.run_a} have the same {self.measure}; of {_variants(total)} that change the numbers {self.run_b}"
-            return [f"{said} leads in {ahead} and {self.run_a} in {behind}."]
+            ahead, behind = (sum(one.row is not None and side * _gain(one.row) > 0 for one in self.changing) for side in (1, -1))
+            said = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
+            if not ahead and not behind:
+                return [f"{said}none of {_changing(total)} tells them apart."]
+            return [f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and {self.run_a} in {behind:,}."]
         alpha = round(1 - self.method.level, 12)
-        said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)} that change the numbers, "
-        return [f"{said}significantly (p <= {alpha:g}) in {self.significant}.", *self._turned()]
+        said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
+        return [f"{said}, significantly (p <= {alpha:g}) in {self.significant:,}.", *self._turned()]
 
     def _turned(self) -> list[str]:
         """Which variants turn what, or that no single one does."""
-        signs = [one.change for one in self.turning if one.sign_turns]
-        others: dict[str, list[str]] = {}
+        turned: dict[str, list[str]] = {}
         for one in self.turning:
-            if not one.sign_turns and one.row is not None:
-                others.setdefault(one.row.verdict, []).append(one.change)
-        said = [f"{listed(signs)} {'turns' if len(signs) == 1 else 'turn'} the order of the runs."] if signs else []
-        for verdict, changes in others.items():
-            said.append(f"{listed(changes)} {'makes' if len(changes) == 1 else 'make'} it {verdict}, not {self.asked.verdict}.")
+            if one.row is not None:
+                turned.setdefault(_outcome(one, one.row), []).append(one.change)
+        said = [_sentence(outcome, changes, self.asked.verdict) for outcome, changes in sorted(turned.items(), key=_order)]
         if said and not self.pairs_tried:
             return said
         what = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
-        return [*said, f"No change of a single switch turns {what}.", *self._paired()]
+        return [*said, f"No single switch that was tried turns {what}.", *self._paired()]
 
     def _paired(self) -> list[str]:
         if self.pairs:
             return [f"Two at once do: {listed([one.change for one in self.pairs], most=3)}."]
-        return [f"Neither do two at once, of {self.pairs_tried} pairs tried."] if self.pairs_tried else []
+        return [f"Neither does any of {self.pairs_tried} pairs of them."] if self.pairs_tried > 1 else []
 
     def as_dict(self) -> dict[str, Any]:
         """What JSON has: the comparison asked for, a summary, every variant, the method."""
@@ -277,14 +275,40 @@ class Robustness:
         return " ".join(self.summary())
 
 
-def _variants(count: int) -> str:
-    return f"{count:,} variant{'s' * (count != 1)}"
+_TURNED, _EQUAL = "turned", "equal"
+
+
+def _gain(row: Difference) -> float:
+    return row.difference * row.direction
+
+
+def _outcome(one: Variant, row: Difference) -> str:
+    """What is turned: the order of the runs, their difference to none, or else the verdict to which."""
+    return row.verdict if not one.sign_turns else _TURNED if row.difference else _EQUAL
+
+
+def _order(item: tuple[str, object]) -> int:
+    """Sentences about the order of the runs come first."""
+    return {_TURNED: 0, _EQUAL: 1}.get(item[0], 2)
+
+
+def _sentence(outcome: str, changes: Sequence[str], asked: str) -> str:
+    one = len(changes) == 1
+    if outcome == _TURNED:
+        return f"{listed(changes)} {'turns' if one else 'turn'} the order of the runs."
+    if outcome == _EQUAL:
+        return f"{listed(changes)} {'leaves' if one else 'leave'} no difference."
+    return f"{listed(changes)} {'makes' if one else 'make'} it {outcome}, not {asked}."
+
+
+def _changing(count: int) -> str:
+    return f"{count:,} variants that change the numbers" if count != 1 else "1 variant that changes the numbers"
 
 
 def _of(part: int, total: int) -> str:
     if part == total:
-        return f"all {_variants(total)}" if total > 1 else "the one variant"
-    return f"{part:,} of {_variants(total)}"
+        return f"all {_changing(total)}" if total > 1 else "the one variant that changes the numbers"
+    return f"{part:,} of {_changing(total)}"
 
 
 def listed(changes: Sequence[str], most: int = 6) -> str:

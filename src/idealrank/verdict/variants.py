@@ -156,7 +156,7 @@ class Asked:
         found: dict[str, str] = {}
         for group in VALUES:
             if group not in ALIGNMENT and not has_option(self.measure, group):
-                found[group] = f"{self.measure.name} has no option {group}"
+                found[group] = f"{self.measure.name} has no such option"
             elif self.arrays and group in _NOT_IN_ARRAYS:
                 found[group] = "arrays of labels and scores have no documents and miss no query"
         return found
@@ -252,7 +252,7 @@ class Asked:
             return self._of_measure(text)
         except OptionError as error:
             raise OptionError(
-                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a change such as ties=worst, a convention that "
+                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a change such as cutoff=5, a convention that "
                 f"`idealrank conventions` lists, or a measure ({error})"
             ) from None
 

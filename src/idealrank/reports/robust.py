@@ -1,0 +1,200 @@
+"""The report of `idealrank robust`: one sentence, a grid of all variants, what turns the verdict, and how it was found out."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from idealrank.reports.compared import cells, p_text
+from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
+from idealrank.reports.records import SCHEMA, csv_row
+from idealrank.reports.words import paragraph
+from idealrank.verdict import Difference, Robustness, Variant
+from idealrank.verdict.robustness import CAUTION, Status
+
+_CHANGE, _NAME = 34, 10
+_MOVERS = 6
+_MOST_TURNING = 15
+# By verdict, and then by who is ahead.
+_COUNTED: dict[Status, str] = {"no effect": "with no effect here", "repeats": "with the numbers of another", "refused": "refused"}
+_MARKS = {"better": "++", "worse": "--", "equivalent": "~"}
+
+
+def robust_table(found: Robustness) -> str:
+    """The whole report.
+
+    Parameters
+    ----------
+    found : Robustness
+        What is to be shown.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
+    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
+    >>> print(robust_table(ir.robust(qrels, a, b, "RR", variants=["cutoff", "AP"])).splitlines()[5])
+    cutoff   1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
+    """
+    parts = [_filled(" ".join(found.summary())), _asked(found), [*_grid(found), *_legend(found)]]
+    parts += [lines for lines in (_movers(found), _counts(found)) if lines]
+    parts += [_method(found), paragraph(found.convention, [found.measure])]
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _filled(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _asked(found: Robustness) -> list[str]:
+    row = found.asked
+    interval = "without an interval" if cells(row)[4] == "-" else cells(row)[4]
+    numbers = f"{row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} {interval}, p {p_text(row.p)}"
+    return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {row.verdict}.")
+
+
+def mark(one: Variant) -> str:
+    """What a variant says of b, in one or two signs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1", "cutoff=10", "gain=exp2"])
+    >>> [mark(one) for one in found.variants]
+    ['+', '=', 'x']
+    """
+    if one.row is None:
+        return "x"
+    if one.status == "no effect":
+        return "="
+    gain = one.row.difference * one.row.direction
+    sign = _MARKS.get(one.row.verdict) or ("+" if gain > 0 else "-" if gain < 0 else "0")
+    return f"{sign}'" if one.status == "repeats" else sign
+
+
+def _grid(found: Robustness) -> list[str]:
+    groups = found.groups()
+    shown = {group: members for group, members in groups.items() if any(one.status != "no effect" for one in members)}
+    lines: list[str] = []
+    width = max(map(len, shown), default=0)
+    for group, members in shown.items():
+        row = [f"{clipped(_short(one), _CHANGE)} {mark(one)}" for one in members]
+        lines += _wrapped_cells(group.ljust(width), row)
+    if silent := [group for group in groups if group not in shown]:
+        lines += _filled(f"no effect on these data: {', '.join(silent)}", "  ")
+    return lines
+
+
+def _short(one: Variant) -> str:
+    """The value alone where the group says which switch it is of."""
+    return one.change.removeprefix(f"{one.group}=")
+
+
+def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
+    lines = [head]
+    for cell in row:
+        if len(lines[-1]) + 2 + len(cell) > WIDTH:
+            lines.append(" " * len(head))
+        lines[-1] += f"  {cell}"
+    return lines
+
+
+def _legend(found: Robustness) -> list[str]:
+    seen = {mark(one).rstrip("'") for one in found.variants}
+    a, b = found.run_a, found.run_b
+    words = {
+        "++": f"{b} better", "+": f"{b} ahead, undecided", "0": "equal", "-": f"{a} ahead, undecided", "--": f"{a} better",
+        "~": "equivalent", "=": "the numbers as asked", "x": "refused",
+    }  # fmt: skip
+    said = [f"{sign} {word}" for sign, word in words.items() if sign in seen]
+    if any(one.status == "repeats" for one in found.variants):
+        said.append("' the numbers of a variant before it")
+    return ["", *wrapped("; ".join(said), indent="")]
+
+
+def _movers(found: Robustness) -> list[str]:
+    """What turns the verdict; then what moves the difference most, in units of its standard deviation."""
+    turning = [*found.turning, *found.pairs]
+    effect = found.asked.effect
+    moved = {one.change: abs(one.row.effect - effect) for one in found.changing if one.row is not None and one not in turning}
+    others = sorted((one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf), key=lambda one: -moved[one.change])
+    if not turning and not others:
+        return []
+    head = [clipped(found.run_a, _NAME), clipped(found.run_b, _NAME), "b - a", f"{100 * found.method.level:g} % interval", "p", "d_z"]
+    empty = [""] * (len(head) + 1)
+    table = [["turns it" if turning else "moves it most", *head, "verdict"]]
+    table += [[one.change, *_numbers(one.row)] for one in turning[:_MOST_TURNING] if one.row is not None]
+    if hidden := len(turning[_MOST_TURNING:]):
+        table.append([f"and {hidden} more", *empty])
+    if turning and others:
+        table += [["", *empty], ["moves it most", *empty]]
+    table += [[one.change, *_numbers(one.row)] for one in others[:_MOVERS] if one.row is not None]
+    return _narrow(table)
+
+
+def _narrow(table: Sequence[Sequence[str]]) -> list[str]:
+    """The table with as much of the changes as a page has room for."""
+    ways = [(_CHANGE, "  "), *((width, " ") for width in range(_CHANGE, _CHANGE // 2, -2))]
+    drawn = (columns([[clipped(first, width), *others] for first, *others in table], gap=gap) for width, gap in ways)
+    return next((lines for lines in drawn if max(map(len, lines)) <= WIDTH), columns(table))
+
+
+def _numbers(row: Difference) -> list[str]:
+    _, mean_a, mean_b, difference, interval, p, _, effect, _, verdict = cells(row)
+    return [mean_a, mean_b, difference, interval, p, effect, verdict]
+
+
+def _counts(found: Robustness) -> list[str]:
+    counts = [f"{len(found.changing):,} with other numbers"]
+    for status, words in _COUNTED.items():
+        if count := found.count(status):
+            counts.append(f"{count:,} {words}")
+    lines = wrapped(f"{len(found.variants):,} variants: {'; '.join(counts)}", indent="")
+    lines += [line for one in found.variants if one.status == "refused" for line in _filled(f"  {one.change}: {one.reason}", "    ")]
+    lacking: dict[str, list[str]] = {}
+    for group, reason in found.lacking.items():
+        lacking.setdefault(reason, []).append(group)
+    return lines + [line for reason, groups in lacking.items() for line in _filled(f"no variants of {', '.join(groups)}: {reason}", "  ")]
+
+
+def _method(found: Robustness) -> list[str]:
+    method = found.method
+    tests = {"permutation": "sign flips", "t": "Student's t", "wilcoxon": "Wilcoxon's signed ranks", "sign": "signs"}
+    phrases = [f"{tests[method.test]}, two-sided"]
+    phrases += [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"] if method.n_resamples is not None else []
+    phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
+    phrases += ["queries weighted"] if method.weighted else []
+    phrases += ["queries in clusters"] if method.clustered else []
+    return ["method", *wrapped("; ".join([*phrases, "d_z: difference over its standard deviation", CAUTION]))]
+
+
+def robust_json(found: Robustness) -> Iterator[str]:
+    """JSON text: the comparison asked for, a summary, every variant, the method.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> json.loads("".join(robust_json(found)))["summary"]["leader"]
+    'A'
+    """
+    record = found.as_dict()
+    record["method"]["schema"] = SCHEMA
+    yield json.dumps(record, indent=2) + "\n"
+
+
+def robust_csv(found: Robustness) -> Iterator[str]:
+    """CSV with header: the comparison asked for, then a variant a row; empty where there is no number.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> next(robust_csv(found))[:40]
+    'a,b,group,change,measure,convention,stat'
+    """
+    how = {"test": found.method.test, "seed": found.method.seed}
+    records = [record | how for record in found.records()]
+    yield csv_row(list(records[0]))
+    for record in records:
+        yield csv_row(["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()])
