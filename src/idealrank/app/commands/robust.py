@@ -1,6 +1,6 @@
 """`idealrank robust`: whether a verdict holds when the measure is computed in other ways."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 
 import click
@@ -14,6 +14,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
+from idealrank.measures.measure import Measure
 from idealrank.verdict import Robustness, Way
 from idealrank.verdict import robust as robust_runs
 from idealrank.verdict.table import queries_of
@@ -86,20 +87,14 @@ def robust(
     The comparison is made as asked, then with each switch of the convention changed (gain, discount, ideal, ties, unjudged documents,
     unanswered queries, ...), with other cutoffs and thresholds, as each known tool would, and by other measures.
     """
-    if len(runs) != 2:
-        raise OptionError(
-            f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank robust QRELS RUN_A RUN_B"
-        )
-    convention, measures = options.parse_convention(convention_text), options.parse_measure_texts([measure_text])
-    if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the one that is decided by")
+    convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
     names, of_queries, watch, judgments = reading.run_names(runs), files.read(), Watch(), _judgments(inputs, qrels, convention)
 
     def opened(path: str, name: str, progress: Progress) -> tuple[Run, Evaluation]:
         run, policy = inputs.open_run(path, name, qrels), convention.alignment.duplicates
         judged = judgments("error" if policy == "twice" else policy)
-        return run, evaluate(judged, run, measures, convention, threads=threads, progress=progress)
+        return run, evaluate(judged, run, measure, convention, threads=threads, progress=progress)
 
     opened_runs = [watch.run(name, partial(opened, path, name)) for path, name in zip(runs, names, strict=True)]
     (first, _), (second, _) = opened_runs
@@ -107,11 +102,22 @@ def robust(
         reading.doubt(evaluation, path)
     of_queries.check(queries_of([evaluation for _, evaluation in opened_runs]))
     varied = partial(
-        robust_runs, judgments, first, second, measures[0], convention, variants=[text for text in wanted if text.strip()] or None,
+        robust_runs, judgments, first, second, measure, convention, variants=[text for text in wanted if text.strip()] or None,
         pairs=pairs, way=Way(test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads),  # type: ignore[arg-type]
     )  # fmt: skip
     found = watch.count("variants", lambda tell: varied(tell=tell))
     output.write(_report(found, layout), output_path)
+
+
+def _checked(runs: Sequence[str], measure_text: str) -> Measure:
+    """The one measure, of two runs."""
+    if len(runs) != 2:
+        some = f"{len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}"
+        raise OptionError(f"found {some}; expected two: idealrank robust QRELS RUN_A RUN_B")
+    measures = options.parse_measure_texts([measure_text])
+    if len(measures) != 1:
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the one that is decided by")
+    return measures[0]
 
 
 def _judgments(inputs: reading.Inputs, path: str, convention: Convention) -> Callable[[QrelsDuplicates], Qrels]:
