@@ -259,11 +259,19 @@ def _record(source: Source) -> BaselineRecord | None:
 
 
 def _checked(said: dict[str, Any]) -> BaselineRecord:
-    said["means"] = {str(text): None if mean is None else float(mean) for text, mean in said["means"].items()}
+    for name in ("name", "version", "convention", "fingerprint"):
+        _expect(isinstance(said[name], str))
+    _expect(said["run"] is None or isinstance(said["run"], str))
+    _expect(said["depth"] is None or (type(said["depth"]) is int and said["depth"] > 0))
+    _expect(type(said["schema"]) is int and isinstance(said["means"], dict) and isinstance(said["judgments"], list))
+    said["means"] = {text: None if mean is None else float(mean) for text, mean in said["means"].items()}
     said["judgments"] = tuple(map(str, said["judgments"]))
-    if not (said["depth"] is None or (isinstance(said["depth"], int) and said["depth"] > 0)):
-        raise ValueError("depth")
     return BaselineRecord(**said)
+
+
+def _expect(right: bool) -> None:  # noqa: FBT001
+    if not right:
+        raise ValueError
 
 
 def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineRecord]:

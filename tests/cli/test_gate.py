@@ -1,0 +1,317 @@
+"""`idealrank gate`: its exit codes, what it prints, the baselines it keeps, and that its errors teach."""
+
+import json
+import math
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import DATA, Said, check_snapshot
+from tests.conftest import PYDOCS
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "open": "gate qrels.txt neural.run --baseline bm25.run",
+    "same": "gate qrels.txt bm25.run --baseline bm25.run.gz -m nDCG@10,AP",
+    "json": "gate qrels.txt neural.run --baseline bm25.run --format json",
+    "strict": "gate qrels.txt neural.run --baseline bm25.run --strict --margin 0.1",
+    "error-no-baseline": "gate qrels.txt bm25.run",
+    "error-missing": "gate qrels.txt bm25.run --baseline bm26.run",
+    "error-twice": "gate qrels.txt bm25.run --baseline neural.run --baseline neural.run",
+    "error-stdin": "gate qrels.txt bm25.run --baseline -",
+    "error-margin": "gate qrels.txt bm25.run --baseline neural.run --margin 0.1",
+    "error-strict": "gate qrels.txt bm25.run --baseline neural.run --strict",
+    "error-tolerance": "gate qrels.txt bm25.run --baseline neural.run --tolerance -1",
+    "error-measure": "gate qrels.txt bm25.run --baseline neural.run -m NumRet",
+    "error-run-as-target": "gate qrels.txt bm25.run --baseline neural.run --update-baseline",
+    "error-no-folder": "gate qrels.txt bm25.run --baseline nowhere/best.run --update-baseline",
+    "error-contracts": "gate qrels.txt bm25.run --baseline neural.run --contracts qrels.txt",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_gate_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"gate-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 1 if name == "strict" else 0)
+
+
+def worse(path: Path, share: float) -> str:
+    """A run with the first ten documents of some queries in the reverse order."""
+    generator = np.random.default_rng(3)
+    run, lines = ir.read_run(path), []
+    queries = sorted({line.split()[0] for line in path.read_text(encoding="utf-8").splitlines()})
+    for query in queries:
+        documents = run.ranking(query).documents
+        if generator.random() < share:
+            documents[:10] = documents[9::-1]
+        lines += [f"{query} Q0 {document} {rank} {1000 - rank} worse\n" for rank, document in enumerate(documents, 1)]
+    return "".join(lines)
+
+
+@pytest.fixture
+def pydocs(tmp_path: Path) -> Path:
+    """The demo's collection, and MiniLM made worse on most queries and on a few."""
+    for name in ("qrels.txt", "bm25.run", "minilm.run"):
+        shutil.copy(PYDOCS / name, tmp_path)
+    (tmp_path / "worse.run").write_text(worse(PYDOCS / "minilm.run", 0.8), encoding="utf-8")
+    (tmp_path / "little.run").write_text(worse(PYDOCS / "minilm.run", 0.05), encoding="utf-8")
+    return tmp_path
+
+
+def words(said: Said) -> str:
+    return " ".join(said.out.split())
+
+
+def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say: Say) -> None:
+    stopped = say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", cwd=pydocs)
+    equal = say("gate", "qrels.txt", "minilm.run", "--baseline", "minilm.run", cwd=pydocs)
+    nearly = say("gate", "qrels.txt", "little.run", "--baseline", "minilm.run", cwd=pydocs)
+    better = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", cwd=pydocs)
+
+    assert [one.code for one in (stopped, equal, nearly, better)] == [1, 0, 0, 0]
+    values = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "nDCG@10").mean()["nDCG@10"] for name in ("worse", "minilm")]
+    assert f"worse is worse than minilm by nDCG@10, {values[0]:.4f} against {values[1]:.4f}: a drop of" in words(stopped)
+    assert "worst queries by nDCG@10 (10 of" in words(stopped)
+    # Nobody saw a change on 60 queries: with 1 - 0.05^(1/60) of such queries changed, that has a chance of 0.05.
+    assert f"up to {100 * (1 - math.exp(math.log(0.05) / 60)):.2g} % of such queries may (level 0.95)" in words(equal)
+    assert "has the same value as" in words(equal)
+    assert "little is not shown to be worse than minilm" in words(nearly)
+    assert "A true drop below 0.0" in words(nearly)
+    assert "The gate is open: minilm is not shown to be worse than bm25" in words(better)
+
+
+def test_a_tolerance_lets_a_drop_pass_and_a_strict_gate_does_not(pydocs: Path, say: Say) -> None:
+    little = ("gate", "qrels.txt", "little.run", "--baseline", "minilm.run")
+
+    assert say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", "--tolerance", "0.5", cwd=pydocs).code == 0
+    strict = say(*little, "--strict", "--margin", "0.005", cwd=pydocs)
+    assert strict.code == 1
+    assert "it is not shown that little is within 0.005 of minilm" in words(strict)
+    assert say(*little, "--strict", "--margin", "0.2", cwd=pydocs).code == 0
+
+
+def test_the_json_is_what_the_library_says(pydocs: Path, say: Say) -> None:
+    record = json.loads(
+        say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", "-m", "nDCG@10,P@5", "--format", "json", cwd=pydocs).out
+    )
+
+    runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", ["nDCG@10", "P@5"]) for name in ("worse", "minilm")]
+    expected = json.loads(json.dumps(ir.gate(*runs).as_dict()))
+    assert {name: record[name] for name in expected} == expected
+    assert (record["notes"], record["policy_file"], record["passed"]) == ([], None, False)
+
+
+def best(folder: Path, say: Say, run: str, *options: str) -> Said:
+    return say("gate", "qrels.txt", run, "--baseline", "best.run.gz", "--update-baseline", *options, cwd=folder)
+
+
+def test_the_best_run_so_far_is_kept(pydocs: Path, say: Say) -> None:
+    target = pydocs / "best.run.gz"
+
+    made = best(pydocs, say, "bm25.run")
+    first = target.read_bytes()
+    replaced = best(pydocs, say, "minilm.run")
+    second = target.read_bytes()
+    kept = best(pydocs, say, "little.run")
+    closed = best(pydocs, say, "worse.run")
+
+    assert [one.code for one in (made, replaced, kept, closed)] == [0, 0, 0, 1]
+    assert "there is no baseline yet" in made.out
+    assert "note: best.run.gz was made of bm25" in made.out
+    assert "note: best.run.gz now holds minilm: nDCG@10 0.7082, bm25 had 0.5047" in replaced.out
+    assert "note: best.run.gz keeps minilm, the best so far: nDCG@10" in kept.out
+    assert "note: best.run.gz stays as it is, for the gate is closed" in closed.out
+    assert first != second
+    assert target.read_bytes() == second
+    assert best(pydocs, say, "minilm.run").code == 0
+    assert target.read_bytes() == second  # same input, same bytes
+    assert sorted(path.name for path in pydocs.iterdir() if path.name.startswith(".")) == []
+
+
+def test_only_the_last_baseline_is_replaced(pydocs: Path, say: Say) -> None:
+    best(pydocs, say, "bm25.run")
+    shutil.copy(pydocs / "best.run.gz", pydocs / "pinned.run.gz")
+    pinned = (pydocs / "pinned.run.gz").read_bytes()
+
+    said = say(
+        "gate", "qrels.txt", "minilm.run", "--baseline", "pinned.run.gz", "--baseline", "best.run.gz", "--update-baseline", cwd=pydocs
+    )
+    both = say(
+        "gate", "qrels.txt", "little.run", "--baseline", "pinned.run.gz", "--baseline", "best.run.gz", "--format", "json", cwd=pydocs
+    )
+
+    assert said.code == 0
+    assert (pydocs / "pinned.run.gz").read_bytes() == pinned
+    assert [check["baseline"] for check in json.loads(both.out)["checks"]] == ["pinned", "best"]
+
+
+def test_a_closed_gate_makes_no_baseline(pydocs: Path, say: Say) -> None:
+    said = say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", "--baseline", "new.run", "--update-baseline", cwd=pydocs)
+
+    assert said.code == 1
+    assert "new.run was not made, for the gate is closed" in said.out
+    assert not (pydocs / "new.run").exists()
+
+
+def test_a_baseline_is_scored_by_the_judgments_of_today(pydocs: Path, say: Say) -> None:
+    best(pydocs, say, "minilm.run")
+    lines = (pydocs / "qrels.txt").read_text(encoding="utf-8").splitlines()
+    changed = [line.rsplit(maxsplit=1)[0] + (" 0" if number % 3 == 0 else " " + line.split()[-1]) for number, line in enumerate(lines)]
+    (pydocs / "qrels.txt").write_text("\n".join(changed) + "\n", encoding="utf-8")
+
+    said = say("gate", "qrels.txt", "bm25.run", "--baseline", "best.run.gz", "--format", "json", cwd=pydocs)
+
+    record = json.loads(said.out)
+    whole = ir.evaluate(pydocs / "qrels.txt", pydocs / "minilm.run", "nDCG@10")
+    assert record["checks"][0]["mean_baseline"] == whole.mean()["nDCG@10"]
+    assert record["notes"] == [
+        f"best.run.gz was judged otherwise when it was made: nDCG@10 is {whole.mean()['nDCG@10']:.4f} and was 0.7082"
+    ]
+
+
+def test_a_baseline_is_never_made_shallower(pydocs: Path, say: Say) -> None:
+    best(pydocs, say, "bm25.run", "-m", "nDCG@10,P@20")
+    best(pydocs, say, "minilm.run", "-m", "nDCG@10")
+
+    deep = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", "-m", "P@20", cwd=pydocs)
+    deeper = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", "-m", "P@21", cwd=pydocs)
+
+    assert deep.code == 0
+    assert "same value" in deep.out
+    assert deeper.code == 2
+    assert "best.run.gz: found lists cut after rank 20, expected 21 ranks" in deeper.err
+
+
+def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say: Say) -> None:
+    (pydocs / "contracts.csv").write_text("query,measure,at_least\nq01,,\nq02,RR,0.01\nq46,nDCG@10,\nnobody,,0.5\n", encoding="utf-8")
+    command = ("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", "--contracts", "contracts.csv")
+
+    said = say(*command, cwd=pydocs)
+
+    assert said.code == 1
+    assert "The gate is closed: 2 contracts broken, first that of query q46: nDCG@10 0.2346, demanded 0.7039." in words(said)
+    assert "q46 nDCG@10 0.7039 0.2346 contracts.csv:4, its value in bm25" in words(said)
+    assert "nobody nDCG@10 0.5000 no value contracts.csv:5" in words(said)
+    assert len(json.loads(say(*command, "--format", "json", cwd=pydocs).out)["contracts"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "contracts.csv: found the header of an empty file, expected query[,measure][,at_least]"),
+        ("query\n", "contracts.csv: found no contract"),
+        ("topic,at_least\nq,1\n", "contracts.csv:1: found the header topic,at_least"),
+        ("query,at_least\nq,1,2\n", "contracts.csv:2: found 3 fields, expected 2: query,at_least"),
+        ("query,at_least\n# x\n\nq,many\n", "contracts.csv:4: found at_least many, expected a finite number"),
+        ("query,measure\nq,nDGC@10\n", "contracts.csv:2: found a measure that is none (unknown measure"),
+        ("query,measure\nq,NumRet\n", "contracts.csv:2: found NumRet, of which more is neither better nor worse"),
+        ("query\nq\nq\n", "contracts.csv:3: found the contract of contracts.csv:2 a second time, expected each once"),
+        ("query,measure\n,AP\n", "contracts.csv:2: found no query"),
+        ('query\n"q\n', "contracts.csv:2: found a line that is no CSV"),
+    ],
+)
+def test_errors_of_contracts_have_file_and_line(text: str, error: str, pydocs: Path, say: Say) -> None:
+    (pydocs / "contracts.csv").write_text(text, encoding="utf-8")
+
+    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", "--contracts", "contracts.csv", cwd=pydocs)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"error: {error}")
+
+
+def policy(folder: Path, *lines: str) -> None:
+    (folder / "pyproject.toml").write_text("\n".join(["[tool.idealrank.gate]", *lines]) + "\n", encoding="utf-8")
+
+
+def test_the_policy_of_the_project_holds_where_nothing_is_typed(pydocs: Path, say: Say) -> None:
+    (pydocs / "base").mkdir()
+    shutil.copy(pydocs / "minilm.run", pydocs / "base" / "old.run")
+    (pydocs / "deep" / "er").mkdir(parents=True)
+    policy(
+        pydocs, 'baseline = "base/old.run"', 'measures = ["RR", "nDCG@5"]', "tolerance = 0.9", "alpha = 0.01", 'convention = "trec_eval"'
+    )
+    command = ("gate", "qrels.txt", "worse.run", "--format", "json")
+
+    found = json.loads(say(*command, cwd=pydocs).out)
+    typed = json.loads(say(*command, "--tolerance", "0", "-m", "AP", "--baseline", "bm25.run", "--convention", "standard", cwd=pydocs).out)
+    below = say("gate", "../../qrels.txt", "../../worse.run", cwd=pydocs / "deep" / "er")
+
+    assert [check["measure"] for check in found["checks"]] == ["RR", "nDCG@5"]
+    assert (found["baselines"], found["policy"]["tolerance"], found["policy"]["alpha"]) == (["old"], 0.9, 0.01)
+    assert (found["convention"]["name"], found["policy_file"]) == ("trec_eval", "pyproject.toml [tool.idealrank.gate]")
+    assert (typed["baselines"], typed["policy"]["tolerance"], typed["policy"]["alpha"]) == (["bm25"], 0, 0.01)
+    assert (typed["checks"][0]["measure"], typed["convention"]["name"]) == ("AP", "standard")
+    assert below.code == 0
+    assert f"policy from {pydocs / 'pyproject.toml'} [tool.idealrank.gate]" in words(below)
+
+
+def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, say: Say) -> None:
+    command = ("gate", "qrels.txt", "little.run", "--baseline", "minilm.run", "--format", "json")
+
+    policy(pydocs, "tolerance = 0.1")
+    strict = json.loads(say(*command, "--strict", "--margin", "0.2", cwd=pydocs).out)
+    policy(pydocs, "strict = true", "margin = 0.2")
+    plain = json.loads(say(*command, "--no-strict", "--tolerance", "0.1", cwd=pydocs).out)
+    file = json.loads(say(*command, cwd=pydocs).out)
+
+    assert strict["policy"] == file["policy"] == {"tolerance": 0.0, "strict": True, "margin": 0.2, "alpha": 0.05}
+    assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05}
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        (["tolerence = 0.1"], "pyproject.toml: [tool.idealrank.gate]: found the key tolerence, expected one of baseline, measures, "),
+        (["tolerance = true"], "pyproject.toml: [tool.idealrank.gate]: tolerance: found True, expected a number"),
+        (["strict = 1"], "pyproject.toml: [tool.idealrank.gate]: strict: found 1, expected true or false"),
+        (["baseline = []"], "pyproject.toml: [tool.idealrank.gate]: baseline: found [], expected a path, or a list of paths"),
+        (["measures = ["], "{folder}/pyproject.toml: found a file that is no TOML ("),
+        (["margin = 0.1"], "margin: found one for a gate that is not strict"),
+    ],
+)
+def test_a_policy_that_is_wrong_is_refused(lines: list[str], error: str, pydocs: Path, say: Say) -> None:
+    policy(pydocs, *lines)
+
+    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", cwd=pydocs)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"error: {error.format(folder=pydocs)}")
+
+
+def test_weights_and_threads_reach_the_gate(pydocs: Path, say: Say) -> None:
+    queries = sorted({line.split()[0] for line in (pydocs / "qrels.txt").read_text(encoding="utf-8").splitlines()})
+    (pydocs / "traffic.txt").write_text("".join(f"{query} {number + 1}\n" for number, query in enumerate(queries)), encoding="utf-8")
+    command = ("gate", "qrels.txt", "little.run", "--baseline", "minilm.run", "--weights", "traffic.txt", "--format", "json")
+
+    one, three = (json.loads(say(*command, "--threads", threads, cwd=pydocs).out) for threads in ("1", "3"))
+
+    runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "nDCG@10") for name in ("little", "minilm")]
+    weighted = ir.gate(*runs, weights={query: number + 1 for number, query in enumerate(queries)})
+    assert one == three
+    assert one["checks"][0]["p"] == weighted.checks[0].p
+
+
+def test_no_file_that_is_read_becomes_the_baseline(pydocs: Path, say: Say) -> None:
+    best(pydocs, say, "bm25.run")
+    before = (pydocs / "best.run.gz").read_bytes()
+
+    itself = say("gate", "qrels.txt", "best.run.gz", "--baseline", "best.run.gz", "--update-baseline", cwd=pydocs)
+    output = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", "-o", "best.run.gz", cwd=pydocs)
+
+    assert (itself.code, output.code) == (2, 2)
+    assert "found a file that is read by this command" in itself.err
+    assert (pydocs / "best.run.gz").read_bytes() == before
+
+
+def test_the_example_files_are_as_they_were() -> None:
+    assert sorted(path.name for path in DATA.glob("best*")) == []
