@@ -65,8 +65,10 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
+    from idealrank.settings import choose
     from idealrank.verdict import (
         Attribution,
+        Choice,
         Comparison,
         Contract,
         Gated,
@@ -84,6 +86,7 @@ _HOMES = {
     "Advice": "advice",
     "AssessorQrels": "data.assessors",
     "Attribution": "verdict",
+    "Choice": "verdict",
     "Comparison": "verdict",
     "Contract": "verdict",
     "Convention": "conventions",
@@ -117,6 +120,7 @@ _HOMES = {
     "Slices": "verdict",
     "advise": "inquiry",
     "attribute": "inquiry",
+    "choose": "settings",
     "compare": "verdict",
     "dcg": "api",
     "evaluate": "api",
@@ -181,6 +185,7 @@ __all__ = [
     "Attribution",
     "BinG",
     "Bpref",
+    "Choice",
     "Comparison",
     "Compat",
     "Contract",
@@ -261,6 +266,7 @@ __all__ = [
     "__version__",
     "advise",
     "attribute",
+    "choose",
     "compare",
     "dcg",
     "evaluate",

@@ -37,6 +37,7 @@ COMMANDS = {
     "conventions": "List the conventions, or show every switch of one.",
     "measures": "List the measures, or explain some.",
     "advise": "Say which measures and cutoffs fit judgments and a run, and why.",
+    "choose": "Say which discount and cutoff tell your own runs apart most surely.",
     "theory": "Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
 }
 

@@ -2,6 +2,7 @@
 
 from idealrank.verdict.attribution import Attribution, attribute
 from idealrank.verdict.changes import DocumentChange, Move, QueryChange
+from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
@@ -18,6 +19,8 @@ from idealrank.verdict.varying import Way, robust, robust_lists
 __all__ = [
     "Attribution",
     "Check",
+    "Choice",
+    "Choosing",
     "Comparison",
     "Contract",
     "Difference",
@@ -34,8 +37,10 @@ __all__ = [
     "Rankings",
     "Robustness",
     "RunMean",
+    "Setting",
     "Slice",
     "Slices",
+    "Theory",
     "Variant",
     "Way",
     "attribute",

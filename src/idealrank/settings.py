@@ -1,0 +1,127 @@
+"""Which discount and cutoff tell runs apart most surely, for anything a user may hold: what was measured, joined with what is proven."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+
+from idealrank.api import AnyTable, to_qrels, to_run
+from idealrank.conventions import Convention
+from idealrank.errors import InputError
+from idealrank.evaluation import evaluate
+from idealrank.measures.cutoffs import Cutoff
+from idealrank.measures.discounts import DiscountLike
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike
+from idealrank.stats.randomness import RandomLike
+from idealrank.theory.feasible import feasibility
+from idealrank.verdict.choosing import CUTOFFS, DISCOUNTS, Option, Tell, grid_of, measures_of
+from idealrank.verdict.choosing import choose as choose_setting
+from idealrank.verdict.chosen import Choice, Theory
+
+
+def choose(
+    qrels: AnyTable,
+    runs: Iterable[AnyTable],
+    *,
+    measure: MeasureLike = "nDCG",
+    discounts: Iterable[DiscountLike] = DISCOUNTS,
+    cutoffs: "Iterable[int | str | Cutoff | None]" = CUTOFFS,
+    convention: "Convention | str" = "standard",
+    size: int | None = None,
+    n_splits: int = 2000,
+    n_resamples: int = 400,
+    level: float = 0.95,
+    rng: RandomLike = None,
+    threads: int = 0,
+    tell: Tell | None = None,
+) -> Choice:
+    """Which discount and cutoff tell one's own runs apart most surely, with a recommendation; never which run is better.
+
+    Parameters
+    ----------
+    qrels : path, mapping, dataframe or Qrels
+        As for `evaluate`.
+    runs : iterable of path, mapping, dataframe or Run
+        Two or more; the more, and the more unlike each other, the better.
+    measure : measure
+        nDCG or DCG, with any option but discount and cutoff.
+    discounts, cutoffs : iterables
+        What to compare, as measures take them; a cutoff of None is the whole list.
+    convention : Convention or str
+        How to align and how to measure.
+    size : int, optional
+        Queries of each of the two sets that may disagree, at most half of all; default a tenth of all, and at least 5. Larger sets swap
+        less, and tell settings apart less well.
+    n_splits : int
+        Random splits of the queries into two such sets, the same for every setting; all of them where there are no more.
+    n_resamples : int
+        Bootstrap samples of the queries, from which the margins come.
+    level : float
+        Of the margins, for all differences of rates at once; pairs of runs are significant at ``1 - level``.
+    rng : Generator, seed or None
+        None derives the seed from the values, so that the same input gives the same output.
+    threads : int
+        0 uses all cores; the numbers are the same for any.
+    tell : callable, optional
+        Called with settings done and their number.
+
+    Returns
+    -------
+    Choice
+        For every discount with every cutoff: swap rate (of sets of `size` queries, not of all), share of pairs of runs
+        that differ significantly, queries needed, generalisability, unjudged share, and what the theory says.
+
+    Raises
+    ------
+    OptionError
+        Fewer than two runs, or an option that is impossible.
+    InputError
+        A table cannot be read, or fewer than four queries are scored in all runs.
+
+    Notes
+    -----
+    The rule: only settings are considered at whose cutoff a tenth of the documents shown, or less, was never judged in any run. Of these
+    the one with the lowest swap rate is the best. All that cannot be told apart from it, by simultaneous bootstrap margins over
+    queries, are as good, and of them the one nearest to nDCG@10 is recommended: by its discount first, then by the ratio of cutoffs.
+
+    Significance is by the sign-flip permutation test with Holm's correction over the pairs, and for more than ten runs by the randomised
+    HSD, as in `compare`. What separates runs well need not be what users want: Sakai, and Webber and others, warn of taking
+    discriminative power for validity. The theory is about many documents under one query, while rates are of sampled queries.
+
+    References
+    ----------
+    Voorhees and Buckley (2002), The effect of topic set size on retrieval experiment error. SIGIR. Sakai (2006), Evaluating evaluation
+    metrics based on the bootstrap. SIGIR. Urbano, Marrero and Martin (2013), On the measurement of test collection reliability. SIGIR.
+    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures. COLT.
+
+    Examples
+    --------
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "z", "x"], ["y", "x", "z"], ["x", "y", "z"])]
+    >>> found = choose(qrels, runs, cutoffs=[1, 10])
+    >>> found["nDCG@1"].swap_rate.__round__(3), found["nDCG@10"].swap_rate, found.recommended.measure
+    (0.167, 0.0, 'nDCG@10')
+    """
+    if isinstance(runs, (str, PathLike, Mapping)):
+        raise InputError(f'runs: found one {type(runs).__name__}, expected several runs, as in ["bm25.run", "neural.run"]')
+    judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
+    read = (to_run(run) for run in runs)
+    evaluations = [evaluate(judgments, run, measures_of(grid), convention, threads=threads) for run in read]
+    return choose_setting(
+        evaluations, grid, theory=theory_of(grid), size=size, n_splits=n_splits, n_resamples=n_resamples, level=level, rng=rng,
+        threads=threads, tell=tell,
+    )  # fmt: skip
+
+
+def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
+    """What is known of each setting as lists grow.
+
+    Examples
+    --------
+    >>> [found.theorem for found in theory_of(grid_of(discounts=["log2"], cutoffs=[10, None])).values()]
+    ['Theorem 10', 'Theorems 4 and 6']
+    """
+    found = {}
+    for option in grid:
+        said = feasibility(option.discount if (own := option.measure.discount) is None else own, option.cutoff)  # type: ignore[attr-defined]
+        found[option.measure] = Theory(said.verdict, said.theorem)
+    return found

@@ -1,0 +1,121 @@
+"""`idealrank choose`: what it prints, that its formats agree with the library, its figure, and that its errors teach."""
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import Said, check_snapshot
+from tests.unit.test_choose import GOOD, collection
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "table": "choose qrels.txt bm25.run neural.run --size 2 --seed 1",
+    "error-one-run": "choose qrels.txt bm25.run",
+    "error-measure": "choose qrels.txt bm25.run neural.run -m AP",
+    "error-discount": "choose qrels.txt bm25.run neural.run --discounts lg2",
+    "error-cutoff": "choose qrels.txt bm25.run neural.run --cutoffs ten",
+    "error-nothing": "choose qrels.txt bm25.run neural.run --cutoffs ''",
+    "error-size": "choose qrels.txt bm25.run neural.run --size 3",
+    "error-figure": "choose qrels.txt bm25.run neural.run --figure figure.pdf",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_choose_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"choose-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Judgments and runs that tell what is relevant from rank 4 on alone, so that a deep cutoff shows more."""
+    qrels, runs = collection(GOOD, at=(3, 12), n_queries=60, seed=1)
+    lines = [f"{query} 0 {document} {grade}\n" for query, grades in qrels.items() for document, grade in grades.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")
+    for run in runs:
+        lines = [
+            f"{query} Q0 {document} {rank} {99 - rank} t\n"
+            for query in qrels
+            for rank, document in enumerate(run.ranking(query).documents, start=1)
+        ]
+        (tmp_path / f"{run.name}.run").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+RUNS = ("qrels.txt", "a.run", "b.run", "c.run", "d.run", "--cutoffs", "3,12", "--discounts", "log2,linear")
+
+
+def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> None:
+    expected = ir.choose(many / "qrels.txt", [many / f"{name}.run" for name in "abcd"], discounts=["log2", "linear"], cutoffs=[3, 12])
+
+    record = json.loads(say("choose", *RUNS, "--format", "json", cwd=many).out)
+    rows = list(csv.DictReader(io.StringIO(say("choose", *RUNS, "--format", "csv", cwd=many).out)))
+    text = say("choose", *RUNS, cwd=many).out
+
+    assert record["settings"] == expected.as_dict()["settings"]
+    assert {name: record[name] for name in ("recommended", "best", "usual", "recommendation")} == {
+        name: expected.as_dict()[name] for name in ("recommended", "best", "usual", "recommendation")
+    }
+    assert [float(row["swap_rate"]) for row in rows] == [setting.swap_rate for setting in expected.settings]
+    assert [row["measure"] for row in rows if row["recommended"] == "True"] == [expected.recommended.measure]
+    assert all(f"{setting.swap_rate:.3f}" in text for setting in expected.settings)
+    assert " ".join(text.split()).startswith(" ".join(expected.recommendation.split()))
+
+
+def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
+    options = ("--format", "json", "--cutoffs", "2,0.5n,all", "--discounts", "log2,[1,0.5]", "--size", "1")
+
+    record = json.loads(say("choose", "qrels.txt", "bm25.run", "neural.run", *options).out)
+
+    assert [(one["discount"], one["cutoff"]) for one in record["settings"]] == [
+        (discount, cutoff) for discount in ("log2", "[1,0.5]") for cutoff in (2, "0.5n", None)
+    ]
+    assert record["settings"][3]["measure"] == "nDCG(discount=[1,0.5])@2"
+    assert (record["queries"], record["runs"], record["method"]["size"], record["method"]["exact"]) == (4, ["bm25", "neural"], 1, True)
+    for one in record["settings"]:
+        assert {
+            "swap_rate", "swap_error", "tied", "pairs", "significant", "share", "uncorrected", "queries_needed", "generalisability",
+            "unjudged", "behind", "margin", "considered", "as_good", "theory",
+        } <= set(one)  # fmt: skip
+        assert 0 <= one["swap_rate"] <= 1
+
+
+def test_nothing_says_which_run_is_better(say: Say, many: Path) -> None:
+    forward, backward = (
+        say("choose", "qrels.txt", *(f"{name}.run" for name in order), *RUNS[5:], "--seed", "3", cwd=many).out for order in ("abcd", "dcba")
+    )
+
+    assert forward == backward
+
+
+def test_a_figure_in_every_format(say: Say, many: Path) -> None:
+    pytest.importorskip("vl_convert", reason="drawings need the extra plots")
+    for ending, begins in {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>", "json": b"{"}.items():
+        said = say("choose", *RUNS, "--figure", f"choice.{ending}", cwd=many)
+        assert (said.code, said.err) == (0, "")
+        assert (many / f"choice.{ending}").read_bytes().startswith(begins)
+    page = (many / "choice.html").read_text(encoding="utf-8")
+    assert "connect-src" in page or "default-src 'none'" in page
+    spec = json.loads((many / "choice.json").read_text(encoding="utf-8"))
+    assert len(spec["data"]["values"]) == 4
+    assert len(spec["vconcat"][1]["hconcat"]) == 3
+
+
+def test_a_figure_never_replaces_what_is_read(say: Say, many: Path) -> None:
+    (many / "a.run").rename(many / "a.json")
+
+    said = say("choose", "qrels.txt", "a.json", "b.run", "--figure", "a.json", "--input-format", "trec", cwd=many)
+
+    assert said.code == 2
+    assert "found a file that is read by this command" in said.err
