@@ -9,7 +9,9 @@ from scipy import stats
 
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import (
+    Design,
     discriminative_power,
+    paired_t,
     queries_for_reliability,
     reliability,
     swap_rates,
@@ -270,3 +272,93 @@ def test_equal_runs_are_not_told_apart() -> None:
     column = np.random.default_rng(6).random((40, 1))
     for test in ("t", "hsd"):
         assert discriminative_power(np.repeat(column, 3, axis=1), test=test).significant == 0
+
+
+# --- designs ----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_swap_rates_honour_weights_and_clusters() -> None:
+    """Repeated queries that are one cluster, or that are one query of their weight, are the table they were made of."""
+    table = np.random.default_rng(6).random((20, 5))
+    plain = swap_rates(table, trials=100, rng=3)
+    repeats = np.repeat(np.arange(20), 3)
+    clustered = swap_rates(table[repeats], trials=100, rng=3, design=Design.of(60, clusters=repeats))
+    assert (clustered.size, clustered.rate, clustered.comparisons.tolist()) == (10, plain.rate, plain.comparisons.tolist())
+    uneven = np.repeat(np.arange(20), np.arange(20) % 4 + 1)
+    together = swap_rates(table[uneven], trials=100, rng=3, design=Design.of(uneven.size, clusters=uneven))
+    weighted = swap_rates(table, trials=100, rng=3, design=Design.of(20, weights=np.arange(20) % 4 + 1.0))
+    assert weighted.rate == together.rate != plain.rate
+    with pytest.raises(OptionError, match="at most half of the 20 clusters"):
+        swap_rates(table[repeats], size=11, design=Design.of(60, clusters=repeats))
+
+
+def test_both_sets_of_a_swap_keep_the_shares_of_strata() -> None:
+    """One run is better in 12 of 20 queries, worse in the others, always by as much: halves of each stratum never disagree."""
+    strata = np.repeat(["a", "b"], [12, 8])
+    table = np.stack([np.zeros(20), np.where(strata == "a", 1.0, -1.0)], axis=1)
+    kept = swap_rates(table, trials=200, rng=1, design=Design.of(20, strata=strata))
+    assert (kept.rate, kept.comparisons.nonzero()[0].tolist()) == (0, [20])  # always 6 up and 4 down
+    assert swap_rates(table, trials=200, rng=1).rate > 0.1
+    tenths = swap_rates(table, size=5, trials=200, rng=1, design=Design.of(20, strata=strata))
+    assert tenths.comparisons.nonzero()[0].tolist() == [20]  # 3 up and 2 down
+
+
+def test_discriminative_power_honours_a_design_or_says_what_does() -> None:
+    table = np.random.default_rng(6).normal(0, 0.1, (60, 5)) + np.linspace(0, 0.1, 5)
+    design = Design.of(60, clusters=np.arange(60) // 3, weights=np.arange(60) % 2 + 1.0)
+    for test in ("t", "bootstrap"):
+        found = discriminative_power(table, test=test, design=design, rng=1)
+        p = [paired_t(table[:, a], table[:, b], design=design).p for a, b in itertools.combinations(range(5), 2)]
+        assert abs(found.significant - sum(value <= 0.05 for value in p)) <= (test == "bootstrap")
+    for call in (lambda: discriminative_power(table, design=design), lambda: tukey_hsd(table, design=design)):
+        with pytest.raises(OptionError, match=r"cannot honour the weights and clusters of the design; use .*, which can"):
+            call()
+    assert tukey_hsd(table, design=Design.of(60)).p.tolist() == tukey_hsd(table).p.tolist()
+
+
+# --- Sakai's bootstrap ------------------------------------------------------------------------------------------------------------------
+
+
+def sakai(change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float) -> tuple[float, float]:
+    """The algorithms of the paper, one draw at a time: the achieved significance level, and the difference needed."""
+    n = change.size
+    observed = abs(change.mean() / (change.std(ddof=1) / n**0.5))
+    shifted = change - change.mean()
+    samples = [rng.choice(shifted, n) for _ in range(draws)]
+    statistics = np.array([abs(sample.mean() / (sample.std(ddof=1) / n**0.5)) for sample in samples])
+    place = np.argsort(-statistics, kind="stable")[math.ceil(alpha * draws) - 1]
+    return float((statistics >= observed).mean()), float(abs(samples[place].mean()))
+
+
+def test_discriminative_power_by_bootstrap_is_that_of_the_paper() -> None:
+    """Levels of all pairs decide as the plain algorithm does but for those within 4 Monte Carlo errors of 0.05; likewise the difference."""
+    table = np.random.default_rng(8).beta(2, 2, (50, 6)) + np.linspace(0, 0.12, 6)
+    found = discriminative_power(table, test="bootstrap", n_resamples=4000, rng=1)
+    plain = [sakai(table[:, b] - table[:, a], np.random.default_rng(2), 4000, 0.05) for a, b in itertools.combinations(range(6), 2)]
+    levels = np.array([level for level, _ in plain])
+    unsure = np.abs(levels - 0.05) < 4 * (0.05 / 4000) ** 0.5
+    sure = int((levels < 0.05)[~unsure].sum())
+    assert sure <= found.significant <= sure + int(unsure.sum())
+    assert 3 < found.significant < 12
+    assert found.difference_needed == pytest.approx(max(needed for _, needed in plain), rel=0.15)
+    alone, together = (discriminative_power(table, test="bootstrap", rng=1, threads=threads) for threads in (1, 3))
+    assert alone == together
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_a_pair_of_equally_good_runs_is_called_different_at_the_level(test: str) -> None:
+    """600 pairs of 40 queries whose differences are skewed and a third of them 0: 0.05 of them, within 4 standard errors and 0.01."""
+    rng = np.random.default_rng(11)
+    found = [discriminative_power(equally_good(rng, 25), test=test, rng=rng).share for _ in range(2)]
+    assert np.mean(found) == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 600) ** 0.5 * 1.4 + 0.01)
+
+
+def equally_good(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """Runs of one law: difficulty and own part, with values at 0 and 1."""
+    return np.clip(rng.normal(0.45, 0.3, (40, 1)) + rng.normal(0, 0.2, (40, runs)), 0, 1)
+
+
+def test_tukeys_hsd_calls_any_of_many_equal_runs_different_at_the_level() -> None:
+    rng = np.random.default_rng(12)
+    alarms = np.mean([discriminative_power(equally_good(rng, 8)).significant > 0 for _ in range(300)])
+    assert alarms == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 300) ** 0.5)

@@ -2,22 +2,26 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import stats
 
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.stats.columns import chosen, open_share
+from idealrank.stats.bootstrap import Draws, Units
+from idealrank.stats.columns import chosen, design_of, open_share, refuse_design
+from idealrank.stats.design import Design
 from idealrank.stats.flips import in_order
 from idealrank.stats.hsd import tukey_hsd
+from idealrank.stats.linear import LinearMean, linear_mean
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.tables import above_zero, table_of
 
-PairTest: TypeAlias = Literal["hsd", "t"]
+PairTest: TypeAlias = Literal["hsd", "t", "bootstrap"]
 
 _SPLITS = 32  # of a block
+_TOGETHER = 256  # pairs of runs
 _ROUNDING = 1e-12  # of the largest value: differences of means below are rounding
 
 
@@ -28,7 +32,7 @@ class SwapRates:
     Parameters
     ----------
     size : int
-        Queries of each half.
+        Queries of each half; clusters where the design has them.
     trials : int
         Random splits.
     width : float
@@ -94,6 +98,7 @@ def swap_rates(
     width: float = 0.01,
     trials: int = 1000,
     rng: RandomLike = None,
+    design: Design | None = None,
     threads: int | None = None,
 ) -> SwapRates:
     """How often two disjoint random sets of queries order a pair of runs in opposite ways, by the size of the difference.
@@ -103,21 +108,24 @@ def swap_rates(
     values : float array, shape (queries, runs)
         A measure of every run on every query.
     size : int, optional
-        Queries of each of the two sets; half of all if not given. Rates are those of sets of this size, not of all queries: take
-        several sizes to see where they tend.
+        Queries (clusters, where the design has them) of each of the two sets; half of all if not given. Rates are those of sets of
+        this size, not of all queries: take several sizes to see where they tend.
     width : float
         Of a bin of differences.
     trials : int
         Random splits.
     rng : Generator, seed or None
         The only source of randomness.
+    design : Design, optional
+        Weights make weighted means, the queries of a cluster come into the same set, and both sets have the shares of all strata, to
+        within one unit of each.
     threads : int, optional
         None for one a core; the result does not depend on it.
 
     Raises
     ------
     OptionError
-        `size` is more than half of the queries.
+        `size` is more than half of the queries or clusters.
 
     References
     ----------
@@ -131,9 +139,12 @@ def swap_rates(
     True
     """
     table = table_of(values, least=(2, 2))
-    half = whole_number("size", len(table) // 2 if size is None else size)
-    if 2 * half > len(table):
-        raise OptionError(f"size={half}: expected at most half of the {len(table)} queries, since the two sets share none")
+    drawn = design_of(design, len(table))
+    halves = _Halves(drawn.unit_totals(table), drawn.unit_totals(np.ones(drawn.n)), drawn.unit_strata())
+    half = whole_number("size", drawn.n_units // 2 if size is None else size)
+    if 2 * half > drawn.n_units:
+        units = f"{drawn.n_units} {'queries' if drawn.clusters is None else 'clusters'}"
+        raise OptionError(f"size={half}: expected at most half of the {units}, since the two sets share none")
     count = whole_number("trials", trials, 2)
     bins = int(np.ptp(table, axis=1).max() / above_zero("width", width)) + 2
     blocks = -(-count // _SPLITS)
@@ -141,7 +152,7 @@ def swap_rates(
 
     def of_block(block: int) -> IntArray:
         splits = min(_SPLITS, count - block * _SPLITS)
-        return _compare_halves(table, half, splits, (width, bins), np.random.default_rng(seeds[block]))
+        return _compare_halves(halves, half, splits, (width, bins), np.random.default_rng(seeds[block]))
 
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1)
     comparisons, swaps = counted.sum(axis=1)
@@ -152,14 +163,35 @@ def swap_rates(
     return SwapRates(half, count, width, comparisons[:used], swaps[:used], errors[:used], rate, _ratio_error(swapped, seen))
 
 
-def _compare_halves(table: FloatArray, half: int, splits: int, binning: tuple[float, int], generator: np.random.Generator) -> IntArray:
+class _Halves(NamedTuple):
+    """Weighted totals of the units, (n_units, runs), their weights, (n_units,), and the stratum of each."""
+
+    totals: FloatArray
+    weights: FloatArray
+    strata: IntArray | None
+
+    def orders(self, splits: int, generator: np.random.Generator) -> IntArray:
+        """Units in a random order for each split, shape (splits, n_units); any stretch of it has the shares of the strata."""
+        keys = generator.random((splits, self.weights.size))
+        for stratum in range(0 if self.strata is None else int(self.strata.max()) + 1):
+            units = np.flatnonzero(self.strata == stratum)
+            ranks = keys[:, units].argsort(axis=1).argsort(axis=1)
+            keys[:, units] = (ranks + keys[:, units]) / units.size
+        return keys.argsort(axis=1)
+
+    def means(self, units: IntArray) -> FloatArray:
+        """Of each run over the units of each split, shape (splits, runs)."""
+        return np.asarray(self.totals[units].sum(axis=1) / self.weights[units].sum(axis=1, keepdims=True), np.float64)
+
+
+def _compare_halves(halves: _Halves, half: int, splits: int, binning: tuple[float, int], generator: np.random.Generator) -> IntArray:
     """Comparisons and swaps by split and bin, shape (2, splits, bins)."""
     width, bins = binning
-    order = generator.random((splits, len(table))).argsort(axis=1)
-    first, second = np.triu_indices(table.shape[1], 1)
-    drawn = [table[order[:, part]].mean(axis=1) for part in (slice(half), slice(half, 2 * half))]
+    order = halves.orders(splits, generator)
+    first, second = np.triu_indices(halves.totals.shape[1], 1)
+    drawn = [halves.means(order[:, part]) for part in (slice(half), slice(half, 2 * half))]
     here, there = (means[:, second] - means[:, first] for means in drawn)
-    least = _ROUNDING * np.abs(table).max()
+    least = _ROUNDING * np.abs(halves.totals).max()
     for difference in (here, there):
         difference[np.abs(difference) <= least] = 0.0
     # A difference of 0.03 belongs to the bin from 0.03 on, however it is rounded.
@@ -189,7 +221,7 @@ class DiscriminativePower:
     alpha : float
         The level.
     test : str
-        ``hsd`` or ``t``.
+        ``hsd``, ``t`` or ``bootstrap``.
     difference_needed : float
         The difference that is significant whichever pair has it: the largest of the pairs' critical differences.
 
@@ -211,13 +243,23 @@ class DiscriminativePower:
         return self.significant / self.pairs
 
     def __str__(self) -> str:
+        sure = "estimated to be" if self.test == "bootstrap" else "always"
         return (
             f"discriminative power {self.share:.3g}: {self.significant} of {self.pairs} pairs differ"
-            f" ({self.test}, alpha {self.alpha:g}); a difference of {self.difference_needed:.3g} is always significant"
+            f" ({self.test}, alpha {self.alpha:g}); a difference of {self.difference_needed:.3g} is {sure} significant"
         )
 
 
-def discriminative_power(values: Any, *, test: PairTest = "hsd", alpha: float = 0.05) -> DiscriminativePower:
+def discriminative_power(
+    values: Any,
+    *,
+    test: PairTest = "hsd",
+    alpha: float = 0.05,
+    n_resamples: int = 1000,
+    rng: RandomLike = None,
+    design: Design | None = None,
+    threads: int | None = None,
+) -> DiscriminativePower:
     """The share of pairs of runs that differ significantly: what to compare two measures on the same runs by.
 
     It counts differences, right or wrong: a measure that errs consistently has it too.
@@ -226,10 +268,32 @@ def discriminative_power(values: Any, *, test: PairTest = "hsd", alpha: float = 
     ----------
     values : float array, shape (queries, runs)
         A measure of every run on every query.
-    test : {"hsd", "t"}
-        Two-way Tukey HSD, which corrects for all pairs; or the paired t test of each pair without correction, nearer to Sakai's figures.
+    test : {"hsd", "t", "bootstrap"}
+        Two-way Tukey HSD, which corrects for all pairs: of equal runs, any pair differs with a chance of alpha. Or pair by pair without
+        correction, so that of equal runs a share of alpha of the pairs differs: the paired t test, or Sakai's paired bootstrap test,
+        which gives the figures of his papers.
     alpha : float
         In (0, 1).
+    n_resamples : int
+        Draws of the bootstrap; 1000 in the papers.
+    rng : Generator, seed or None
+        Of the bootstrap. All pairs share their draws.
+    design : Design, optional
+        Weights, strata and clusters, for ``t`` and ``bootstrap``.
+    threads : int, optional
+        None for one a core; the result does not depend on it.
+
+    Raises
+    ------
+    OptionError
+        An option is impossible, or the design is not plain and the test Tukey's HSD.
+
+    Notes
+    -----
+    The bootstrap draws the queries with replacement after every difference was shifted by their mean, and counts the draws whose
+    absolute t statistic reaches the observed one. Here p is ``(count + 1) / (n_resamples + 1)``, and a pair differs where it is at most
+    alpha; the paper has ``count / n_resamples < alpha``, which decides the same at 1000 draws and 0.05. The difference needed by a pair
+    is the absolute mean of the draw whose statistic is the ``alpha n_resamples``-th largest.
 
     References
     ----------
@@ -240,19 +304,49 @@ def discriminative_power(values: Any, *, test: PairTest = "hsd", alpha: float = 
     >>> table = np.random.default_rng(1).normal(0, 0.1, (50, 4)) + np.array([0.3, 0.31, 0.4, 0.5])
     >>> discriminative_power(table).share
     0.8333333333333334
+    >>> print(discriminative_power(table, test="bootstrap", rng=1))
+    discriminative power 0.833: 5 of 6 pairs differ (bootstrap, alpha 0.05); a difference of 0.043 is estimated to be significant
     """
-    chosen("test", test, ("hsd", "t"))
+    chosen("test", test, ("hsd", "t", "bootstrap"))
     open_share("alpha", alpha)
     table = table_of(values)
-    pairs = np.triu_indices(table.shape[1], 1)
+    first, second = np.triu_indices(table.shape[1], 1)
     if test == "hsd":
+        refuse_design("test='hsd'", design, "test='t' or test='bootstrap'")
         found = tukey_hsd(table, level=1 - alpha)
-        return DiscriminativePower(pairs[0].size, int(found.differs[pairs].sum()), alpha, test, found.least_difference)
-    covariance = np.cov(table, rowvar=False)
-    variance = covariance.diagonal()[:, None] + covariance.diagonal() - 2 * covariance
-    least = _ROUNDING * np.abs(table).max()
-    reach = stats.t.isf(alpha / 2, len(table) - 1) * np.sqrt(np.maximum(variance[pairs], 0) / len(table))
-    means = table.mean(axis=0)
-    differences = np.abs(means[pairs[1]] - means[pairs[0]])
-    significant = (differences >= reach) & (differences > least)
-    return DiscriminativePower(pairs[0].size, int(significant.sum()), alpha, test, float(reach.max()))
+        return DiscriminativePower(first.size, int(found.differs[first, second].sum()), alpha, test, found.least_difference)
+    used = design_of(design, len(table))
+    draws = Draws(used, whole_number("n_resamples", n_resamples), rng, threads) if test == "bootstrap" else None
+    significant, needed = 0, 0.0
+    for start in range(0, first.size, _TOGETHER):
+        part = slice(start, start + _TOGETHER)
+        columns = table[:, second[part]] - table[:, first[part]]
+        mean = linear_mean(columns, used)
+        differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(Units.of(columns, used, mean.mean), mean, draws, alpha)
+        significant += int((differs & (np.abs(mean.mean) > _ROUNDING * np.abs(table).max())).sum())
+        needed = max(needed, float(reach.max()))
+    return DiscriminativePower(first.size, significant, alpha, test, needed)
+
+
+def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
+    """Which columns have a mean other than 0, and the means that they need for it."""
+    reach = stats.t.isf(alpha / 2, found.df) * found.se
+    return np.abs(found.mean) >= reach, reach
+
+
+def _by_bootstrap(units: Units, found: LinearMean, draws: Draws, alpha: float) -> tuple[BoolArray, FloatArray]:
+    """The same by the studentised bootstrap of the shifted columns."""
+    columns = found.mean.size
+
+    def both(counts: FloatArray) -> FloatArray:
+        return np.abs(np.concatenate([units.studentised(counts), units.shifts(counts)], axis=1))
+
+    drawn = draws.each(both, 2 * columns)
+    statistics, shifts = drawn[:, :columns], drawn[:, columns:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = np.abs(found.mean) / found.se
+    counts = (statistics >= observed * (1 - _ROUNDING)).sum(axis=0)
+    place = math.ceil(alpha * draws.n_resamples - 1e-9) - 1
+    at = np.argsort(-statistics, axis=0, kind="stable")[place]
+    differs = np.asarray((counts + 1) / (draws.n_resamples + 1) <= alpha)
+    return differs, np.asarray(shifts[at, np.arange(columns)], np.float64)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats.columns import open_share
+from idealrank.stats.columns import open_share, refuse_design
 from idealrank.stats.compact_letters import Letters, letters
+from idealrank.stats.design import Design
 from idealrank.stats.studentized import range_quantile, range_sf
 from idealrank.stats.tables import table_of
 
@@ -76,7 +77,7 @@ class HSD:
         )
 
 
-def tukey_hsd(values: Any, *, level: float = 0.95) -> HSD:
+def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None) -> HSD:
     """Tukey's honestly significant difference of every pair of runs, over the same queries.
 
     The model is value = query + run + residual; the statistic of a pair is ``|mean_b - mean_a| / sqrt(MS / n)`` with the residual mean
@@ -92,11 +93,15 @@ def tukey_hsd(values: Any, *, level: float = 0.95) -> HSD:
         A measure of every run on every query.
     level : float
         Simultaneous level, in (0, 1).
+    design : Design, optional
+        Must be plain: the residuals of the model vary alike and independently, which weights and clusters contradict.
 
     Raises
     ------
     InputError
         Fewer than two queries or runs, or a value that is not finite.
+    OptionError
+        The design is not plain; `randomised_hsd` honours it.
 
     References
     ----------
@@ -109,6 +114,7 @@ def tukey_hsd(values: Any, *, level: float = 0.95) -> HSD:
     >>> found.p[0].round(4).tolist(), found.letters().texts
     ([1.0, 0.0737, 0.0003], ('b', 'b', 'a'))
     """
+    refuse_design("Tukey's HSD", design, "randomised_hsd")
     open_share("level", level)
     table = table_of(values)
     n, runs = table.shape
