@@ -339,7 +339,7 @@ def _by_bootstrap(units: Units, found: LinearMean, draws: Draws, alpha: float) -
     columns = found.mean.size
 
     def both(counts: FloatArray) -> FloatArray:
-        return np.abs(np.concatenate([units.studentised(counts), units.shifts(counts)], axis=1))
+        return np.asarray(np.abs(np.concatenate([units.studentised(counts), units.shifts(counts)], axis=1)), np.float64)
 
     drawn = draws.each(both, 2 * columns)
     statistics, shifts = drawn[:, :columns], drawn[:, columns:]
