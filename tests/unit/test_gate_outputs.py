@@ -15,6 +15,7 @@ from idealrank.reports.gated_markdown import MARKER, gate_markdown
 from idealrank.reports.gated_words import could_see, one_line, verdict, visible
 from idealrank.reports.workflow_log import harmless, harmless_json
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
+from tests.workflow_commands import obeyed
 
 HOSTILE = [
     "::warning::x", "##[add-mask]x", "q\n::error::x", "q\r\n##[error]x", "q\r::error::x",
@@ -171,26 +172,6 @@ def test_junit_is_read_by_another_library() -> None:
 
 
 # --- GitHub ------------------------------------------------------------------------------------------------------------------
-
-
-def obeyed(log: str) -> list[tuple[str, dict[str, str], str]]:
-    """The commands that the runner of GitHub Actions finds in a log, by both of its rules (`ActionCommand.cs`)."""
-    found = []
-    for line in re.split(r"\r\n|\r|\n", log):
-        stripped = line.lstrip()
-        new = re.match(r"::(\S+?)(?: (.*?))?::(.*)$", stripped)
-        if new:
-            pairs = [pair.split("=", 1) for pair in (new[2] or "").split(",") if "=" in pair]
-            found.append((new[1], {name: undone(value) for name, value in pairs}, undone(new[3])))
-        elif old := re.search(r"##\[(\S*)(.*?)\](.*)$", line):
-            found.append((old[1], {}, old[3]))
-    return found
-
-
-def undone(text: str) -> str:
-    for escape, letter in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
-        text = text.replace(escape, letter)
-    return text
 
 
 def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:

@@ -28,10 +28,12 @@ def listed(folder: Path, name: str, ranking: list[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def loaded() -> None:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     """All that a gate loads, before pytest runs inside pytest, which forgets what was imported there, and NumPy bears no second time."""
+    folder = tmp_path_factory.mktemp("loaded")
     ranked = {query: ["x", "y"] for query in _ROWS}
-    assert gating.ask(_ROWS, ranked, ranked | {"q1": ["y", "x"]}, {}, root=Path.cwd()).failure == ""
+    for update in (True, False):
+        assert not gating.ask(_ROWS, ranked | {"q1": ["y", "x"]}, folder / "a.run.gz", {}, root=folder, update=update).failure
 
 
 @pytest.fixture
@@ -42,6 +44,11 @@ def session(pytester: pytest.Pytester, loaded: None) -> pytest.Pytester:
     for name, ranking in {"main": ["x", "y", "z"], "same": ["x", "y", "z"], "worse": ["y", "z", "x"]}.items():
         listed(pytester.path, name, ranking)
     return pytester
+
+
+def main_runs(session: pytest.Pytester) -> bytes:
+    """Bytes of the baseline."""
+    return (session.path / "main.baseline.gz").read_bytes()
 
 
 def asked(session: pytest.Pytester, run: str, *arguments: str, options: str = "") -> pytest.RunResult:
@@ -72,7 +79,8 @@ def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pyte
     result = asked(session, "worse", options=', measures="RR"')
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*The gate is closed: worse must not take the place of main*", "*a drop of 0.4444 is shown*"])
+    result.stdout.fnmatch_lines(["The gate is closed: worse is worse than main by RR, *: a drop of 0.4444 is*", "worst queries by RR *"])
+    result.stdout.fnmatch_lines(["*= ranking gates =*", "*The gate is closed: worse must not take the place of main*"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*def test_search*")
     result.stdout.no_fnmatch_line("*gating.py*")
@@ -169,3 +177,107 @@ def test_processes_of_xdist_tell_their_gates_too(session: pytest.Pytester) -> No
 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*= ranking gates =*", "  The gate is open: same may take the place of main.*"])
+
+
+# --- policy and baselines ----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_test_does_not_say_comes_from_the_project(session: pytest.Pytester) -> None:
+    session.makepyprojecttoml("""
+        [tool.idealrank.gate]
+        baseline = "main.run"
+        measures = ["RR"]
+        tolerance = 0.6
+    """)
+    session.makepyfile("""
+        def test_as_the_project_says(ranking_gate):
+            gated = ranking_gate("qrels.txt", "worse.run")
+            assert (gated.policy.tolerance, [check.measure for check in gated.checks]) == (0.6, ["RR"])
+
+        def test_more_strictly(ranking_gate):
+            ranking_gate("qrels.txt", "worse.run", tolerance=0.1)
+
+        def test_by_the_other_rule(ranking_gate):
+            assert ranking_gate("qrels.txt", "worse.run", strict=True, margin=0.7).policy.tolerance == 0
+    """)
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*policy from pyproject.toml [[]tool.idealrank.gate[]]*", "FAILED *::test_more_strictly*"])
+
+
+def test_contracts_hold_single_queries(session: pytest.Pytester) -> None:
+    (session.path / "contracts.csv").write_text("query,measure,at_least\nq1,P@1,1\n", encoding="utf-8")
+
+    result = asked(session, "worse", options=', measures="R@3", contracts="contracts.csv"')
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["The gate is closed: 1 contract broken, first that of query q1: P@1 0.0000, demanded 1.0000*"])
+
+
+BASELINE = """
+def test_it(ranking_gate):
+    ranking_gate("qrels.txt", "{run}.run", baseline={baseline!r}, measures="RR")
+"""
+
+
+def test_a_baseline_is_made_and_replaced_on_request_alone(session: pytest.Pytester) -> None:
+    def outcome(run: str, *arguments: str) -> pytest.RunResult:
+        session.makepyfile(BASELINE.format(run=run, baseline=["main.run", "main.baseline.gz"]))
+        return session.runpytest_inprocess("-p", PLUGIN, *QUIET, *arguments)
+
+    missing = outcome("same")
+    made = outcome("same", "--update-ranking-baseline")
+    first = main_runs(session)
+    held = outcome("worse")
+    replaced = outcome("worse", "--update-ranking-baseline")
+
+    missing.stdout.fnmatch_lines(["*main.baseline.gz: found no such file; `pytest --update-ranking-baseline` makes it*"])
+    made.assert_outcomes(passed=1)
+    made.stdout.fnmatch_lines(["*= ranking gates =*", "  main.baseline.gz now holds same: RR 1.0000"])
+    held.assert_outcomes(failed=1)
+    replaced.assert_outcomes(passed=1)
+    replaced.stdout.fnmatch_lines(["  main.baseline.gz now holds worse: RR 0.5556"])
+    assert main_runs(session) != first
+    assert not list(session.path.glob(".*unfinished"))
+
+
+def test_a_baseline_is_scored_by_the_judgments_of_today(session: pytest.Pytester) -> None:
+    session.makepyfile(BASELINE.format(run="same", baseline="main.baseline.gz"))
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--update-ranking-baseline").assert_outcomes(passed=1)
+    judged = "".join(f"{query} 0 {document} 1\n" for query in list(_ROWS)[:20] for document in "xy") + "q29 0 z 1\n"
+    (session.path / "qrels.txt").write_text(judged, encoding="utf-8")
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["  main.baseline.gz was judged otherwise when it was made: RR is *"])
+
+
+def test_no_run_is_replaced_by_a_baseline(session: pytest.Pytester) -> None:
+    session.makepyfile(BASELINE.format(run="worse", baseline="main.run"))
+    before = (session.path / "main.run").read_bytes()
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--update-ranking-baseline")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*main.run: found a file that is no baseline, and it is not replaced*"])
+    assert (session.path / "main.run").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("baseline", "said"),
+    [
+        (None, "baseline: found none, expected ranking_gate(qrels, run, baseline=*"),
+        ([], "baseline: found none, expected ranking_gate(qrels, run, baseline=*"),
+        ({"q1": ["x"]}, "baseline: found dict, expected a path, or a list of paths*"),
+    ],
+)
+def test_a_baseline_is_a_file(session: pytest.Pytester, baseline: object, said: str) -> None:
+    session.makepyfile(BASELINE.format(run="same", baseline=baseline))
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"ranking gate: {said}"])

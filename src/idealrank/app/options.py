@@ -88,7 +88,7 @@ def _decorated(command: Command, decorators: Sequence[Decorator]) -> Command:
     return command
 
 
-def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None]) -> None:
+def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None], *, option: str = "-o") -> None:
     """Judgments cannot be had again; a result never takes their place.
 
     Examples
@@ -99,7 +99,7 @@ def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None]) -> 
         return
     for path in inputs:
         if path is not None and path != "-" and Path(path).exists() and Path(path).samefile(output_path):
-            raise OptionError(f"-o {output_path}: found a file that is read by this command, expected another name")
+            raise OptionError(f"{option} {output_path}: found a file that is read by this command, expected another name")
 
 
 def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from idealrank.verdict.gated import Contract, Gated
 
 _SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them
@@ -58,10 +60,10 @@ class RankingGate:
         qrels: Any,
         run: Any,
         *,
-        baseline: Any,
+        baseline: Any = None,
         measures: Any = None,
         convention: Any = None,
-        contracts: "Iterable[Contract] | None" = None,
+        contracts: "str | PathLike[str] | Iterable[Contract] | None" = None,
         tolerance: float | None = None,
         strict: bool | None = None,
         margin: float | None = None,
@@ -74,13 +76,14 @@ class RankingGate:
         qrels, run : path, mapping, dataframe, Qrels or Run
             As for `evaluate`. Relative paths start at pytest's rootdir, where ``pyproject.toml`` lies.
         baseline : path, or list of paths
-            What the run is held to. With ``--update-ranking-baseline`` the first file is written, and others stay as they are.
+            What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
+            stay as they are.
         measures, convention
-            As for `evaluate`.
-        contracts : iterable of Contract, optional
+            As for `evaluate`; default nDCG@10 alone, for fewer measures see smaller drops.
+        contracts : path, or iterable of Contract, optional
             What single queries must reach.
         tolerance, strict, margin, alpha
-            The parts of a `Policy`.
+            The parts of a `Policy`. What is not given here or above comes from ``[tool.idealrank.gate]`` of ``pyproject.toml``.
 
         Returns
         -------
@@ -92,8 +95,9 @@ class RankingGate:
         policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha}
         options = {"measures": measures, "convention": convention, "contracts": contracts, **policy}
         given = {name: value for name, value in options.items() if value is not None}
-        answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath)
-        self._said.append((_SAID, answer.said))
+        update = self._config.getoption("update_ranking_baseline")
+        answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update)
+        self._said.extend((_SAID, line) for line in answer.said)
         if answer.failure:
             pytest.fail(answer.failure, pytrace=False)
         found: Gated = answer.gated

@@ -1,17 +1,34 @@
-"""What a test asks of `ranking_gate`: evaluated, held to its baselines, and told."""
+"""The work behind `ranking_gate`: a run is evaluated, held to its baselines, or made one of them."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from idealrank.api import evaluate
-from idealrank.errors import IdealrankError, OptionError
-from idealrank.reports.gated_words import could_see, method, one_line, verdict
+import numpy as np
+
+from idealrank.api import evaluate, to_run
+from idealrank.data.run import Run, name_of
+from idealrank.errors import IdealrankError, InputError
+from idealrank.evaluation import Evaluation
+from idealrank.io.baselines import (
+    baseline_bytes,
+    changes_since,
+    compressed,
+    read_baseline,
+    read_record,
+    record_of,
+    refuse_shallow,
+    run_in,
+)
+from idealrank.io.notes import Notes
+from idealrank.pytest_plugin.asking import Question
+from idealrank.reports.gated import gate_text
+from idealrank.reports.gated_words import could_see, one_line, verdict
 from idealrank.reports.workflow_log import harmless
 from idealrank.verdict.gated import Gated
-from idealrank.verdict.gating import gate
+from idealrank.verdict.gating import first_run, gate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +39,19 @@ class Answer:
     ----------
     gated : Gated or None
         The whole of it; None where the gate could not be asked.
-    said : str
-        A line for the summary of the session.
+    said : tuple of str
+        Lines for the summary of the session.
     failure : str
         Why the test fails; empty where it does not.
     """
 
     gated: Gated | None = None
-    said: str
+    said: tuple[str, ...]
     failure: str = ""
 
 
-def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path) -> Answer:
-    """Hold a run to its baselines.
+def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False) -> Answer:
+    """Hold a run to its baselines, or write it as the last of them.
 
     Parameters
     ----------
@@ -43,7 +60,9 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
     options : mapping
         Measures, convention, contracts and the parts of the policy that the test gave.
     root : Path
-        Where relative paths start.
+        Where relative paths start, and the policy of the project is looked for.
+    update : bool
+        Whether to write.
 
     Examples
     --------
@@ -51,31 +70,73 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
     'ranking gate: nowhere.run: found no such file'
     """
     try:
-        gated = _gated(_from_root(qrels, root), _from_root(run, root), _from_root(baseline, root), dict(options))
+        question = Question.of(qrels, run, baseline, options, root)
+        answer = _written(question) if update else _held(question)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
-        return Answer(said=harmless(f"not asked: {error}"), failure=harmless(f"ranking gate: {error}"))
-    said = f"{verdict(gated)}. {could_see(gated)}"
-    return Answer(gated=gated, said=said, failure="" if gated.passed else _report(gated))
+        answer = Answer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
+    return Answer(gated=answer.gated, said=tuple(map(harmless, answer.said)), failure=harmless(answer.failure))
 
 
-def _gated(qrels: Any, run: Any, baseline: Any, options: dict[str, Any]) -> Gated:
-    baselines = baseline if isinstance(baseline, list | tuple) else [baseline]
-    if not baselines:
-        raise OptionError("baseline: found none, expected a file, or a list of files")
-    measures, convention = options.pop("measures", None), options.pop("convention", "standard")
-    evaluations = [evaluate(qrels, one, measures, convention) for one in (run, *baselines)]
-    return gate(evaluations[0], *evaluations[1:], **options)
+def _held(question: Question) -> Answer:
+    evaluation = _evaluated(question, question.run)
+    others: list[Evaluation] = []
+    notes: list[str] = []
+    for path in question.baselines:
+        other, changes = _baseline(question, path)
+        others.append(other)
+        notes += changes
+    gated = gate(evaluation, *others, measures=question.gated, policy=question.policy, contracts=question.contracts)
+    failure = "" if gated.passed else gate_text(gated, notes, question.policy_file)
+    return Answer(gated=gated, said=(f"{verdict(gated)}. {could_see(gated)}", *notes), failure=failure)
 
 
-def _from_root(given: Any, root: Path) -> Any:
-    """Paths as they open from here; others as they are. Where pytest was started at its root, messages name files as they were typed."""
-    if isinstance(given, list | tuple) and all(isinstance(one, str | PathLike) for one in given):
-        return [_from_root(one, root) for one in given]
-    if not isinstance(given, str | PathLike) or Path.cwd() == root:
-        return given
-    return root / given
+def _evaluated(question: Question, run: Run) -> Evaluation:
+    return evaluate(question.qrels, run, question.measures, question.convention)
 
 
-def _report(gated: Gated) -> str:
-    lines: Sequence[str] = [verdict(gated), "", *(f"  {one_line(reason, 200)}" for reason in gated.reasons), "", method(gated)]
-    return harmless("\n".join(lines))
+def _baseline(question: Question, path: str) -> tuple[Evaluation, list[str]]:
+    """A baseline file or any run, evaluated; and what has changed since it was made."""
+    if not Path(path).exists():
+        raise InputError(f"baseline {path}: found no such file; `pytest --update-ranking-baseline` makes it of the run that is tested")
+    record = read_record(path, Notes())
+    if record is None:
+        return _evaluated(question, to_run(path)), []
+    refuse_shallow(path, record, question.measures, question.convention)
+    found = _evaluated(question, read_baseline(path, name_of(path), Notes())[0])
+    return found, changes_since(path, record, found, question.judgments)
+
+
+def _written(question: Question) -> Answer:
+    """The run becomes the last baseline, whatever that was: who asks for this has looked at the change."""
+    path = question.baselines[-1]
+    old = read_record(path, Notes()) if Path(path).exists() else None
+    if Path(path).exists() and old is None:
+        raise InputError(f"baseline {path}: found a file that is no baseline, and it is not replaced; give a new name as the last baseline")
+    evaluation = _evaluated(question, question.run)
+    record = record_of(evaluation, list(map(str, question.gated)), question.judgments)
+    record = record if old is None else record.as_deep_as(old)
+    data = baseline_bytes(question.run, record, question.convention)
+    if not _same(_evaluated(question, run_in(data, question.run.name)), evaluation):
+        raise InputError(f"baseline {path}: not written, for a query that is answered without a document cannot be kept in a file of lines")
+    _write(Path(path), compressed(data) if path.endswith(".gz") else data)
+    means = evaluation.mean()
+    values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in question.gated)
+    gated = first_run(evaluation, question.gated, question.policy)
+    return Answer(gated=gated, said=(f"{path} now holds {one_line(question.run.name)}: {values}",))
+
+
+def _same(one: Evaluation, other: Evaluation) -> bool:
+    first, second = (each.values[np.argsort(np.array(each.queries))] for each in (one, other))
+    return sorted(one.queries) == sorted(other.queries) and np.array_equal(first, second, equal_nan=True)
+
+
+def _write(target: Path, data: bytes) -> None:
+    """Under another name, renamed when it is complete: two processes of pytest-xdist may write at once."""
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(target)
+    except OSError as error:
+        raise InputError(f"baseline {target}: cannot be written: {error.strerror or error}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,15 +1,17 @@
 """`idealrank gate`: whether a run may take the place of its baselines."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
-from idealrank.app import options, output, reading
+from idealrank.app import options, reading
 from idealrank.app.by_query import QueryFiles, query_files
 from idealrank.app.cli import CLOSED
 from idealrank.app.gate.asked import DEFAULT_MEASURE, Typed, asked_here
 from idealrank.app.gate.job import Job
+from idealrank.app.gate.outputs import Outputs, outputs
 from idealrank.verdict import Gated
 
 _EPILOG = """\
@@ -25,6 +27,9 @@ Examples:
 \b
   Accept a drop of 0.01; by two measures; for another program:
     idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,RR --format json
+\b
+  For the build server, and as a comment on the pull request:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --junit gate.xml --markdown gate.md
 
 The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out.
 
@@ -73,7 +78,7 @@ Exit codes: 0 open, 1 closed, 2 bad input or usage.
     "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
     help="Words and a table for people; JSON for programs.",
 )  # fmt: skip
-@options.output
+@outputs
 @options.inputs
 @options.threads
 @click.pass_context
@@ -86,7 +91,7 @@ def gate(
     update_baseline: bool,
     files: QueryFiles,
     layout: str,
-    output_path: str | None,
+    outputs: Outputs,
     inputs: reading.Inputs,
     threads: int,
     **typed: Any,
@@ -97,18 +102,14 @@ def gate(
     query of a contract falls. The report says how small a drop could have been seen.
     """
     asked = asked_here(Typed(**typed))
-    job = Job(
-        asked=asked, qrels=qrels, run=run, inputs=inputs, files=files, update=update_baseline, output_path=output_path, threads=threads
-    )  # fmt: skip
+    job = Job(asked=asked, qrels=qrels, run=run, inputs=inputs, files=files, update=update_baseline, outputs=outputs, threads=threads)
     gated, notes = job.done()
-    _write(gated, notes, asked.policy_file, layout, output_path)
+    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout), layout)
     if not gated.passed:
         context.exit(CLOSED)
 
 
-def _write(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, output_path: str | None) -> None:
-    """Every output of a gate, whatever it says."""
+def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str) -> str:
     from idealrank.reports.gated import gate_json, gate_text  # noqa: PLC0415  (nothing of it is needed where the work fails)
 
-    report = gate_text if layout == "table" else gate_json
-    output.write([report(gated, notes, policy_file)], output_path)
+    return (gate_text if layout == "table" else gate_json)(gated, notes, policy_file)

@@ -1,1 +1,1 @@
-"""The parts of `idealrank gate`: what is asked, the baselines, and the work."""
+"""The parts of `idealrank gate`: what is asked, the baselines, the work, and what is written."""

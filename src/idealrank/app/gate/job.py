@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from idealrank.app import options, reading
+from idealrank.app import reading
 from idealrank.app.by_query import OfQueries, QueryFiles
 from idealrank.app.gate.asked import Asked, all_measures
 from idealrank.app.gate.baselines import Baseline, Candidate, open_baseline, refuse_unfit_target
+from idealrank.app.gate.outputs import Outputs
 from idealrank.app.progress import Watch
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
@@ -39,8 +40,8 @@ class Job:
         Weights and clusters.
     update : bool
         Whether the run may take the place of the last baseline.
-    output_path : str or None
-        Which is not to be a file that is read.
+    outputs : Outputs
+        None of which is to be a file that is read.
     threads : int
         0 for one a core.
 
@@ -64,7 +65,7 @@ class Job:
     inputs: reading.Inputs = field(default_factory=reading.Inputs)
     files: QueryFiles = field(default_factory=QueryFiles)
     update: bool = False
-    output_path: str | None = None
+    outputs: Outputs = field(default_factory=Outputs)
     threads: int = 0
 
     def done(self) -> tuple[Gated, list[str]]:
@@ -99,7 +100,8 @@ class Job:
     def _check_paths(self) -> None:
         others = [path for path in (*self.files.paths, self.asked.contracts_path) if path]
         reading.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *others)
-        options.refuse_to_replace(self.output_path, (*self.asked.baselines, *others))
+        read = (self.qrels, *self.inputs.more_qrels, self.run, self.inputs.group, *self.asked.baselines, *others)
+        self.outputs.refuse_to_replace(read)
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
         if self.update:
