@@ -2,6 +2,7 @@
 
 Data       See `simulated_changes`: a small change touches 20 % of the queries, a re-training 80 %, each a little; and the demo's real
            rankings with 20 % of the lists reordered. Three measures. Without a drop a change helps as much as it harms.
+           Lopsided changes gain much on few queries and lose little on many, or the other way round; their mean is 0.
 Rules      The two thresholds people write by hand; the gate as it is by default, for one measure and, by Holm's method, for three, and for
            three without a correction; with a tolerance; and strict, with a margin.
 Tests      Sign flips, one-sided, alpha 0.05, of 2,999 draws; exact where at most 12 queries differ.
@@ -18,10 +19,10 @@ import numpy as np
 from gate_erosion import erosion
 from models import at_least_1, progress_line
 from sign_flips import DRAWS, Tails, holm, tails
-from simulated_changes import KINDS, MEASURES, Changes, Kind
+from simulated_changes import KINDS, MEASURES, Changes, Kind, lopsided
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats import detectable
+from idealrank.stats import detectable, paired_t
 
 ALPHA, A_YEAR = 0.05, 1250
 BATCH = 500
@@ -61,6 +62,17 @@ class Seen:
     alike: float
     caught: float
     actual: float
+
+
+@dataclass(frozen=True)
+class Lopsided:
+    """How often harmless changes are blocked that gain much on few queries, or lose much on few, by the gate and by a t test."""
+
+    law: str
+    touched: float
+    queries: int
+    gate: float
+    t: float
 
 
 @dataclass(frozen=True)
@@ -180,6 +192,20 @@ def strict_rows(arguments: argparse.Namespace) -> list[Strict]:
     return rows
 
 
+def lopsided_rows(arguments: argparse.Namespace) -> Iterator[Lopsided]:
+    """Harmless changes whose gains and losses are not alike; one measure."""
+    for law, sign in (("few large gains, many small losses", 1), ("few large losses, many small gains", -1)):
+        for touched in (0.2, 1.0):
+            for queries in arguments.queries:
+                rng = np.random.default_rng((arguments.seed, 3, queries, int(10 * touched)))
+                blocked, by_t = [], []
+                for first in range(0, arguments.runs, BATCH):
+                    differences = sign * lopsided((queries, min(BATCH, arguments.runs - first)), rng, touched)
+                    blocked.append(tails(differences, rng).less[0] <= ALPHA)
+                    by_t.append(paired_t(np.zeros_like(differences), differences, alternative="less").p <= ALPHA)
+                yield Lopsided(law, touched, queries, float(np.concatenate(blocked).mean()), float(np.concatenate(by_t).mean()))
+
+
 def lined(head: Sequence[str], body: Sequence[Sequence[str]], words: int) -> list[str]:
     """A Markdown table; the first columns have words, the others numbers."""
     rule = "|" + "|".join(["---"] * words + ["---:"] * (len(head) - words)) + "|"
@@ -191,6 +217,11 @@ def tables(found: dict[str, Any]) -> list[str]:
     lines = []
     for name in KINDS:
         lines += [f"**{name}**", "", *_rule_lines([row for row in found["rules"] if row["data"] == name]), ""]
+    body = [
+        [row["law"], f"{row['touched']:.0%}", f"{row['queries']:,}", f"{A_YEAR * row['gate']:.0f}", f"{A_YEAR * row['t']:.0f}"]
+        for row in found["lopsided"]
+    ]
+    lines += ["**lopsided: false alarms a year**", "", *lined(["change", "touches", "queries", "gate, 1 measure", "t test"], body, 1), ""]
     lines += ["**could have seen**", "", *_seen_lines(found["seen"]), ""]
     body = [[row["case"], f"{row['queries']:,}", *(f"{share:.1%}" for share in row["passes"].values())] for row in found["strict"]]
     lines += ["**strict, three measures: passes**", "", *lined(["case", "queries", *PASSES], body, 1), ""]
@@ -252,6 +283,7 @@ def main(asked: Sequence[str] | None = None) -> None:
     found: dict[str, Any] = {
         "runs": arguments.runs, "draws": DRAWS, "measures": MEASURES, "alpha": ALPHA, "a_year": A_YEAR, "drops": DROPS,
         "rules": [asdict(row) for rows, _ in pairs for row in rows],
+        "lopsided": [asdict(row) for row in lopsided_rows(arguments)],
         "seen": [asdict(seen) for _, seen in pairs],
         "strict": [asdict(row) for row in strict_rows(arguments)],
         "erosion": [asdict(row) for queries in arguments.queries for row in erosion(queries, arguments.chains, arguments.seed)],

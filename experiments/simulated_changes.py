@@ -5,6 +5,7 @@ Values     Those of `interval_coverage`: a quarter of the queries 0, a tenth 1, 
 Changes    A change touches some of the queries. What lies behind the value of such a query becomes, in part or as a whole, another one of
            the same law: rises and falls are alike. For a true drop some of the queries that are touched lose everything: their values
            become 0.
+Lopsided   Differences of mean 0 that are many small losses and a few large gains, or the other way round.
 Rankings   The demo's 60 queries and its second ranker's lists, drawn with replacement. A query that is touched has its list reordered a
            little before and after, alike; for a true drop some of the lists after the change are in random order.
 """
@@ -23,6 +24,7 @@ from idealrank.data.types import FloatArray
 MEAN = ONE + (1 - ZERO - ONE) * BETA[0] / sum(BETA)
 SHARED = 0.8
 MEASURES = 3
+GAINS = 0.15  # share of the lopsided differences that are gains, of 0.65 in the mean
 PYDOCS = Path(__file__).resolve().parents[1] / "examples" / "pydocs"
 REAL_MEASURES = ("nDCG@10", "AP", "RR")
 VERSIONS, DEPTH = 60, 30  # reordered lists of each query, and how deep they are
@@ -106,6 +108,14 @@ class Changes:
         after = self.base.after.copy()
         after[..., measures] = np.where(loses, self.worst[..., measures], after[..., measures])
         return Changed(self.base.before, after)
+
+
+def lopsided(shape: tuple[int, int], rng: np.random.Generator, touched: float) -> FloatArray:
+    """Differences of mean 0 of which few are large gains and many small losses, in a share of the queries."""
+    gains = rng.random(shape) < GAINS
+    most = 2 * GAINS * 0.65 / (1 - GAINS)
+    found = np.where(gains, rng.uniform(0.3, 1, shape), rng.uniform(-most, 0, shape))
+    return found if touched == 1 else np.where(rng.random(shape) < touched, found, 0.0)
 
 
 class Lists(NamedTuple):

@@ -22,7 +22,7 @@ from models import at_least_1, progress_line
 from scipy.special import ndtr
 from scipy.stats import rankdata
 from sign_flips import tails
-from simulated_changes import KINDS, Changes
+from simulated_changes import KINDS, Changes, lopsided
 from which_family import draws_table, families_table, level_table, looks_table, missing_table, pairs_table
 
 from idealrank.data.types import BoolArray, FloatArray
@@ -34,7 +34,6 @@ BATCH = 500
 DRAWS = 1999
 QUERIES = (25, 50, 200, 1000)
 UNPAIRED_QUERIES = (50, 200, 1000)
-GAINS = 0.15
 
 
 class Table(NamedTuple):
@@ -56,16 +55,13 @@ def symmetric(queries: int, sets: int, rng: np.random.Generator, errors: float) 
 
 
 def skewed(queries: int, sets: int, rng: np.random.Generator, _errors: float) -> FloatArray:
-    """Few large gains and many small losses, of mean 0."""
-    gains = rng.random((queries, sets)) < GAINS
-    most = 2 * GAINS * 0.65 / (1 - GAINS)
-    return np.where(gains, rng.uniform(0.3, 1, gains.shape), rng.uniform(-most, 0, gains.shape))
+    """Few large gains and many small losses, of mean 0, in every query."""
+    return lopsided((queries, sets), rng, 1.0)
 
 
 def rarely_skewed(queries: int, sets: int, rng: np.random.Generator, _errors: float) -> FloatArray:
     """The same in a fifth of the queries, the others equal."""
-    found = skewed(queries, sets, rng, 0.0)
-    return np.where(rng.random(found.shape) < 0.2, found, 0.0)
+    return lopsided((queries, sets), rng, 0.2)
 
 
 def of_kind(name: str) -> Draw:

@@ -108,7 +108,7 @@ def test_ways_with_missing_queries(scripts) -> None:
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     monkeypatch.setattr(scripts.tests, "QUERIES", (25,))
     monkeypatch.setattr(scripts.tests, "UNPAIRED_QUERIES", (50,))
-    scripts.tests.main(["--runs", "20", "--many", "4", "--format", "json"])
+    scripts.tests.main(["--runs", "10", "--many", "2", "--format", "json"])
     tables = {table["section"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
     assert list(tables) == list(scripts.tests.SECTIONS)
     assert all(len(row) == len(table["head"]) for table in tables.values() for row in table["rows"])
