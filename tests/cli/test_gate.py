@@ -105,8 +105,9 @@ def test_the_json_is_what_the_library_says(pydocs: Path, say: Say) -> None:
         say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", "-m", "nDCG@10,P@5", "--format", "json", cwd=pydocs).out
     )
 
-    runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", ["nDCG@10", "P@5"]) for name in ("worse", "minilm")]
-    expected = json.loads(json.dumps(ir.gate(*runs).as_dict()))
+    measures = ["nDCG@10", "P@5", "Unjudged@10", "Unjudged@5"]
+    runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", measures) for name in ("worse", "minilm")]
+    expected = json.loads(json.dumps(ir.gate(*runs, measures=["nDCG@10", "P@5"]).as_dict()))
     assert {name: record[name] for name in expected} == expected
     assert (record["notes"], record["policy_file"], record["passed"]) == ([], None, False)
 
@@ -299,6 +300,17 @@ def test_weights_and_threads_reach_the_gate(pydocs: Path, say: Say) -> None:
     weighted = ir.gate(*runs, weights={query: number + 1 for number, query in enumerate(queries)})
     assert one == three
     assert one["checks"][0]["p"] == weighted.checks[0].p
+
+
+def test_documents_that_nobody_judged_are_said(pydocs: Path, say: Say) -> None:
+    lines = (pydocs / "qrels.txt").read_text(encoding="utf-8").splitlines()
+    (pydocs / "qrels.txt").write_text("\n".join(lines[::2]) + "\n", encoding="utf-8")
+    best(pydocs, say, "bm25.run")
+
+    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", cwd=pydocs)
+
+    shares = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "Unjudged@10").mean()["Unjudged@10"] for name in ("bm25", "minilm")]
+    assert f"nDCG@10 best {shares[0]:.1%} {shares[1]:.1%}" in words(said)
 
 
 def test_no_file_that_is_read_becomes_the_baseline(pydocs: Path, say: Say) -> None:

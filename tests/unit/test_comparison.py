@@ -376,3 +376,11 @@ def test_a_frame_and_a_record_have_every_number() -> None:
     assert isinstance(found, Comparison)
     one = ir.compare(evaluation([0.5], "a"), evaluation([0.7], "b"))
     assert one.as_dict()["pairs"][0]["measures"]["P@1"]["interval"] == [None, None]
+
+
+def test_a_one_sided_plan_is_of_the_permutation_test_alone() -> None:
+    assert Plan(alternative="less", null=-0.1).sides == 1
+    with pytest.raises(OptionError, match="expected the permutation test"):
+        Plan(test="t", alternative="less")
+    with pytest.raises(OptionError, match="expected the permutation test"):
+        Plan(test="sign", null=0.1)

@@ -281,6 +281,30 @@ def test_what_cannot_be_asked_is_refused() -> None:
         ir.gate(run, baseline, contracts=[ir.Contract(query="q0", measure="NumRet")])
 
 
+def test_unjudged_documents_and_the_difference_on_judged_ones_stand_beside_a_check() -> None:
+    qrels = {f"q{number}": {"x": 1, "y": 0} for number in range(6)}
+    measures = ir.with_companions("RR@2")
+    run, baseline = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), measures) for ranking in (["?", "x"], ["y", "x"]))
+
+    check = ir.gate(run, baseline, measures="RR@2").checks[0]
+    alone = ir.gate(run, baseline, measures="RR@2", clusters=dict.fromkeys(qrels, "one"))
+
+    assert (check.unjudged_baseline, check.unjudged_run, check.difference_judged) == (0.0, 0.5, 0.5)
+    assert (check.passed, check.difference) == (True, 0.0)
+    assert (alone.clustered, alone.weighted) == (True, False)
+    without = only(ir.gate(*random_pair(6, 0.0, measures=("AP",))))
+    assert without.difference_judged is None
+
+
+def test_tiny_p_values_are_said_as_a_bound() -> None:
+    run, baseline = random_pair(60, -0.3)
+
+    assert only(ir.gate(run, baseline)).reason.endswith("is shown, p < 0.0001")
+    assert only(ir.gate(run, baseline, tolerance=0.01)).reason.startswith(
+        f"a drop of {-only(ir.gate(run, baseline)).difference:.4f}, beyond 0.01, is"
+    )
+
+
 def test_the_chance_of_stopping_an_equal_run_is_alpha() -> None:
     """A false alarm comes in 1 of 20 comparisons of runs that are equally good: 400 of them, with 4 standard errors of room."""
     generator = np.random.default_rng(5)

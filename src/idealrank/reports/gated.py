@@ -40,7 +40,7 @@ def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
     if gated.checks:
         parts.append(fitted(_rows(gated.checks)))
     parts += [_worst(check, len(gated.baselines)) for check in _with_worst(gated)]
-    parts += [lines for lines in (_contracts(gated), _left_out(gated.checks), _notes(notes)) if lines]
+    parts += [lines for lines in (_unjudged(gated.checks), _contracts(gated), _left_out(gated.checks), _notes(notes)) if lines]
     parts += [_rule(gated, policy_file), paragraph(gated.convention, list(dict.fromkeys(check.measure for check in gated.checks)))]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
@@ -129,12 +129,7 @@ def _could_have_seen(gated: Gated) -> list[str]:
         return []
     check = next((one for one in gated.checks if not _is_same(one)), None)
     if check is None:
-        n, alpha = gated.checks[0].n, gated.policy.alpha
-        share = 1 - alpha ** (1 / n)
-        return [
-            f"Nothing changed on {_queries(n)}, so the gate cannot have seen what changes on others: up to {100 * share:.2g} % of such "
-            f"queries may (level {1 - alpha:g})."
-        ]
+        return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if math.isnan(check.detectable):
         return []
@@ -147,6 +142,28 @@ def _could_have_seen(gated: Gated) -> list[str]:
             f"Even a run that is truly better by {-check.detectable:.4f}{by} would probably be stopped: too few queries for this margin."
         ]
     return [f"A true {_drop(check)} below {check.detectable:.4f}{by} would probably have passed."]
+
+
+def _nothing_changed(gated: Gated) -> str:
+    """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
+    n, alpha = gated.checks[0].n, gated.policy.alpha
+    said = f"Nothing changed on {_queries(n)}, so the gate cannot have seen what changes on others"
+    if gated.clustered:  # queries of one cluster are no independent witnesses
+        return f"{said}."
+    return f"{said}: up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries may (level {1 - alpha:g})."
+
+
+def _unjudged(checks: Sequence[Check]) -> list[str]:
+    """How far the judgments reach, where they do not reach everything."""
+    if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
+        return []
+    rows = [["unjudged", "baseline", "its share", "run's share", "difference on judged documents"]]
+    for check in checks:
+        shares = ["-" if share is None else f"{share:.1%}" for share in (check.unjudged_baseline, check.unjudged_run)]
+        judged = "-" if check.difference_judged is None else f"{check.difference_judged:+.4f}"
+        rows.append([check.measure, clipped(check.baseline, _NAME), *shares, judged])
+    known = any(check.difference_judged is not None for check in checks)
+    return fitted(rows if known else [row[:-1] for row in rows])
 
 
 def _queries(number: int) -> str:
@@ -241,5 +258,7 @@ def _rule(gated: Gated, policy_file: str) -> list[str]:
             "+/=/-: queries on which the run is better, equal, worse",
             "seen from: the smallest true drop that closes the gate four times in five",
         ]
+    weighting = [word for word, used in (("weighted", gated.weighted), ("in clusters", gated.clustered)) if used]
+    phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
     phrases += [f"policy from {policy_file}"] if policy_file else []
     return ["rule", *wrapped("; ".join(phrases))]

@@ -123,6 +123,10 @@ class Check:
         stopped four times in five, and where it is minus infinity, every run but the same one.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
+    unjudged_baseline, unjudged_run : float or None
+        Share of the first ranks, down to the measure's cutoff, that nobody judged; None where it was not measured.
+    difference_judged : float or None
+        The difference where documents without a judgment are taken out of both; None where it was not measured.
     """
 
     baseline: str
@@ -144,6 +148,9 @@ class Check:
     losses: int
     detectable: float
     worst: tuple[QueryDrop, ...]
+    unjudged_baseline: float | None = None
+    unjudged_run: float | None = None
+    difference_judged: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +232,8 @@ class Gated:
         Of the permutation test; None where every sign vector was looked at.
     convention : Convention
         Behind every value.
+    weighted, clustered : bool
+        Whether queries had weights and clusters.
 
     Examples
     --------
@@ -244,6 +253,8 @@ class Gated:
     n_resamples: int | None
     seed: int | None
     convention: Convention
+    weighted: bool = False
+    clustered: bool = False
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -17,15 +17,16 @@ from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.verdict.comparison import distinct
-from idealrank.verdict.designs import design_by_query
+from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
-from idealrank.verdict.table import Table, chosen_measures, comparable, queries_of, seed_of
+from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
 from idealrank.verdict.tested import found_in_both
 
 SAME = "the same value on every query"
 _POWER = 0.8
 _DRAWS = 100_000
 _WORST = 10  # queries shown of each check
+_TINY = 1e-4  # p values below are said as a bound
 _ROUNDING = 1e-12  # of the larger value: a contract is not broken by rounding
 
 
@@ -92,7 +93,8 @@ def gate(
     so no correction is needed: a run that is worse by the margin in any of them passes with a chance of at most `alpha`.
 
     A run with the same value as the baseline on every query passes either way. Queries are the union under the convention, ordered by
-    id: the answer does not depend on the order of any file.
+    id: the answer does not depend on the order of any file. Where the evaluations have them, the shares of unjudged documents and the
+    difference on judged ones stand beside each check, as in `compare`.
 
     References
     ----------
@@ -118,7 +120,9 @@ def gate(
     generator = None if rng is None else generator_of(rng)
     seed = seed_of(tables) if generator is None else rng if isinstance(rng, int) else int(generator.integers(1 << 32))
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
-    case = _Case(names, chosen, queries, tables, design_by_query(queries, weights, clusters), _plan(asked, draws, seed, threads), asked)
+    companions = [Companions.of(one, chosen, queries) for one in evaluations]
+    design = design_by_query(queries, weights, clusters)
+    case = _Case(names, chosen, queries, tables, companions, design, _plan(asked, draws, seed, threads), asked)
     checks = case.checks()
     looked = _looked_at(contracts, evaluations, names, chosen)
     passed = all(check.passed for check in checks) and all(kept.passed for kept in looked)
@@ -126,7 +130,7 @@ def gate(
     return Gated(
         run=names[0], baselines=names[1:], passed=passed, checks=checks, contracts=looked, policy=asked,
         correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, seed=seed if drawn else None,
-        convention=evaluations[0].convention,
+        convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
     )  # fmt: skip
 
 
@@ -183,6 +187,7 @@ class _Case:
     measures: tuple[Measure, ...]
     queries: Sequence[str]
     tables: Sequence[Table]
+    companions: Sequence[Companions]
     design: Design
     plan: Plan
     policy: Policy
@@ -210,6 +215,7 @@ class _Case:
         measure, sign = self.measures[place.column], float(self.measures[place.column].direction)
         low_enough = corrected <= self.policy.alpha
         both = self.tables[0].counted[:, place.column] & self.tables[place.baseline].counted[:, place.column]
+        beside = self.companions[place.baseline].beside(self.companions[0], place.column, both, restricted(self.design, both))
         bound = one.low if self.policy.strict else 0.0 if _is_same(one) else one.high
         return Check(
             baseline=self.names[place.baseline],
@@ -231,6 +237,9 @@ class _Case:
             losses=one.losses,
             detectable=_detectable(one, self.plan, self.policy, tests),
             worst=self._worst(place, sign),
+            unjudged_baseline=beside[0],
+            unjudged_run=beside[1],
+            difference_judged=beside[2],
         )
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
@@ -255,7 +264,8 @@ def _reason(one: Found, corrected: float, policy: Policy, direction: int) -> str
     """Why a check passes or fails, in a phrase."""
     if _is_same(one):
         return SAME
-    rejected, p, drop = corrected <= policy.alpha, f"p {corrected:.2g}", "drop" if direction > 0 else "rise"
+    rejected, drop = corrected <= policy.alpha, "drop" if direction > 0 else "rise"
+    p = f"p {corrected:.2g}" if corrected >= _TINY else f"p < {_TINY:f}".rstrip("0")
     if policy.strict:
         return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'}, {p}"
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""

@@ -12,6 +12,7 @@ from idealrank.io.policies import TABLE, PolicyFile, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure, parse_measures
 from idealrank.verdict import Contract, Policy
+from idealrank.verdict.table import companions_of
 
 # Fewer tests see smaller drops.
 DEFAULT_MEASURE = "nDCG@10"
@@ -115,12 +116,15 @@ def _policy(typed: Typed, found: PolicyFile) -> Policy:
 
 
 def all_measures(asked: Asked, contracts: Sequence[Contract]) -> tuple[Measure, ...]:
-    """What is to be evaluated: the measures of the gate, and those of contracts.
+    """What is to be evaluated: the measures of the gate, those of contracts, and how many documents nobody judged.
+
+    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
 
     Examples
     --------
     >>> asked = settled(Typed(baselines=["best.run"]), PolicyFile())
     >>> [str(one) for one in all_measures(asked, [Contract(query="q1", measure="RR")])]
-    ['nDCG@10', 'RR']
+    ['nDCG@10', 'RR', 'Unjudged@10']
     """
-    return tuple(dict.fromkeys((*asked.measures, *(parse_measure(one.measure) for one in contracts if one.measure))))
+    unjudged = (one for measure in asked.measures for one in companions_of(measure) if not one.judged_only)
+    return tuple(dict.fromkeys((*asked.measures, *(parse_measure(one.measure) for one in contracts if one.measure), *unjudged)))
