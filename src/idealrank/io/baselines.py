@@ -173,7 +173,7 @@ def compressed(data: bytes) -> bytes:
     (True, b'x')
     """
     packed = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as file:
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=packed, mtime=0) as file:
         file.write(data)
     return packed.getvalue()
 
