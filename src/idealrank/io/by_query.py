@@ -27,9 +27,9 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
     ----------
     path : path, or list of paths
         Comma- or tab-separated, with a header line that names ``query`` (or query_id, query-id, qid, topic) and ``category`` (or slice);
-        of two columns the other may have any name, of more the others are not looked at. Or without a header line: lines
-        ``QUERY CATEGORY``, separated by a comma, a tab or blanks, among which those that begin with ``#`` are comments. A query may stand
-        in several lines, and is then in each of these categories. Compressed files are unpacked, ``-`` is standard input.
+        of two columns the other may have any name but that of another kind, of more the others are not looked at. Or without a header
+        line: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks, among which those that begin with ``#`` are comments. A
+        query may stand in several lines, and is then in each of these categories. Compressed files are unpacked, ``-`` is standard input.
     tell : callable, optional
         Gets every message about what was odd; without it they are warnings.
 
@@ -163,8 +163,8 @@ def _pairs(source: Source, wanted: tuple[str, ...]) -> Iterator[tuple[str, str, 
         if not headed and row[0].startswith("#"):
             continue
         if len(row) != width:
-            cells, expected = ("cells", f"{width}, as in the header line") if headed else ("fields", f"2: QUERY {wanted[0].upper()}")
-            raise FileFormatError(source.path, line, f"{len(row)} {cells}", expected)
+            cells, expected = ("cell", f"{width}, as in the header line") if headed else ("field", f"2: QUERY {wanted[0].upper()}")
+            raise FileFormatError(source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected)
         query, word = (row[place].strip() for place in places)
         if not query:
             raise FileFormatError(source.path, line, "an empty query", "its id")
@@ -188,7 +188,8 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
 def _places(path: str, line: int, names: list[str], wanted: tuple[str, ...]) -> tuple[tuple[int, int], int]:
     """Columns of the query and of the word, and how many there are."""
     query = _place(path, line, names, _QUERY)
-    if len(names) == 2 and names[1 - query] not in _QUERY:
+    other = names[1 - query] if len(names) == 2 else ""
+    if other in wanted or (other and not any(other in known for known in (_QUERY, _CATEGORY, _TRAFFIC, _CLUSTER))):
         return (query, 1 - query), 2
     return (query, _place(path, line, names, wanted)), len(names)
 
@@ -197,5 +198,11 @@ def _place(path: str, line: int, names: list[str], known: tuple[str, ...]) -> in
     places = [place for place, name in enumerate(names) if name in known]
     if len(places) != 1:
         found = f"{'several columns' if places else 'no column'} for {known[0]} among {', '.join(map(repr, names))}"
-        raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", "rename it in the header line")
+        thirds = known is _CATEGORY and any(name in _TRAFFIC for name in names)
+        hint = (
+            f"head, torso and tail of traffic: --slices traffic:{path}, or traffic_thirds in Python"
+            if thirds
+            else "rename it in the header line"
+        )
+        raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", hint)
     return places[0]

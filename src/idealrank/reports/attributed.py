@@ -1,10 +1,8 @@
-"""Why two runs differ, as text: rank moves, the worst queries with their documents, and slices."""
-
-import math
+"""Why two runs differ, as text: rank moves, the worst queries with their documents."""
 
 from idealrank.measures.texts import number_text
 from idealrank.reports.layout import clipped, columns, wrapped
-from idealrank.verdict import Attribution, DocumentChange, QueryChange, Slices
+from idealrank.verdict import Attribution, DocumentChange, QueryChange
 
 _ID = 28  # characters of an id
 _SOME = 5
@@ -120,43 +118,3 @@ def _folded(text: str, width: int = 98) -> list[str]:
             lines.append(" ")
         lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
     return lines
-
-
-def slices_table(found: Slices) -> str:
-    """Slices as a table, the worst first.
-
-    Parameters
-    ----------
-    found : Slices
-        What is to be shown.
-
-    Examples
-    --------
-    >>> from idealrank.verdict import slices
-    >>> a, b = {f"q{i}": 0.5 for i in range(6)}, {f"q{i}": 0.25 for i in range(6)}
-    >>> print(slices_table(slices(a, b, dict.fromkeys(a, "short"))))
-    slice  queries       a       b  difference              95 %       p  corrected  wins  ties  losses
-    short        6  0.5000  0.2500     -0.2500  -0.2500, -0.2500  0.0312     0.0312     0     0       6
-    all          6                     -0.2500
-    <BLANKLINE>
-    p by sign flips; corrected: Holm over 1 slice
-    <BLANKLINE>
-    """
-    head = ["slice", "queries", "a", "b", "difference", f"{100 * found.level:g} %", "p", "corrected", "wins", "ties", "losses"]
-    rows = [head]
-    for row in found.rows:
-        ends = ", ".join("none" if math.isinf(end) else f"{end:+.4f}" for end in row.interval)
-        numbers = [f"{row.mean_a:.4f}", f"{row.mean_b:.4f}", _signed(row.difference), ends, _p(row.p), _p(row.p_corrected)]
-        rows.append([clipped(row.name, _ID), f"{row.n:,}", *numbers, *(f"{count:,}" for count in (row.wins, row.ties, row.losses))])
-    rows.append(["all", f"{found.n:,}", "", "", _signed(found.difference), *[""] * 6])
-    count = len(found.rows)
-    notes = [f"p by sign flips; corrected: Holm over {count} slice{'s' * (count != 1)}"]
-    if found.uncategorised:
-        notes.append(f"in no slice: {_queries(len(found.uncategorised))}")
-    if found.unknown:
-        notes.append(f"with a category and without a value in both runs: {_queries(found.unknown)}")
-    return "\n".join([*columns(rows), "", *notes]) + "\n"
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}" if value >= 0.00005 else f"{value:.1e}"

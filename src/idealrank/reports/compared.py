@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from idealrank.reports.compared_cells import cells, p_text
 from idealrank.reports.compared_many import is_many, opening
+from idealrank.reports.compared_slices import slice_phrases, slice_sections
 from idealrank.reports.layout import clipped, filled, fitted, wrapped
 from idealrank.reports.words import paragraph
 from idealrank.verdict import Comparison, Difference, Method, Pair
@@ -43,6 +44,7 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
     for pair in pairs if with_pairs else ():
         parts += [_table(pair, titled=len(pairs) > 1)]
         parts += [lines for lines in (_judgments(pair), _left_out(pair)) if lines]
+    parts += slice_sections(comparison, with_pairs=with_pairs)
     measures = [row.measure for row in pairs[0].measures.values()]
     parts += [_method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
@@ -78,7 +80,7 @@ def _verdict(pair: Pair, row: Difference, method: Method) -> str:
 
 
 def _numbers(row: Difference, method: Method) -> str:
-    tests = sum(method.families.values())
+    tests = method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None else row.p_corrected
     return f"{row.measure} {row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} ({_interval(row)}), p {p_text(p)}{corrected}"
@@ -175,7 +177,7 @@ def method_text(comparison: Comparison) -> str:
         phrases.append(f"{method.n_resamples:,} draws, seed {method.seed}" if drawn else "exact, over all signs")
     about = next(row.about for _, row in comparison.rows())
     phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
-    if (tests := sum(method.families.values())) > 1:
+    if (tests := method.tests) > 1:
         phrases.append(f"p and verdict corrected for {tests:,} tests ({'Holm' if method.correction == 'holm' else method.correction})")
     if len(comparison.names) > CORRECTED_TOGETHER and method.correction == "holm":
         phrases.append("Holm's correction loses much with so many runs")
@@ -184,7 +186,7 @@ def method_text(comparison: Comparison) -> str:
         phrases.append(f"margin {method.margin:g}")
     weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
     phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
-    return "; ".join(phrases)
+    return "; ".join([*phrases, *slice_phrases(comparison)])
 
 
 def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:

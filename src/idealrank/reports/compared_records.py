@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterator
 
 from idealrank.reports.compared import method_text
-from idealrank.reports.compared_cells import cells
+from idealrank.reports.compared_cells import cells, number_cells
+from idealrank.reports.compared_slices import slice_cells
 from idealrank.reports.latex import latex_row, latex_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.verdict import Comparison
-from idealrank.verdict.comparison import flat_record
 
-_HEAD = ("measure", "mean a", "mean b", "difference", "interval", "p", "+/=/-", "d_z", "visible", "verdict")
+_HEAD = ("mean a", "mean b", "difference", "interval", "p", "+/=/-", "d_z", "visible", "verdict")
+_NUMBERS = len(_HEAD)
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:
@@ -29,7 +30,7 @@ def comparison_json(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_csv(comparison: Comparison) -> Iterator[str]:
-    """CSV with header, a pair and measure a row; empty where a number is not finite or was not measured.
+    """CSV with header, a pair and measure a row, and below it its slices; empty where a number is not finite or was not measured.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def comparison_csv(comparison: Comparison) -> Iterator[str]:
     """
     method = comparison.method
     how = {"test": method.test, "seed": method.seed, "convention": str(comparison.convention)}
-    records = [flat_record(pair, row) | how for pair, row in comparison.rows()]
+    records = [record | how for record in comparison.records()]
     yield csv_row(list(records[0]))
     for record in records:
         yield csv_row(["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()])
@@ -56,10 +57,11 @@ def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     >>> next(comparison_markdown(ir.compare(one, one)))[:30]
     '| a | b | measure | mean a | m'
     """
-    yield f"| {' | '.join(('a', 'b', *_HEAD))} |\n"
-    yield f"|{' --- |' * 3}{' ---: |' * (len(_HEAD) - 2)} --- |\n"
-    for pair, row in comparison.rows():
-        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in (pair.a, pair.b, *cells(row)))} |\n"
+    head, rows = _table(comparison)
+    yield f"| {' | '.join(head)} |\n"
+    yield f"|{' --- |' * (len(head) - _NUMBERS)}{' ---: |' * (_NUMBERS - 1)} --- |\n"
+    for row in rows:
+        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in row)} |\n"
     yield f"\n{_below(comparison)}\n"
 
 
@@ -75,13 +77,26 @@ def comparison_latex(comparison: Comparison) -> Iterator[str]:
     """
     yield "% needs \\usepackage{booktabs}\n"
     yield f"% {_below(comparison)}\n"
-    yield f"\\begin{{tabular}}{{lll{'r' * (len(_HEAD) - 2)}l}}\n\\toprule\n"
-    yield latex_row(map(latex_text, ("a", "b", *_HEAD)))
+    head, rows = _table(comparison)
+    yield f"\\begin{{tabular}}{{{'l' * (len(head) - _NUMBERS)}{'r' * (_NUMBERS - 1)}l}}\n\\toprule\n"
+    yield latex_row(map(latex_text, head))
     yield "\\midrule\n"
-    for pair, row in comparison.rows():
-        yield latex_row(map(latex_text, (pair.a, pair.b, *cells(row))))
+    for row in rows:
+        yield latex_row(map(latex_text, row))
     yield "\\bottomrule\n"
     yield "\\end{tabular}\n"
+
+
+def _table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Head and rows, with columns for slices and their numbers of queries where there are slices."""
+    if comparison.method.slices is None:
+        return ["a", "b", "measure", *_HEAD], [[pair.a, pair.b, *cells(row)] for pair, row in comparison.rows()]
+    rows = []
+    for pair, row in comparison.rows():
+        first = [pair.a, pair.b, row.measure]
+        rows.append([*first, "all", f"{row.n:,}", *number_cells(row)])
+        rows += [[*first, one.name, *slice_cells(one)] for one in (row.slices or ())]
+    return ["a", "b", "measure", "slice", "queries", *_HEAD], rows
 
 
 def _below(comparison: Comparison) -> str:

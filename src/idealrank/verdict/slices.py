@@ -267,6 +267,6 @@ class _Case:
             wins=one.wins if up else one.losses,
             ties=one.ties,
             losses=one.losses if up else one.wins,
-            detectable=visible_by(one, self.plan, self.plan.alpha / tests),
+            detectable=visible_by(one, self.plan, self.plan.alpha / tests) if one.df else math.inf,
             part=share * one.difference,
         )

@@ -7,6 +7,7 @@ import click
 
 from idealrank.app import options, output, reading
 from idealrank.app.by_query import QueryFiles, query_files
+from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
@@ -29,6 +30,10 @@ Examples:
 \b
   Student's t test; for another program:
     idealrank compare qrels.txt bm25.run neural.run --test t --format json
+
+\b
+  On which kinds of query is it better, and on which worse?
+    idealrank compare qrels.txt bm25.run neural.run --slices slices.csv
 
 Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell). They go by p values corrected over
 all pairs of runs and measures (Holm): ask for fewer measures to see smaller differences.
@@ -85,9 +90,7 @@ def compare(
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
-    names = reading.run_names(runs)
-    if baseline is not None and baseline not in names:
-        raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
+    names = _named(runs, baseline)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
@@ -101,9 +104,21 @@ def compare(
     of_queries.check(queries_of(evaluations))
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
-        weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
+        weights=of_queries.weights, clusters=of_queries.clusters, slices=of_queries.categories, rng=seed, threads=threads,
     )  # fmt: skip
-    output.write(_report(watch.count("comparing", lambda tell: compared(tell=tell)), layout, every_pair=every_pair), output_path)
+    report = _report(watch.count("comparing", lambda tell: compared(tell=tell)), layout, every_pair=every_pair)
+    output.write([*report, *_next(layout, why_command(qrels, runs, asked, convention_text, inputs))], output_path)
+
+
+def _named(runs: tuple[str, ...], baseline: str | None) -> list[str]:
+    names = reading.run_names(runs)
+    if baseline is not None and baseline not in names:
+        raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
+    return names
+
+
+def _next(layout: str, command: str) -> list[str]:
+    return [f"\nwhich queries and documents the difference comes from\n  {command}\n"] if layout == "table" and command else []
 
 
 def _report(comparison: Comparison, layout: str, *, every_pair: bool) -> Iterable[str]:
@@ -116,7 +131,13 @@ def _report(comparison: Comparison, layout: str, *, every_pair: bool) -> Iterabl
     from idealrank.reports.compared_league import league_latex, league_markdown  # noqa: PLC0415
     from idealrank.reports.compared_many import is_many  # noqa: PLC0415
 
-    if layout in ("markdown", "latex") and not every_pair and comparison.method.baseline is None and is_many(comparison):
+    if (
+        layout in ("markdown", "latex")
+        and not every_pair
+        and comparison.method.baseline is None
+        and is_many(comparison)
+        and comparison.method.slices is None
+    ):
         return league_markdown(comparison) if layout == "markdown" else league_latex(comparison)
     writers = {
         "json": records.comparison_json,

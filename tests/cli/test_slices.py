@@ -1,0 +1,130 @@
+"""`idealrank compare --slices`: every format has the slices of the library, traffic makes thirds, and errors name file and line."""
+
+import csv
+import io
+import json
+import runpy
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.verdict import Comparison
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+PYDOCS = Path(__file__).resolve().parents[2] / "examples" / "pydocs"
+
+COMMANDS = {
+    "table": "compare qrels.txt bm25.run neural.run -m nDCG@10,AP --slices slices.csv",
+    "json": "compare qrels.txt bm25.run neural.run -m AP --slices slices.csv --test t --format json",
+    "latex": "compare qrels.txt bm25.run neural.run -m AP --slices slices.csv --format latex",
+    "error-no-query": "compare qrels.txt bm25.run neural.run --slices curve.csv",
+    "error-traffic": "compare qrels.txt bm25.run neural.run --slices traffic:slices.csv",
+    "error-no-file": "compare qrels.txt bm25.run neural.run --slices nothing.csv",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_compare_says_of_slices(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"slices-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Judgments of 40 queries, three runs, categories that overlap, and traffic."""
+    generator = np.random.default_rng(2)
+    queries = [f"q{place}" for place in range(40)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")
+    for name, deepest in (("base", 9), ("good", 3), ("likewise", 9)):
+        lines = []
+        for query in queries:
+            documents = [f"d{place}" for place in range(10)]
+            documents.insert(int(generator.integers(0, deepest)), "rel")
+            lines += [f"{query} Q0 {document} {rank} {99 - rank} t\n" for rank, document in enumerate(documents)]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    rows = [f"{query},{'even' if place % 2 == 0 else 'odd'}\n" for place, query in enumerate(queries)]
+    rows += [f"{query},first_10\n" for query in queries[:10]]
+    (tmp_path / "slices.csv").write_text("query,category\n" + "".join(rows), encoding="utf-8")
+    traffic = "".join(f"{query},{2 ** (place // 8)}\n" for place, query in enumerate(queries))
+    (tmp_path / "traffic.csv").write_text(f"query,traffic\n{traffic}", encoding="utf-8")
+    return tmp_path
+
+
+def compared(folder: Path, slices: object, *names: str, **options: object) -> Comparison:
+    runs = [ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", ir.with_companions(["RR", "P@3"])) for name in names]
+    return ir.compare(*runs, measures=["RR", "P@3"], slices=slices, **options)  # type: ignore[arg-type]
+
+
+def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> None:
+    expected = compared(folder, ir.read_categories(folder / "slices.csv"), "base", "good", "likewise")
+    options = shlex.split("compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv --format")
+
+    record = json.loads(say(*options, "json", cwd=folder).out)
+    rows = list(csv.DictReader(io.StringIO(say(*options, "csv", cwd=folder).out)))
+    texts = {layout: say(*options, layout, cwd=folder).out for layout in ("table", "markdown", "latex")}
+
+    assert record["pairs"] == expected.as_dict()["pairs"]
+    assert record["method"]["families"] == {"all queries": 6, "slices": 18}
+    assert record["method"]["slices"] == {"in_none": 0, "in_several": 10, "unknown": 0}
+    assert [row["slice"] for row in rows] == [record["slice"] or "" for record in expected.records()]
+    assert [float(row["p"]) for row in rows] == [record["p"] for record in expected.records()]
+    for layout, text in texts.items():
+        for _, whole in expected.rows():
+            for row in whole.slices or ():
+                assert f"{row.difference:+.4f}" in text
+        assert ("first\\_10" if layout == "latex" else "first_10") in text
+        assert "10 queries in several slices count in each" in " ".join(text.split())
+    assert texts["table"].count("slices by RR: ") == 3
+
+
+def test_traffic_makes_head_torso_and_tail_with_and_without_weights(say: Say, folder: Path) -> None:
+    traffic = ir.read_traffic(folder / "traffic.csv")
+    options = shlex.split("compare qrels.txt base.run good.run -m RR,P@3 --format json --slices traffic:traffic.csv")
+
+    plain = json.loads(say(*options, cwd=folder).out)
+    weighted = json.loads(say(*options, "--weights", "traffic.csv", cwd=folder).out)
+
+    assert set(plain["pairs"][0]["measures"]["RR"]["slices"]) == {"head", "torso", "tail"}
+    assert plain["pairs"] == compared(folder, ir.traffic_thirds(traffic), "base", "good").as_dict()["pairs"]
+    assert weighted["pairs"] == compared(folder, ir.traffic_thirds(traffic), "base", "good", weights=traffic).as_dict()["pairs"]
+
+
+def test_many_runs_against_one_have_one_table_of_slices(say: Say, folder: Path) -> None:
+    for number in range(5):
+        (folder / f"r{number}.run").write_text((folder / "good.run").read_text(encoding="utf-8"), encoding="utf-8")
+    names = [f"r{number}.run" for number in range(5)]
+
+    said = say("compare", "qrels.txt", "base.run", *names, *shlex.split("--baseline base -m RR --slices slices.csv"), cwd=folder)
+    every = say("compare", "qrels.txt", "base.run", *names, *shlex.split("-m RR --slices slices.csv --format markdown"), cwd=folder)
+
+    assert "differences on slices by RR (* decided after correction)" in said.out
+    assert "\nr3 - base" in said.out
+    assert every.out.count("first_10") == 15
+
+
+def test_a_column_of_traffic_is_no_category(say: Say, folder: Path) -> None:
+    (folder / "bad.csv").write_text("query,category\nq1,news\nq2\n", encoding="utf-8")
+
+    columns = say("compare", "qrels.txt", "base.run", "good.run", "--slices", "traffic.csv", cwd=folder)
+    line = say("compare", "qrels.txt", "base.run", "good.run", "--slices", "bad.csv", cwd=folder)
+
+    assert (columns.code, line.code) == (2, 2)
+    assert "traffic.csv:1: found no column for category among 'query', 'traffic'" in columns.err
+    assert "--slices traffic:traffic.csv" in columns.err
+    assert "bad.csv:3: found 1 cell, expected 2, as in the header line" in line.err
+
+
+def test_the_categories_of_the_demo_follow_their_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(PYDOCS / "categories.py"), run_name="__main__")
+
+    assert capsys.readouterr().out == (PYDOCS / "categories.csv").read_text(encoding="utf-8")
+    assert len(ir.read_categories(PYDOCS / "categories.csv")) == 60
