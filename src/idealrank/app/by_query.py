@@ -98,11 +98,19 @@ class OfQueries:
             raise InputError(f"{self.files.slices_text}: found queries {some}, expected some of those compared, as {wanted[0]!r}")
 
 
+# For a command of `query_files` that shows slices, too.
+slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--slices", "slices_text", metavar="FILE",
+    help="Every difference on each category of queries, too: CSV with columns query and category. traffic:FILE makes head, torso and "
+    "tail of columns query and traffic.",
+)  # fmt: skip
+
+
 def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options; it gets the files as one argument, `files`."""
 
     @wraps(command)
-    def with_files(*, weights_path: str | None, cluster_path: str | None, slices_text: str | None, **others: Any) -> Any:
+    def with_files(*, weights_path: str | None, cluster_path: str | None, slices_text: str | None = None, **others: Any) -> Any:
         files = QueryFiles(weights_path, cluster_path, slices_text)
         options.refuse_to_replace(others.get("output_path"), files.paths)
         return command(files=files, **others)
@@ -113,12 +121,7 @@ def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
     clusters = click.option(
         "--cluster", "cluster_path", metavar="FILE", help="Which queries belong together, as those of one user: lines QUERY LABEL."
     )
-    slices = click.option(
-        "--slices", "slices_text", metavar="FILE",
-        help="Every difference on each category of queries, too: CSV with columns query and category. traffic:FILE makes head, torso and "
-        "tail of columns query and traffic.",
-    )  # fmt: skip
-    return slices(weights(clusters(with_files)))
+    return weights(clusters(with_files))
 
 
 def _note(message: str) -> None:

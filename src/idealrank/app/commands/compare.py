@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from idealrank.app import options, output, reading
-from idealrank.app.by_query import QueryFiles, query_files
+from idealrank.app.by_query import QueryFiles, query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
@@ -52,6 +52,7 @@ all pairs of runs and measures (Holm): ask for fewer measures to see smaller dif
 )  # fmt: skip
 @click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too, not only groups that cannot be told apart.")
 @click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
+@slices
 @query_files
 @click.option(
     "--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values, and is printed."
