@@ -1,12 +1,13 @@
 """Questions beyond a number, for anything a user may hold: where it comes from, who computes it, how alike runs are, what to measure."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from os import PathLike
 from typing import Any
 
 from idealrank.advice import Advice, advise_lists
 from idealrank.advice import advise as advise_run
-from idealrank.api import AnyTable, is_array, to_qrels, to_run
+from idealrank.api import AnyTable, evaluate, is_array, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
 from idealrank.data.lists import Lists
@@ -291,8 +292,15 @@ def robust(
         return robust_lists(lists[0], lists[1], measure, convention, **options)
     if layout:
         raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
+    first, second = (to_run(run, name=name if isinstance(run, Mapping) else None) for run, name in ((run_a, "A"), (run_b, "B")))
     judgments = qrels if isinstance(qrels, (PreferenceQrels, AssessorQrels)) else _source(qrels)
-    return robust_runs(judgments, to_run(run_a, name="A"), to_run(run_b, name="B"), measure, convention, **options)
+    if callable(judgments):
+        judgments = cache(judgments)
+    for run in (first, second):
+        # What is odd about these data is said once, of the comparison asked for, and not again for each variant.
+        policy = Convention.of(convention).alignment.duplicates
+        evaluate(judgments("error" if policy == "twice" else policy) if callable(judgments) else judgments, run, measure, convention)
+    return robust_runs(judgments, first, second, measure, convention, **options)
 
 
 def _source(qrels: AnyTable) -> QrelsSource:

@@ -145,7 +145,7 @@ def test_two_switches_turn_what_none_turns_alone() -> None:
 
 
 def test_identical_runs_differ_in_no_variant() -> None:
-    found = ir.robust(QRELS, RUN_A, RUN_A, variants=["ties", "cutoff", "preset"])
+    found = ir.robust(QRELS, RUN_A, RUN_A, variants=["ties", "cutoff=5", "lightgbm"])
 
     assert found.leader is None
     assert all(one.row is None or (one.row.difference, one.row.p, one.row.verdict) == (0.0, 1.0, "undecided") for one in found.variants)
@@ -264,3 +264,60 @@ def test_progress_counts_to_its_end_and_threads_change_nothing() -> None:
 
     assert told[-1][0] == told[-1][1] == len(told)
     assert one.as_dict() == two.as_dict()
+
+
+def test_the_other_order_of_the_runs_says_the_opposite() -> None:
+    wanted = ["gain", "cutoff", "ties", "rel=2", "lightgbm"]
+    one, other = ir.robust(QRELS, RUN_A, RUN_B, variants=wanted), ir.robust(QRELS, RUN_B, RUN_A, variants=wanted)
+
+    said = {"better": "worse", "worse": "better", "undecided": "undecided"}
+    assert (one.leader, one.leads, one.significant, len(one.pairs)) == (other.leader, other.leads, other.significant, len(other.pairs))
+    for mine, theirs in zip(one.variants, other.variants, strict=True):
+        assert (mine.status, mine.sign_turns, mine.verdict_turns) == (theirs.status, theirs.sign_turns, theirs.verdict_turns)
+        if mine.row is not None and theirs.row is not None:
+            assert mine.row.difference == pytest.approx(-theirs.row.difference, abs=1e-12)
+            assert (mine.row.p, mine.row.verdict) == (theirs.row.p, said[theirs.row.verdict])
+
+
+def test_lower_is_better_where_the_measure_says_so() -> None:
+    found = ir.robust(everywhere({"x": 1, "y": 0}), everywhere(["y", "x"]), everywhere(["x", "y"]), "RankingLoss", variants=["P@1"])
+
+    assert (found.asked.direction, found.asked.difference, found.asked.verdict, found.leader) == (-1, -1.0, "better", "B")
+    assert found.leads == 1
+
+
+def test_a_query_that_only_a_variant_counts_needs_a_weight() -> None:
+    qrels, weights = everywhere({"x": 1, "y": 0}), dict.fromkeys(QUERIES, 1.0)
+    runs = {**everywhere(["y", "x"]), "extra": ["x"]}, {**everywhere(["x"]), "extra": ["x"]}
+
+    (with_weights,) = ir.robust(qrels, *runs, "P@1", weights=weights, variants=["without_judgments"]).variants
+    (without,) = ir.robust(qrels, *runs, "P@1", variants=["without_judgments"]).variants
+
+    assert with_weights.status == "refused"
+    assert "found nothing for query 'extra'" in with_weights.reason
+    assert without.row is not None
+    assert without.row.n == len(QUERIES) + 1
+
+
+def test_judgments_of_other_kinds_and_measures_of_ones_own_are_varied_too() -> None:
+    by_assessor = everywhere({"ann": {"x": 1, "y": 0}})
+
+    @ir.measure
+    def first_grade(grades: Any) -> float:
+        return float(sum(grades[:1]))
+
+    preferences = ir.robust(ir.PreferenceQrels(by_assessor), everywhere(["y", "x"]), everywhere(["x", "y"]), "prefs_simp")
+    own = ir.robust(everywhere({"x": 1, "y": 0}), everywhere(["y", "x"]), everywhere(["x", "y"]), first_grade)
+
+    assert (preferences.asked.verdict, own.asked.verdict) == ("better", "better")
+    assert {"prefs_pair", "prefs_avgjg"} == {one.change for one in preferences.groups()["measure"]}
+    assert "gain" in own.lacking
+
+
+def test_what_evaluate_warns_of_is_said_once() -> None:
+    with pytest.warns(ir.IdealrankWarning) as told:
+        ir.robust(everywhere({"x": 0.5}), everywhere(["y", "x"]), everywhere(["x"]), "RR", variants=["rel"])
+
+    assert len(told) == 2  # of each run
+    with pytest.raises(InputError, match="negative=zero counts them"):
+        ir.robust(everywhere({"x": -1}), everywhere(["x"]), everywhere(["x"]), convention="sklearn")

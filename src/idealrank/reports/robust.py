@@ -34,7 +34,7 @@ def robust_table(found: Robustness) -> str:
     >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
     >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
     >>> print(robust_table(ir.robust(qrels, a, b, "RR", variants=["cutoff", "AP"])).splitlines()[6])
-    cutoff   1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
+    cutoff  1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
     """
     parts = [_filled(" ".join(found.summary())), _asked(found), [*_grid(found), *_legend(found)]]
     parts += [lines for lines in (_movers(found), _counts(found)) if lines]

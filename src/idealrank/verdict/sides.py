@@ -135,7 +135,7 @@ class Side:
             judgments = readings.under(alignment.duplicates)
             judged = join(judgments, run, alignment, depth=0 if 0 in depths else max(depths), threads=threads)
             if not judged.n_queries:
-                raise InputError(f"run {run.name!r}: no query counts")
+                raise InputError(f"run {run.name!r}: no query counts; do its query ids match those of the judgments?")
             return judged.queries, measure_parts(judged.parts() if splits(measures) else [judged], judged.n_queries, measures)
 
         some = readings.some
