@@ -5,7 +5,6 @@ and works on the same arrays whatever the number of threads, without BLAS: resul
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from idealrank.data.types import FloatArray
 from idealrank.stats.design import Design
 from idealrank.stats.linear import LinearMean, strata_of
 from idealrank.stats.randomness import RandomLike, generator_of, threads_of
+from idealrank.stats.threads import in_order
 
 _PICKS = 1 << 18  # units drawn in a block
 _KEPT = 1 << 23  # replicates kept at a time, over all columns: 64 MB
@@ -64,12 +64,8 @@ class Draws:
             rows = min(self._rows, self.n_resamples - first)
             kept[first : first + rows] = work(self._counts(np.random.default_rng(self._seeds[number]), rows))
 
-        if self.threads == 1 or len(self._seeds) == 1:
-            for number in range(len(self._seeds)):
-                block(number)
-            return kept
-        with ThreadPoolExecutor(min(self.threads, len(self._seeds))) as pool:
-            list(pool.map(block, range(len(self._seeds))))
+        for _ in in_order(block, len(self._seeds), self.threads):
+            pass
         return kept
 
     def _counts(self, rng: np.random.Generator, rows: int) -> Counts:

@@ -7,16 +7,15 @@ Eight units share a byte of random bits and a table of their 256 subset sums, so
 units. Columns hold whole numbers (`whole.as_whole`): sums are exact, whatever the order.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import FloatArray
-from idealrank.stats.randomness import RandomLike, generator_of, threads_of
+from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.stats.threads import in_order
 
 Result = TypeVar("Result")
 
@@ -142,29 +141,3 @@ def _subset_sums(columns: FloatArray) -> FloatArray:
         half = 1 << bit
         np.add(tables[:, :half], rows[:, bit : bit + 1], out=tables[:, half : 2 * half])
     return tables
-
-
-def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> Iterator[Result]:
-    """``one(0), one(1), ...`` on threads; a few wait to be taken, never all of them.
-
-    Examples
-    --------
-    >>> list(in_order(lambda number: number * number, 4, threads=2))
-    [0, 1, 4, 9]
-    """
-    workers = min(threads_of(threads), count)
-    if workers <= 1:
-        yield from map(one, range(count))
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for number in range(count):
-                waiting.append(pool.submit(one, number))
-                if len(waiting) > workers + 1:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise

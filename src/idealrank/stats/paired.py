@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, bdtrc, betaincinv, stdtr
+from scipy.special import bdtr, bdtrc, stdtr
 
 from idealrank.data.types import FloatArray
 from idealrank.stats.columns import chosen, design_of, figure, open_share, paired, refuse_design
@@ -13,6 +13,7 @@ from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, in_columns
 from idealrank.stats.linear import linear_mean
+from idealrank.stats.shares import exact_bounds
 from idealrank.stats.signed_ranks import SignedRanks
 
 
@@ -193,10 +194,10 @@ def sign_test(
     low_tail, high_tail = np.asarray(bdtr(wins, untied, 0.5)), np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
     p = {"two-sided": np.minimum(1, 2 * np.minimum(low_tail, high_tail)), "greater": high_tail, "less": low_tail}[alternative]
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
-    with np.errstate(invalid="ignore"):
-        low = np.where((wins == 0) | (alternative == "less"), 0.0, betaincinv(wins, losses + 1, outside))
-        high = np.where((losses == 0) | (alternative == "greater"), 1.0, betaincinv(wins + 1, losses, 1 - outside))
-        share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
+    low, high = exact_bounds(wins, losses, outside)
+    low = np.zeros_like(low) if alternative == "less" else low
+    high = np.ones_like(high) if alternative == "greater" else high
+    share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
     note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
     figures = (columns.mean(axis=0), p, wins.astype(np.float64), share, low, high)
     return _test(first, columns, used, figures, ("share of wins among the queries that differ", 0.5, level, "sign", alternative, note))

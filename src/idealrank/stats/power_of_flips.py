@@ -10,9 +10,9 @@ from scipy import stats
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.columns import chosen, columns_of, open_share
-from idealrank.stats.flips import in_order
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.roots import root_between
+from idealrank.stats.threads import in_order
 
 Alternative: TypeAlias = Literal["tilt", "shift"]
 

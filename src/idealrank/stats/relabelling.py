@@ -1,7 +1,6 @@
 """Exchanges of queries between two systems: every one of them or random ones, and the shifts at which each overtakes the data."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of, threads_of, whole_number
+from idealrank.stats.threads import in_order
 
 _ITEMS = 1 << 18  # labels drawn in a block
 _TIE = 1e-12  # of the largest value: shifts as near to 0 as this are 0
@@ -104,8 +104,8 @@ def _drawn(rows: FloatArray, n_a: int, observed: FloatArray, draws: int, means: 
         labels = np.random.default_rng(seeds[number]).permuted(np.tile(plain, (last - first, 1)), axis=1)
         shifts[first:last] = _shifts(labels, rows, n_a, observed)
 
-    with ThreadPoolExecutor(min(threads, len(firsts))) as pool:
-        list(pool.map(block, range(len(firsts))))
+    for _ in in_order(block, len(firsts), threads):
+        pass
     return shifts
 
 

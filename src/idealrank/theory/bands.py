@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.stats.shares import exact_bounds
 
 _ROWS = 1 << 22  # numbers held at a time when queries are gone through
 
@@ -139,8 +140,5 @@ def clopper_pearson(share: FloatArray, size: FloatArray, level: float) -> tuple[
     >>> low.round(4), high.round(4)
     (array([0.    , 0.1871]), array([0.3085, 0.8129]))
     """
-    tail, hits = (1 - level) / 2, share * size
-    misses = size - hits
-    low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), 0.0)
-    high = np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
-    return low, high
+    hits = share * size
+    return exact_bounds(hits, size - hits, (1 - level) / 2)

@@ -1,8 +1,6 @@
 """Random samples in blocks, on any number of threads with the same result."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +8,7 @@ import numpy.typing as npt
 
 from idealrank.data.types import IntArray
 from idealrank.stats.randomness import threads_of
+from idealrank.stats.threads import each_in_order
 
 # Called with the samples done and the samples in all, in the thread of the caller.
 ProgressCall: TypeAlias = Callable[[int, int], None]
@@ -65,34 +64,18 @@ def run_blocks(
         Called as ``progress(done, samples)`` in this thread.
     """
     report = progress or _nobody
-    count = min(threads_of(threads), -(-samples // size))
-    if count == 1:
-        for block in _blocks(samples, size, rng):
-            work(block)
-            report(block.last, samples)
-        return
-    with ThreadPoolExecutor(count) as pool:
-        waiting: deque[tuple[Future[None], int]] = deque()
-        try:
-            for block in _blocks(samples, size, rng):
-                waiting.append((pool.submit(work, block), block.last))
-                if len(waiting) > 2 * count:  # blocks hold generators: never all of them at once
-                    _finish(waiting, report, samples)
-            while waiting:
-                _finish(waiting, report, samples)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+
+    def last_of(block: Block) -> int:
+        work(block)
+        return block.last
+
+    # Blocks hold generators, which are made on the way: never all of them at once.
+    for done in each_in_order(last_of, _blocks(samples, size, rng), min(threads_of(threads), -(-samples // size))):
+        report(done, samples)
 
 
 def _nobody(_done: int, _samples: int) -> None:
     """Nobody wants to know."""
-
-
-def _finish(waiting: "deque[tuple[Future[None], int]]", report: ProgressCall, samples: int) -> None:
-    future, done = waiting.popleft()
-    future.result()
-    report(done, samples)
 
 
 def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[Block]:
