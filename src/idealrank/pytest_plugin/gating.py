@@ -87,7 +87,7 @@ def _held(question: Question) -> Answer:
         notes += changes
     gated = gate(evaluation, *others, measures=question.gated, policy=question.policy, contracts=question.contracts)
     failure = "" if gated.passed else gate_text(gated, notes, question.policy_file)
-    return Answer(gated=gated, said=(f"{verdict(gated)}. {could_see(gated)}", *notes), failure=failure)
+    return Answer(gated=gated, said=(verdict(gated), could_see(gated), *notes), failure=failure)
 
 
 def _evaluated(question: Question, run: Run) -> Evaluation:

@@ -1,0 +1,36 @@
+"""`docs/refresh.py` runs a page as its tests run it, and replaces output alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.docs.blocks import ROOT, complaints_of
+
+STALE = """\
+```console
+$ cat > numbers.txt <<END
+> 1
+> END
+$ wc -l numbers.txt
+stale
+$ ls examples | grep -c pydocs
+stale
+$ false
+$ echo $?
+stale
+$ make nothing-of-the-kind
+stale
+```
+"""
+FRESH = STALE.replace("stale\n$ ls", "1 numbers.txt\n$ ls").replace("stale\n$ false", "1\n$ false").replace("stale\n$ make", "1\n$ make")
+
+
+def test_commands_without_output_run_and_the_status_is_that_of_the_one_before(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(STALE, encoding="utf-8")
+
+    subprocess.run([sys.executable, ROOT / "docs" / "refresh.py", page], check=True, capture_output=True, cwd=tmp_path)
+
+    assert page.read_text(encoding="utf-8") == FRESH
+    assert complaints_of(page) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["page.md"]
