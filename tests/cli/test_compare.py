@@ -73,7 +73,7 @@ def compared(folder: Path, **options: object) -> Comparison:
 
 def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> None:
     expected = compared(many)
-    options = ("compare", "qrels.txt", "base.run", "good.run", "likewise.run", "-m", "RR,P@3")
+    options = ("compare", "qrels.txt", "base.run", "good.run", "likewise.run", "-m", "RR,P@3", "--no-rankings")
 
     record = json.loads(say(*options, "--format", "json", cwd=many).out)
     rows = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv", cwd=many).out)))
@@ -95,7 +95,7 @@ def test_the_json_has_the_fields_that_programs_rely_on(say: Say, many: Path) -> 
     record = json.loads(say("compare", "qrels.txt", "base.run", "good.run", "--format", "json", cwd=many).out)
 
     assert list(record) == ["pairs", "means", "groups", "method", "convention"]
-    assert set(record["pairs"][0]) == {"a", "b", "measures"}
+    assert set(record["pairs"][0]) == {"a", "b", "measures", "rankings"}
     for row in record["pairs"][0]["measures"].values():
         assert {
             "mean_a", "mean_b", "difference", "interval", "p", "p_corrected", "effect", "wins", "ties", "losses", "n", "verdict", "level",
@@ -136,7 +136,7 @@ def test_words_for_people(say: Say, many: Path) -> None:
 def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:
     (many / "traffic.csv").write_text("query,visits\n" + "".join(f"q{i},{i + 1}\n" for i in range(60)), encoding="utf-8")
     (many / "users.txt").write_text("# who asked\n" + "".join(f"q{i} user{i // 2}\n" for i in range(60)), encoding="utf-8")
-    options = shlex.split("--seed 5 --weights traffic.csv --cluster users.txt --baseline base --format json -m RR,P@3")
+    options = shlex.split("--seed 5 --weights traffic.csv --cluster users.txt --baseline base --format json -m RR,P@3 --no-rankings")
 
     record = json.loads(say("compare", "qrels.txt", "base.run", "good.run", "likewise.run", *options, cwd=many).out)
 
@@ -161,3 +161,33 @@ def test_an_output_file_and_a_name_that_latex_would_trip_over(say: Say, many: Pa
     assert (said.code, said.out) == (0, "")
     assert r"50\%\_a\&b & good & RR & " in (many / "table.tex").read_text(encoding="utf-8")
     assert say("compare", "qrels.txt", "good.run", "likewise.run", "-o", "good.run", cwd=many).code == 2
+
+
+def test_rankings_are_those_of_overlap(say: Say, many: Path) -> None:
+    (many / "tied.run").write_text("".join(f"q{i} Q0 d{d} 1 {d // 3} t\n" for i in range(50) for d in range(9)), encoding="utf-8")
+    command = ("compare", "qrels.txt", "base.run", "good.run", "tied.run", "-m", "RR@3,AP")
+
+    record = json.loads(say(*command, "--format", "json", cwd=many).out)
+    text = " ".join(say("compare", "qrels.txt", "base.run", "good.run", "-m", "RR@3", cwd=many).out.split())
+    shared = json.loads(say(*command, "--format", "json", "--convention", "standard,ties=expected", cwd=many).out)
+
+    texts = [f"{name}@{k}" for k in (3, 10) for name in ("Same", "Same(order=any)", "overlap")] + ["RBO(p=0.9)@100"]
+    for pair, ties, one in [*((pair, "docid", one) for one in (record,) for pair in (0, 1, 2)), (1, "shared", shared)]:
+        a, b = (one["pairs"][pair][side] for side in "ab")
+        expected = ir.overlap(many / f"{a}.run", many / f"{b}.run", texts, ties=ties)
+        assert one["pairs"][pair]["rankings"] == {"queries": len(expected.queries), **expected.mean()}
+    both = record["pairs"][0]["rankings"]
+    same = round(60 * both["Same@3"])
+    assert f"The first 3 results are the same on {same} of the 60 queries that both answer" in text
+    assert f"on average {3 * both['overlap@3']:.1f} of 3 are shared, RBO {both['RBO(p=0.9)@100']:.2f}." in text
+
+
+def test_runs_without_a_common_query_have_no_rankings_in_common(say: Say, many: Path) -> None:
+    lines = (many / "good.run").read_text(encoding="utf-8").splitlines(keepends=True)
+    (many / "first.run").write_text("".join(lines[:330]), encoding="utf-8")
+    (many / "last.run").write_text("".join(lines[330:]), encoding="utf-8")
+
+    said = say("compare", "qrels.txt", "first.run", "last.run", "-m", "RR", "--format", "json", cwd=many)
+
+    assert said.code == 0
+    assert "rankings" not in json.loads(said.out)["pairs"][0]

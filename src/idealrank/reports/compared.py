@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from idealrank.reports.compared_cells import cells, p_text
 from idealrank.reports.compared_many import is_many, opening
+from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.compared_slices import slice_phrases, slice_sections
 from idealrank.reports.layout import clipped, filled, fitted, wrapped
 from idealrank.reports.words import paragraph
@@ -43,7 +44,7 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
     with_pairs = every_pair or not many
     for pair in pairs if with_pairs else ():
         parts += [_table(pair, titled=len(pairs) > 1)]
-        parts += [lines for lines in (_judgments(pair), _left_out(pair)) if lines]
+        parts += [lines for lines in (_judgments(pair), _rankings(pair, titled=len(pairs) > 1), _left_out(pair)) if lines]
     parts += slice_sections(comparison, with_pairs=with_pairs)
     measures = [row.measure for row in pairs[0].measures.values()]
     parts += [_method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
@@ -58,6 +59,7 @@ def _paragraph(pair: Pair, method: Method) -> list[str]:
         sentences.append(
             f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}."
         )
+    sentences += unchanged(pair.rankings)[:1]
     if first.queries_needed is not None and first.queries_needed > first.n:
         sentences.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
     if math.isinf(first.detectable):
@@ -142,6 +144,11 @@ def _judgments(pair: Pair) -> list[str]:
         return []
     head = ["unjudged", clipped(pair.a, _NAME), clipped(pair.b, _NAME), "difference on judged documents"]
     return fitted([head, *([row.measure, _share(row.unjudged_a), _share(row.unjudged_b), _signed(row.difference_judged)] for row in rows)])
+
+
+def _rankings(pair: Pair, *, titled: bool) -> list[str]:
+    """How alike the rankings are; of two runs alone the paragraph has said the first."""
+    return [line for sentence in unchanged(pair.rankings)[0 if titled else 1 :] for line in filled([sentence])]
 
 
 def _left_out(pair: Pair) -> list[str]:

@@ -5,10 +5,11 @@ from functools import partial
 
 import click
 
-from idealrank.app import options, output, reading
+from idealrank.app import options, output, rankings, reading
 from idealrank.app.by_query import QueryFiles, query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
+from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
 from idealrank.verdict import Comparison, with_companions
@@ -51,6 +52,10 @@ all pairs of runs and measures (Holm): ask for fewer measures to see smaller dif
     help="Where p values and intervals come from: flipped signs of the differences (no assumption of a shape), Student's t, ranks, signs.",
 )  # fmt: skip
 @click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too, not only groups that cannot be told apart.")
+@click.option(
+    "--rankings/--no-rankings", "with_rankings", default=None,
+    help="How alike the rankings of every two runs are: unchanged tops, overlap, RBO.  [default: of up to five runs]",
+)  # fmt: skip
 @click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
 @slices
 @query_files
@@ -73,6 +78,7 @@ def compare(
     baseline: str | None,
     test: str,
     every_pair: bool,
+    with_rankings: bool | None,
     margin: float | None,
     files: QueryFiles,
     seed: int | None,
@@ -95,17 +101,22 @@ def compare(
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
+    opened: list[Run] = []
+
     def evaluated(path: str, name: str) -> Evaluation:
-        run = partial(inputs.open_run, path, name, qrels)
-        found = watch.run(name, lambda progress: evaluate(judgments, run(), measures, convention, threads=threads, progress=progress))
+        run = watch.run(name, lambda _: inputs.open_run(path, name, qrels))
+        found = watch.run(name, lambda progress: evaluate(judgments, run, measures, convention, threads=threads, progress=progress))
+        opened.extend([run] if rankings.are_wanted(with_rankings, len(runs)) else [])
         reading.doubt(found, path)
         return found
 
     evaluations = list(map(evaluated, runs, names))
     of_queries.check(queries_of(evaluations))
+    alike = rankings.overlaps(opened, baseline, asked, convention, threads, watch)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
         weights=of_queries.weights, clusters=of_queries.clusters, slices=of_queries.categories, rng=seed, threads=threads,
+        rankings=alike,
     )  # fmt: skip
     report = _report(watch.count("comparing", lambda tell: compared(tell=tell)), layout, every_pair=every_pair)
     output.write([*report, *_next(layout, why_command(qrels, runs, asked, convention_text, inputs))], output_path)

@@ -1,0 +1,35 @@
+"""How alike the rankings of two runs are, in sentences: the first thing a team wants to know of a change."""
+
+import math
+
+from idealrank.verdict import Rankings
+
+
+def unchanged(found: Rankings | None) -> list[str]:
+    r"""A sentence for each depth looked at, the first with RBO; none where rankings were not compared.
+
+    Examples
+    --------
+    >>> unchanged(Rankings(200, {"Same@10": 0.155, "Same(order=any)@10": 0.155, "overlap@10": 0.61, "RBO(p=0.9)@100": 0.62}))
+    ['The first 10 results are the same on 31 of the 200 queries that both answer; on average 6.1 of 10 are shared, RBO 0.62.']
+    """
+    if found is None:
+        return []
+    if not found.queries:
+        return ["The runs answer no query of these in common."]
+    rbo = [f", RBO {mean:.2f}" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
+    depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
+    depths = [depth for depth in depths if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}]
+    return [_at(depth, found) + (rbo[0] if rbo and not number else "") + "." for number, depth in enumerate(depths)]
+
+
+def _at(depth: str, found: Rankings) -> str:
+    same, in_any_order = (round(found.queries * found.mean[f"{text}@{depth}"]) for text in ("Same", "Same(order=any)"))
+    shared = found.mean[f"overlap@{depth}"]
+    what = "The first result is" if depth == "1" else f"The first {depth} results are"
+    if same == found.queries:
+        return f"{what} the same on each of the {same:,} queries that both answer"
+    more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
+    text = f"{what} the same on {f'{same:,}' if same else 'none'} of the {found.queries:,} queries that both answer{more}"
+    share = f"{shared * int(depth):.1f} of {depth}" if depth.isdigit() else f"{shared:.0%}"
+    return text if depth == "1" else f"{text}; on average {share} are shared"
