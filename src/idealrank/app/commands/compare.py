@@ -1,6 +1,6 @@
 """`idealrank compare`: whether one run is better than another."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import click
@@ -93,24 +93,15 @@ def compare(
     smallest one that so many queries could have shown, and how many of the documents nobody judged. Of three or more runs every two are
     compared; of six or more the report shows groups of runs that cannot be told apart.
     """
-    if len(runs) < 2:
-        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
+    names = _names(runs, baseline)
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
-    names = _named(runs, baseline)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
-    opened: list[Run] = []
-
-    def evaluated(path: str, name: str) -> Evaluation:
-        run = watch.run(name, lambda _: inputs.open_run(path, name, qrels))
-        found = watch.run(name, lambda progress: evaluate(judgments, run, measures, convention, threads=threads, progress=progress))
-        opened.extend([run] if rankings.are_wanted(with_rankings, len(runs)) else [])
-        reading.doubt(found, path)
-        return found
-
-    evaluations = list(map(evaluated, runs, names))
+    evaluated = partial(evaluate, judgments, measures=measures, convention=convention, threads=threads)
+    keep = rankings.are_wanted(with_rankings, len(runs))
+    opened, evaluations = _evaluated(runs, names, partial(inputs.open_run, qrels=qrels), evaluated, watch, keep=keep)
     of_queries.check(queries_of(evaluations))
     alike = rankings.overlaps(opened, baseline, asked, convention, threads, watch)
     compared = partial(
@@ -122,15 +113,37 @@ def compare(
     output.write([*report, *_next(layout, why_command(qrels, runs, asked, convention_text, inputs))], output_path)
 
 
-def _named(runs: tuple[str, ...], baseline: str | None) -> list[str]:
+def _next(layout: str, command: str) -> list[str]:
+    return [f"\nwhich queries and documents the difference comes from\n  {command}\n"] if layout == "table" and command else []
+
+
+def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
+    """Names of the runs, which are two or more, the baseline among them."""
+    if len(runs) < 2:
+        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     names = reading.run_names(runs)
     if baseline is not None and baseline not in names:
         raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
     return names
 
 
-def _next(layout: str, command: str) -> list[str]:
-    return [f"\nwhich queries and documents the difference comes from\n  {command}\n"] if layout == "table" and command else []
+def _evaluated(
+    paths: Sequence[str],
+    names: Sequence[str],
+    opened: Callable[..., Run],
+    evaluated: Callable[..., Evaluation],
+    watch: Watch,
+    *,
+    keep: bool,
+) -> tuple[list[Run], list[Evaluation]]:
+    """Every run, one after the other, and where they are to be kept, the runs."""
+    kept, found = [], []
+    for path, name in zip(paths, names, strict=True):
+        run = watch.run(name, lambda _, path=path, name=name: opened(path, name))  # type: ignore[misc]
+        found.append(watch.run(name, lambda progress, run=run: evaluated(run, progress=progress)))  # type: ignore[misc]
+        reading.doubt(found[-1], path)
+        kept += [run] if keep else []
+    return kept, found
 
 
 def _report(comparison: Comparison, layout: str, *, every_pair: bool) -> Iterable[str]:
