@@ -302,6 +302,29 @@ def test_weights_and_threads_reach_the_gate(pydocs: Path, say: Say) -> None:
     assert one["checks"][0]["p"] == weighted.checks[0].p
 
 
+def test_one_query_is_said_to_show_nothing(tmp_path: Path, say: Say) -> None:
+    for name, text in (("qrels", "q 0 x 1\n"), ("old", "q Q0 x 1 2.0 t\n"), ("new", "q Q0 y 1 3.0 t\nq Q0 x 2 2.0 t\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    plain = say("gate", "qrels", "new", "--baseline", "old", cwd=tmp_path)
+    strict = say("gate", "qrels", "new", "--baseline", "old", "--strict", "--margin", "0.9", cwd=tmp_path)
+
+    assert (plain.code, strict.code) == (0, 1)
+    assert "So few queries cannot show any drop, however large: this gate would have let everything pass." in words(plain)
+    assert "With so few queries a strict gate opens to no other run than the same one." in words(strict)
+
+
+def test_a_run_from_standard_input_becomes_a_baseline(pydocs: Path, say: Say) -> None:
+    from tests.cli.terminal import idealrank
+
+    said = idealrank(
+        "gate", "qrels.txt", "-", "--baseline", "best.run.gz", "--update-baseline", stdin=(pydocs / "bm25.run").read_bytes(), cwd=pydocs
+    )
+
+    assert (said.code, said.err) == (0, "")
+    assert "same value" in say("gate", "qrels.txt", "bm25.run", "--baseline", "best.run.gz", cwd=pydocs).out
+
+
 def test_documents_that_nobody_judged_are_said(pydocs: Path, say: Say) -> None:
     lines = (pydocs / "qrels.txt").read_text(encoding="utf-8").splitlines()
     (pydocs / "qrels.txt").write_text("\n".join(lines[::2]) + "\n", encoding="utf-8")
@@ -320,7 +343,10 @@ def test_no_file_that_is_read_becomes_the_baseline(pydocs: Path, say: Say) -> No
     itself = say("gate", "qrels.txt", "best.run.gz", "--baseline", "best.run.gz", "--update-baseline", cwd=pydocs)
     output = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", "-o", "best.run.gz", cwd=pydocs)
 
-    assert (itself.code, output.code) == (2, 2)
+    new = say("gate", "qrels.txt", "minilm.run", "--baseline", "new.run", "--update-baseline", "-o", "./new.run", cwd=pydocs)
+
+    assert (itself.code, output.code, new.code) == (2, 2, 2)
+    assert "-o ./new.run: found the place that --update-baseline writes to" in new.err
     assert "found a file that is read by this command" in itself.err
     assert (pydocs / "best.run.gz").read_bytes() == before
 

@@ -258,3 +258,13 @@ def test_streamed_ranks_are_those_of_a_sort(kind: str, few: int, monkeypatch: py
         tail = nth_largest(lambda n, work: (work(values[i : min(i + 2048, n)]) for i in range(0, n, 2048)), rank, 60_000, 3)
         assert tail.end.tolist() == ordered[-rank].tolist()
         assert tail.counted.tolist() == (values >= 0).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("base", [0.5, 0.9, 0.7, 0.3])
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+def test_rounding_is_no_evidence_against_the_null(base: float, alternative: Any) -> None:
+    """Every difference is the null but for its last bit, as that of 0.4 and 0.5 is to 0.1."""
+    found = permutation_test(np.full(8, base), np.full(8, round(base - 0.1, 3)), alternative=alternative, null=-0.1)
+
+    assert found.p == 1
+    assert found.low <= -0.1 <= found.high

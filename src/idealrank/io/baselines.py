@@ -128,7 +128,7 @@ def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[
         convention=convention.name,
         fingerprint=convention.fingerprint,
         depth=depth_of(evaluation.measures, convention),
-        judgments=tuple(one.sha256 for one in input_files(judgments)),
+        judgments=_hashes(judgments),
         run=next(iter(hashes), None),
     )
 
@@ -369,12 +369,17 @@ def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, jud
     now = evaluation.mean()
     means = [(text, now[text], math.nan if then is None else then) for text, then in record.means.items() if text in now]
     moved = [f"{text} is {mean:.4f} and was {then:.4f}" for text, mean, then in means if _differ(mean, then)]
-    hashes = tuple(one.sha256 for one in input_files(judgments))
+    hashes = _hashes(judgments)
     if moved:
         return [f"{path} was judged otherwise when it was made: {', '.join(moved)}"]
     if hashes and record.judgments and hashes != record.judgments:
         return [f"{path} was made with other files of judgments, by which its means are the same"]
     return []
+
+
+def _hashes(judgments: Sequence[str]) -> tuple[str, ...]:
+    """Sorted, for the order of files of judgments means nothing."""
+    return tuple(sorted(one.sha256 for one in input_files(judgments)))
 
 
 def _differ(one: float, other: float) -> bool:

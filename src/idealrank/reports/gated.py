@@ -131,11 +131,9 @@ def _could_have_seen(gated: Gated) -> list[str]:
     if check is None:
         return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
-    if math.isnan(check.detectable):
-        return []
-    if check.detectable == math.inf:
+    if check.detectable == math.inf or check.bound == math.inf * check.direction:
         return [f"So few queries cannot show any {_drop(check)}{by}, however large: this gate would have let everything pass."]
-    if check.detectable == -math.inf:
+    if math.isinf(check.detectable) or math.isinf(check.bound):
         return ["With so few queries a strict gate opens to no other run than the same one."]
     if check.detectable < 0:
         return [

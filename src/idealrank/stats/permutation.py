@@ -18,6 +18,7 @@ from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.threads import in_order
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
+_ROUNDING = 1e-12  # of a value
 _TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
 
 
@@ -135,7 +136,8 @@ def permutation_test(
     alternative : {"two-sided", "greater", "less"}
         ``greater``: b is better by more than `null`; the interval is then one-sided.
     null : float
-        The difference to test: with ``alternative="greater"`` and ``null=-margin``, a test of non-inferiority.
+        The difference to test: with ``alternative="greater"`` and ``null=-margin``, a test of non-inferiority. Differences that are
+        the same but for rounding, 1e-12 of the values, are as good as it.
     level : float
         Of the interval, in (0, 1).
     design : Design, optional
@@ -181,7 +183,7 @@ def permutation_test(
     _check(alternative, level, null)
     asked = _Asked(whole_number("n_resamples", n_resamples), alternative, level, threads)
     columns = _subtracted(first, second).reshape(design.n, -1)
-    units = Units.of(columns - null, design)
+    units = Units.of(_from_null(columns, first, second, null), design)
     exact = units.n_nonzero <= MOST_UNITS
     found = _tested(units, exact, asked, rng)
     if null == 0 and alternative == "two-sided":
@@ -198,6 +200,15 @@ def permutation_test(
 def _subtracted(first: FloatArray, second: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):  # said by what needs their sum
         return second - first
+
+
+def _from_null(columns: FloatArray, first: FloatArray, second: FloatArray, null: float) -> FloatArray:
+    """Differences from the null; 0.4 - 0.5 + 0.1 is not 0, and rounding is no evidence of either side."""
+    if null == 0:
+        return columns
+    shifted = columns - null
+    scale = np.maximum(np.maximum(np.abs(first), np.abs(second)), abs(null)).reshape(columns.shape)
+    return np.where(np.abs(shifted) <= _ROUNDING * scale, 0.0, shifted)
 
 
 def _check(alternative: str, level: float, null: float) -> None:

@@ -168,6 +168,11 @@ class Contract:
     place : str
         Where this is demanded, as ``contracts.csv:3``; empty where it came from Python.
 
+    Raises
+    ------
+    OptionError
+        The number is not finite.
+
     Examples
     --------
     >>> import idealrank as ir
@@ -180,6 +185,12 @@ class Contract:
     measure: str | None = None
     at_least: float | None = None
     place: str = ""
+
+    def __post_init__(self) -> None:
+        if self.measure is not None:
+            object.__setattr__(self, "measure", str(self.measure))  # a measure is as good as its text
+        if self.at_least is not None and not math.isfinite(self.at_least):
+            raise OptionError(f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite number")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -101,7 +101,7 @@ class Job:
         others = [path for path in (*self.files.paths, self.asked.contracts_path) if path]
         reading.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *others)
         read = (self.qrels, *self.inputs.more_qrels, self.run, self.inputs.group, *self.asked.baselines, *others)
-        self.outputs.refuse_to_replace(read)
+        self.outputs.refuse_to_replace(read, self.asked.baselines[-1] if self.update else None)
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
         if self.update:

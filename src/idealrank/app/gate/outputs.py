@@ -43,8 +43,8 @@ class Outputs:
         named = (("-o", self.report), ("--junit", self.junit), ("--markdown", self.markdown))
         yield from ((option, path) for option, path in named if path is not None)
 
-    def refuse_to_replace(self, inputs: Iterable[str | None]) -> None:
-        """Refuse to write where something is read from, or twice to one place.
+    def refuse_to_replace(self, inputs: Iterable[str | None], baseline: str | None = None) -> None:
+        """Refuse to write where something is read from, or twice to one place, that of a new baseline included.
 
         Raises
         ------
@@ -52,6 +52,8 @@ class Outputs:
             An output is an input, or another output.
         """
         read, written = list(inputs), dict[str, str]()
+        if baseline is not None:
+            written[str(Path(baseline).resolve())] = "--update-baseline"
         for option, path in self._files():
             options.refuse_to_replace(path, read, option=option)
             place = path if path == "-" else str(Path(path).resolve())
