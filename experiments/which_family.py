@@ -19,7 +19,7 @@ TOUCHED, KEPT = 0.55, 0.95**0.5  # of two trainings 80 % of the queries differ, 
 FAMILY_DRAWS = 5999
 PAIRS_DRAWS = 7999
 HSD_DRAWS = 999
-LOST = {50: 0.06, 200: 0.03}
+LOST, COPIES_LOST = {50: 0.06, 200: 0.03}, 0.02
 MISSING = 0.1
 LOOKS, STEP = 10, 50
 TRIES = (1, 2, 5, 10, 20)
@@ -40,26 +40,36 @@ def runs_of(queries: int, sets: int, runs: int, rng: np.random.Generator, measur
     return trained(common, rng), np.stack([trained(common, rng) for _ in range(runs)], axis=2)
 
 
+def copies_of(queries: int, sets: int, runs: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """A baseline, and near copies of one other training: each has a tenth of its queries from a training of its own."""
+    common = behind((queries, sets, MEASURES), rng)
+    baseline, first = trained(common, rng), trained(common, rng)
+    copies = [np.where(rng.random((queries, sets, 1)) < 0.1, trained(common, rng), first) for _ in range(runs)]
+    return baseline, np.stack(copies, axis=2)
+
+
 def families_table(asked: argparse.Namespace) -> Made:
-    """Ten runs by three measures, none or half of the runs truly worse."""
+    """Ten runs by three measures: trainings, none or half of them truly worse, and near copies, none or all truly worse."""
     rows: Rows = []
-    for worse in (0, RUNS // 2):
-        for queries, lost in LOST.items():
-            found: dict[str, list[tuple[float, ...]]] = {}
-            show = progress_line(f"families: {worse} worse, {queries} queries") or (lambda _done, _all: None)
-            for first in range(0, asked.many, 20):
-                rng = np.random.default_rng((asked.seed, worse, queries, first))
-                baseline, runs = runs_of(queries, min(20, asked.many - first), RUNS, rng)
-                runs[:, :, :worse] -= lost
-                differences = runs - baseline[:, :, None]
-                for way, rejected in _corrected(differences, rng).items():
-                    found.setdefault(way, []).extend(_counted(rejected, worse))
-                show(min(first + 20, asked.many), asked.many)
-            for way, each in found.items():
-                any_false, share_false, power = np.mean(each, axis=0).tolist()
-                rows.append((f"{worse} of {RUNS} worse", way, queries, any_false, share_false, power if worse else "-"))
+    cases = [(runs_of, f"{worse} of {RUNS} worse", worse, queries, lost) for worse in (0, RUNS // 2) for queries, lost in LOST.items()]
+    cases += [(copies_of, f"near copies, {worse} of {RUNS} worse", worse, 200, COPIES_LOST) for worse in (0, RUNS)]
+    for make, truth, worse, queries, lost in cases:
+        found: dict[str, list[tuple[float, ...]]] = {}
+        show = progress_line(f"families: {truth}, {queries} queries") or (lambda _done, _all: None)
+        for first in range(0, asked.many, 20):
+            rng = np.random.default_rng((asked.seed, worse, queries, first))
+            baseline, runs = make(queries, min(20, asked.many - first), RUNS, rng)
+            runs[:, :, :worse] -= lost
+            for way, rejected in _corrected(runs - baseline[:, :, None], rng).items():
+                found.setdefault(way, []).extend(_counted(rejected, worse))
+            show(min(first + 20, asked.many), asked.many)
+        for way, each in found.items():
+            any_false, share_false, power = np.mean(each, axis=0).tolist()
+            false = (any_false, share_false) if worse < RUNS else ("-", "-")
+            rows.append((truth, way, queries, *false, power if worse else "-"))
     head = ("truth", "correction", "queries", "any false alarm", "false among alarms", "true ones found")
-    return "families", head, rows, f"{asked.many:,} sets of {RUNS * MEASURES} tests; true drops of {LOST[50]:g} and {LOST[200]:g}."
+    drops = f"true drops of {LOST[50]:g} and {LOST[200]:g}, of copies {COPIES_LOST:g}"
+    return "families", head, rows, f"{asked.many:,} sets of {RUNS * MEASURES} tests; {drops}."
 
 
 def _corrected(differences: FloatArray, rng: np.random.Generator) -> dict[str, BoolArray]:

@@ -235,7 +235,7 @@ def shown(value: Any) -> str:
 
 def lined(table: Table) -> list[str]:
     """As Markdown."""
-    words = [isinstance(value, str) for value in table.rows[0]]
+    words = [all(isinstance(value, str) for value in column) for column in zip(*table.rows, strict=True)]
     rule = "|".join("---" if word else "---:" for word in words)
     lines = [f"| {' | '.join(table.head)} |", f"|{rule}|", *(f"| {' | '.join(map(shown, row))} |" for row in table.rows)]
     return [f"**{table.section}**", "", *lines, "", *([table.note, ""] if table.note else [])]
