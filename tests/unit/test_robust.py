@@ -74,13 +74,17 @@ def test_a_variant_is_the_comparison_that_one_would_make_by_hand(change: str) ->
     assert (row.wins, row.ties, row.losses, row.p_corrected) == (by_hand.wins, by_hand.ties, by_hand.losses, by_hand.p)
 
 
-def test_every_variant_can_be_made_again_from_its_measure_and_its_convention() -> None:
-    found = pydocs("AP")
+@pytest.mark.parametrize(
+    ("measure", "groups"), [("nDCG@10", tuple(VALUES)), ("nDCG@10", ("measure", "preset")), ("AP", ("rel", "unjudged"))]
+)
+def test_every_variant_can_be_made_again_from_its_texts(measure: str, groups: tuple[str, ...]) -> None:
+    variants = [one for one in pydocs(measure).variants if one.group in groups and one.row is not None]
 
-    for one in (one for one in found.variants if one.row is not None):
-        a, b = (ir.evaluate(QRELS, run, one.measure, one.convention) for run in (RUN_A, RUN_B))
+    assert len({one.group for one in variants}) > 1
+    for one in variants:
         assert one.row is not None
-        assert (one.row.mean_a, one.row.mean_b) == pytest.approx((a.mean()[one.measure], b.mean()[one.measure]), rel=1e-12), one.change
+        means = [ir.evaluate(QRELS, run, one.measure, one.convention.name).mean()[one.measure] for run in (RUN_A, RUN_B)]
+        assert (one.row.mean_a, one.row.mean_b) == pytest.approx(means, rel=1e-12), one.change
 
 
 def test_the_comparison_asked_for_is_what_compare_says() -> None:
@@ -142,6 +146,19 @@ def test_two_switches_turn_what_none_turns_alone() -> None:
     assert [pair.change for pair in found.pairs] == ["ideal=returned,no_relevant=one"]
     assert {"lightgbm", "catboost"} <= {one.change for one in found.turning}
     assert "Two at once do: ideal=returned,no_relevant=one." in str(found)
+
+
+def test_changes_conventions_and_measures_may_be_named() -> None:
+    wanted = ["cutoff=0.2n", "gain=exp2,cutoff=5", "lightgbm,ties=expected", "RBP(p=0.8)", "cutoff=none", "ndcg_cut_20"]
+    found = ir.robust(QRELS, RUN_A, RUN_B, variants=wanted, pairs=0)
+
+    assert [(one.group, one.change) for one in found.variants] == [
+        ("cutoff", "cutoff=0.2n"), ("gain + cutoff", "gain=exp2,cutoff=5"), ("preset", "lightgbm,ties=expected"), ("measure", "RBP(p=0.8)"),
+        ("cutoff", "cutoff=none"), ("measure", "nDCG@20"),
+    ]  # fmt: skip
+    assert found.variants[1].row is not None
+    assert found.variants[1].row.mean_a == ir.evaluate(QRELS, RUN_A, "nDCG(gain=exp2)@5").mean()["nDCG(gain=exp2)@5"]
+    assert (found.pairs, found.pairs_tried, found.lacking) == ((), 0, {})
 
 
 def test_identical_runs_differ_in_no_variant() -> None:
