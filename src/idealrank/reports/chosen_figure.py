@@ -57,7 +57,7 @@ def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
             "subtitle": f"{len(choice.names)} runs, {choice.n:,} queries",
         },
         "data": {"values": [_row(setting, choice) for setting in choice.settings]},
-        "vconcat": [_key(choice), {"hconcat": panels, "spacing": 30}, _note(choice)],
+        "vconcat": [_key(choice), {"hconcat": panels, "spacing": 58, "bounds": "flush"}, _note(choice)],
         "config": CONFIG,
     }
 
@@ -81,8 +81,7 @@ def _panel(choice: Choice, field: str, title: str, better: str, *, interactive: 
         "field": "cutoff", "type": "ordinal", "title": "cutoff", "sort": list(choice.depths), "scale": {"type": "point", "padding": 0.6},
         "axis": {"labelAngle": 0, "labelOverlap": False, "labelFontSize": 10.5, "labelExpr": "replace(datum.label, '@', '')"},
     }  # fmt: skip
-    y: Spec = {"field": field, "type": "quantitative", "title": None, "axis": {"tickCount": 5, "minExtent": 34}}
-    y["scale"] = {"type": "log", "nice": False} if field == "needed" else {"domain": [0, 1]} if field == "share" else {"domainMin": 0}
+    y: Spec = {"field": field, "type": "quantitative", "title": None, **_scale(choice, field)}
     colour, dashes = _by_discount(choice, _COLOURS), _by_discount(choice, _DASHES)
     line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"color": colour, "strokeDash": dashes}}
     ring = {
@@ -96,6 +95,17 @@ def _panel(choice: Choice, field: str, title: str, better: str, *, interactive: 
         "encoding": {"x": x, "y": y},
         "layer": [*_shade(choice), line, _points(choice, field, interactive=interactive), ring],
     }
+
+
+def _scale(choice: Choice, field: str) -> Spec:
+    """Limits and ticks of a y axis, with room for a mark at the top."""
+    if field == "needed":
+        known = [setting.queries_needed for setting in choice.settings if setting.queries_needed is not None] or [1]
+        low, high = min(known) * 0.92, max(known) * 1.12
+        ticks = [factor * 10**power for power in range(13) for factor in (1, 2, 3, 5) if low <= factor * 10**power <= high]
+        return {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": {"values": ticks or known[:1], "format": "~s"}}
+    top = 1.0 if field == "share" else max(setting.swap_rate for setting in choice.settings) or 0.5
+    return {"scale": {"domain": [0, 1.06 * top], "nice": False}, "axis": {"tickCount": 5}}
 
 
 def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import owens_t
 
 from idealrank.data.types import FloatArray, IntArray
@@ -18,7 +19,7 @@ from idealrank.stats.threads import in_order
 from idealrank.stats.whole import to_steps
 
 _SPLITS = 32  # of a block
-_RESAMPLES = 16  # of a block
+_CELLS = 1 << 22  # of a table of resamples by queries, or of queries by pairs, that is held at a time
 _EXACT_BITS = 52  # of a sum of squares over all queries
 _LEAST_SPREAD = 0.002  # of the difference of two swap rates: nobody chooses a measure by less, and ratios of tiny numbers run wild
 
@@ -151,7 +152,7 @@ def _all_splits(firsts: list[tuple[int, ...]], n: int, half: int) -> FloatArray:
 
 
 def _random_splits(splits: int, n: int, half: int, generator: np.random.Generator) -> FloatArray:
-    order = generator.random((splits, n)).argsort(axis=1)
+    order = generator.random((splits, n)).argpartition((half - 1, 2 * half - 1), axis=1)  # which queries, in any order
     sides = np.zeros((splits, n))
     np.put_along_axis(sides, order[:, :half], 1.0, axis=1)
     np.put_along_axis(sides, order[:, half : 2 * half], -1.0, axis=1)
@@ -160,8 +161,8 @@ def _random_splits(splits: int, n: int, half: int, generator: np.random.Generato
 
 def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) -> FloatArray:
     """Swaps, ties counted half, and ties, over all pairs: shape (2, splits, measures). Sums of whole numbers: exact in any order."""
-    flat = runs.totals.reshape(len(runs.totals), -1)
-    drawn = [((sides == side) @ flat).reshape(len(sides), *runs.totals.shape[1:]) for side in (1.0, -1.0)]
+    both = np.concatenate([sides > 0, sides < 0]).astype(np.float64)
+    drawn = np.split((both @ runs.totals.reshape(len(runs.totals), -1)).reshape(len(both), *runs.totals.shape[1:]), 2)
     found = np.empty((2, len(sides), runs.unit.size))
     for measure, step in enumerate(runs.step):
         here, there = (to_steps(sums[:, pairs[1], measure] - sums[:, pairs[0], measure], step) for sums in drawn)
@@ -238,7 +239,9 @@ def swap_spread(
     -----
     In each sample the rate of a pair is ``4 T(d / (s sqrt(1/h - 1/n)), sqrt(n / (n - 2h)))`` with mean d and standard deviation s of the
     differences on n queries, sets of h and Owen's T: the chance that two means of disjoint sets have opposite signs if they are normal,
-    without the noise of drawing sets. For halves it is ``2 Phi(-|t|)``, t the paired t statistic.
+    without the noise of drawing sets. For halves it is ``2 Phi(-|t|)``, t the paired t statistic. The quantile of the largest of the
+    standardised differences is taken over from the normal law to Student's with n - 1 degrees of freedom. In simulations with 20
+    measures that are alike (30 to 200 queries, 2 to 10 runs), one was told from the best in 2.5 to 7.5 % of the cases at level 0.95.
 
     References
     ----------
@@ -255,35 +258,46 @@ def swap_spread(
     open_share("level", level)
     table = table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
     count = whole_number("resamples", resamples, 2)
-    blocks = -(-count // _RESAMPLES)
-    seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
     n, half = len(table), half_of(len(table), size)
-    differences = _whole_differences(table)
-
-    def of_block(block: int) -> FloatArray:
-        size = min(_RESAMPLES, count - block * _RESAMPLES)
-        drawn = np.random.default_rng(seeds[block]).integers(n, size=(size, n))
-        times = np.stack([np.bincount(row, minlength=n) for row in drawn]).astype(np.float64)
-        return np.stack([_normal_rates(times, one, half) for one in differences], axis=1)
-
-    rates = np.concatenate(list(in_order(of_block, blocks, threads)))
-    return _simultaneous(rates - rates.mean(axis=0), level)
-
-
-def _whole_differences(table: FloatArray) -> list[FloatArray]:
-    """Differences of all pairs for each measure, (queries, pairs), as whole numbers whose squares add up exactly."""
-    first, second = np.triu_indices(table.shape[1], 1)
-    bits = max((_EXACT_BITS - math.ceil(math.log2(len(table)))) // 2 - 1, 8)
+    rows = max(_CELLS // n, 1)
+    blocks = -(-count // rows)
     found = []
-    for measure in range(table.shape[2]):
-        differences = table[:, second, measure] - table[:, first, measure]
-        largest = np.abs(differences).max()
-        found.append(np.rint(differences * 2.0 ** (bits - math.frexp(largest)[1])) if largest > 0 else differences)
-    return found
+    for block, seed in enumerate(generator_of(rng).bit_generator.seed_seq.spawn(blocks)):  # type: ignore[attr-defined]
+        times = _resampled(n, min(rows, count - block * rows), np.random.default_rng(seed))
+        rates = in_order(lambda measure, times=times: _mean_rates(times, table[:, :, measure], half), table.shape[2], threads)  # type: ignore[misc]
+        found.append(np.stack(list(rates), axis=1))
+    drawn = np.concatenate(found)
+    return _simultaneous(drawn - drawn.mean(axis=0), level, n - 1)
+
+
+def _resampled(n: int, samples: int, generator: np.random.Generator) -> FloatArray:
+    """How many times each query is in each bootstrap sample, shape (samples, n)."""
+    times = np.empty((samples, n))
+    for row in times:
+        row[:] = np.bincount(generator.integers(n, size=n), minlength=n)
+    return times
+
+
+def _mean_rates(times: FloatArray, table: FloatArray, half: int) -> FloatArray:
+    """Mean over pairs of the chance of a swap by one measure, in each sample."""
+    first, second = np.triu_indices(table.shape[1], 1)
+    wide = max(_CELLS // len(table), 1)
+    total = np.zeros(len(times))
+    for start in range(0, first.size, wide):
+        part = slice(start, start + wide)
+        total += _normal_rates(times, _as_whole(table[:, second[part]] - table[:, first[part]]), half).sum(axis=1)
+    return total / first.size
+
+
+def _as_whole(differences: FloatArray) -> FloatArray:
+    """Differences (queries, pairs) as whole numbers, so many digits that their squares still add up exactly."""
+    bits = max((_EXACT_BITS - math.ceil(math.log2(len(differences)))) // 2 - 1, 8)
+    largest = np.abs(differences).max()
+    return np.rint(differences * 2.0 ** (bits - math.frexp(largest)[1])) if largest > 0 else differences
 
 
 def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> FloatArray:
-    """Mean over pairs of the chance of a swap in each sample of queries, shape (samples,)."""
+    """The chance of a swap of each pair in each sample of queries, shape (samples, pairs)."""
     n = times.shape[1]
     sums, squares = times @ differences, times @ differences**2
     deviation = np.sqrt(np.maximum(squares - sums**2 / n, 0) / (n - 1)) * math.sqrt(1 / half - 1 / n)
@@ -291,11 +305,11 @@ def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> Floa
     apart = np.divide(np.abs(sums) / n, deviation, out=np.where(sums != 0, np.inf, 0.0), where=~never)
     rates = 4 * owens_t(apart, math.sqrt(n / (n - 2 * half)) if 2 * half < n else math.inf)
     rates[never & (sums == 0)] = 0.5  # every split ties
-    return np.asarray(rates.mean(axis=1), np.float64)
+    return np.asarray(rates, np.float64)
 
 
-def _simultaneous(rates: FloatArray, level: float) -> SwapSpread:
-    """The margins from centred rates (samples, measures)."""
+def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
+    """The margins from centred rates (samples, measures) that come from `df` and one queries."""
     count, measures = rates.shape
     covariance = rates.T @ rates / (count - 1)
     variance = covariance.diagonal()[:, None] + covariance.diagonal() - 2 * covariance
@@ -305,4 +319,6 @@ def _simultaneous(rates: FloatArray, level: float) -> SwapSpread:
     for first in range(measures - 1):
         scaled = np.abs(rates[:, first + 1 :] - rates[:, [first]]) / deviations[first, first + 1 :]
         np.maximum(largest, scaled.max(axis=1), out=largest)
-    return SwapSpread(count, level, float(np.quantile(largest, level, method="higher")), deviations)
+    critical = float(np.quantile(largest, level, method="higher"))
+    # The deviations are estimates themselves, and the largest ratio has one of the smaller ones below it.
+    return SwapSpread(count, level, float(stats.t.isf(stats.norm.sf(critical), df)), deviations)

@@ -116,7 +116,7 @@ def in_words(settings: Sequence[Setting], recommended: Setting, best: Setting, u
     >>> ir.choose(qrels, runs).recommendation.split(":")[0]
     'Keep nDCG@10'
     """
-    sentences = [_decision(recommended, best, usual, size), _alike(settings)]
+    sentences = [_decision(recommended, best, usual, size), _alike(settings, best)]
     sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]
     sentences.append("That a measure separates runs does not make it the measure of what users want; decide that first (idealrank advise).")
     return " ".join(sentence for sentence in sentences if sentence)
@@ -149,13 +149,18 @@ def _times(rate: float) -> str:
     return f"{100 * rate:.1f} times in 100" if rate else "never"
 
 
-def _alike(settings: Sequence[Setting]) -> str:
-    considered, as_good = (sum(getattr(setting, name) for setting in settings) for name in ("considered", "as_good"))
-    if considered < 2:
+def _alike(settings: Sequence[Setting], best: Setting) -> str:
+    others, alike = (sum(getattr(setting, name) for setting in settings) - 1 for name in ("considered", "as_good"))
+    if others < 1:
         return ""
-    if as_good == considered:
-        return f"All {considered} settings considered are alike in this: these queries cannot tell them from the best."
-    return f"Of {considered} settings considered, {as_good} cannot be told from the best; do not choose among these by their rates."
+    if alike == others:
+        return f"These queries cannot tell any of the {others:,} other settings considered from {best.measure}."
+    if not alike:
+        return f"These queries tell all of the {others:,} other settings considered from {best.measure}."
+    return (
+        f"Of the {others:,} other settings considered, these queries cannot tell {alike:,} from {best.measure}; do not choose among them "
+        "by their rates."
+    )
 
 
 def _left_out(settings: Sequence[Setting]) -> str:
@@ -169,12 +174,16 @@ def _left_out(settings: Sequence[Setting]) -> str:
 
 
 def _strength(setting: Setting) -> str:
-    pairs = f"{setting.significant} of {setting.pairs} {'pair' if setting.pairs == 1 else 'pairs'} of runs"
-    verb = "differs" if setting.pairs == 1 else "differ"
     needed = setting.queries_needed
+    if setting.pairs == 1:
+        differ = "differ" if setting.significant else "do not differ"
+        rest = "no number of queries would show their difference" if needed is None else f"{needed:,} queries would show their difference"
+        return f"By {setting.measure} the two runs {differ} significantly; {rest}, if it is as large as observed, four times in five."
     rest = "no number of queries would show half of them" if needed is None else f"{needed:,} queries would show half of them"
-    whole = rest if setting.pairs > 1 else rest.replace("half of them", "its difference")
-    return f"By {setting.measure} {pairs} {verb} significantly; {whole} four times in five."
+    return (
+        f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ significantly; {rest}, if the differences "
+        "are as large as observed, four times in five."
+    )
 
 
 def _of_theory(setting: Setting) -> str:
@@ -187,4 +196,4 @@ def _of_theory(setting: Setting) -> str:
         "feasible": "settles on one query with ever more documents, and so does the order of two rankers",
     }.get(theory.verdict, "is undecided: no theorem speaks of it")
     source = f"{_PAPER}, section 3, {theory.theorem}" if theory.theorem.startswith("Theorem") else theory.theorem or _PAPER
-    return f"In theory ({source}) it {says}: {_CHAPTER}, 'Which discounts and cutoffs are safe'."
+    return f"In theory ({source}) {setting.measure} {says}: {_CHAPTER}, 'Which discounts and cutoffs are safe'."

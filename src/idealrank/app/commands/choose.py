@@ -39,7 +39,7 @@ is not shown, so that nobody chooses a measure by it.
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
     "--discounts", "discount_texts", metavar="D,...", multiple=True,
-    help=f"log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, ...  [default: {','.join(DISCOUNTS)}]",
+    help=f"log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, [1,1,1], ...  [default: {','.join(DISCOUNTS)}]",
 )  # fmt: skip
 @click.option(
     "--cutoffs", "cutoff_texts", metavar="K,...", multiple=True,
@@ -93,7 +93,8 @@ def choose(
     def evaluated(path: str, name: str) -> Evaluation:
         run, measures = partial(inputs.open_run, path, name, qrels), measures_of(grid)
         found = watch.run(name, lambda progress: evaluate(judgments, run(), measures, convention, threads=threads, progress=progress))
-        reading.doubt(found, path)
+        if not found.coverage.judged:  # that nothing is judged at the shallowest cutoff says little
+            reading.doubt(found, path)
         return found
 
     compared = partial(choose_setting, [*map(evaluated, runs, names)], grid, theory=theory_of(grid), size=size, rng=seed, threads=threads)
