@@ -33,9 +33,18 @@ def drop(query: str, before: float = 1.0, now: float = 0.5) -> QueryDrop:
 CHECK = Check(
     baseline="main", measure="nDCG@10", direction=1, mean_baseline=0.7082, mean_run=0.6582, difference=-0.05, bound=-0.0123, p=0.001,
     p_corrected=0.002, passed=False, reason="a drop of 0.0500 is shown, p 0.002", n=60, excluded_queries=1, identical_queries=20, wins=10,
-    ties=20, losses=30, detectable=0.0312, worst=(drop("q7"), drop("q9", 0.9, 0.6)),
+    ties=20, losses=30, detectable=0.0312, worst=(drop("q7"), drop("q9", 0.9, 0.6)), unjudged_baseline=0.0, unjudged_run=0.0871,
 )  # fmt: skip
-FINE = replace(CHECK, measure="AP", passed=True, reason="no drop is shown, p 0.4", detectable=0.0205, worst=())
+FINE = replace(
+    CHECK,
+    measure="AP",
+    unjudged_baseline=None,
+    unjudged_run=None,
+    passed=True,
+    reason="no drop is shown, p 0.4",
+    detectable=0.0205,
+    worst=(),
+)
 BROKEN = Kept(
     contract=Contract(query="q1", measure="RR", at_least=1.0, place="contracts.csv:3"), measure="RR", baseline=None, demanded=1.0,
     found=0.5, passed=False,
@@ -77,7 +86,10 @@ def test_what_cannot_be_seen_is_said_in_words() -> None:
         0.5: "0.5000", math.inf: "none: too few queries",
         -math.inf: "any: only equal values can pass", -0.01: "any, and an improvement below 0.0100",
     }  # fmt: skip
-    assert visible(replace(CHECK, detectable=math.nan)) == "unknown: the differences do not vary"
+    assert visible(replace(CHECK, detectable=math.nan)) == "unknown: every difference is the same"
+    same = replace(CHECK, detectable=math.nan, wins=0, losses=0)
+    assert visible(same) == "unknown: nothing changed on 60 queries"
+    assert could_see(replace(OPEN, checks=(same,))).endswith("four times in five: nDCG@10 unknown: nothing changed on 60 queries.")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -135,7 +147,16 @@ def test_a_junit_failure_says_why_and_where() -> None:
     drop_, contract = junit(CLOSED).findall(".//failure")
 
     assert (drop_.get("type"), drop_.get("message")) == ("drop", "a drop of 0.0500 is shown, p 0.002")
-    for number in ("0.6582", "0.7082", "-0.0500", "-0.0123", "0.0312", "better 10, equal 20, worse 30", "q7  1.0000  0.5000  -0.5000"):
+    for number in (
+        "0.6582",
+        "0.7082",
+        "-0.0500",
+        "-0.0123",
+        "0.0312",
+        "better 10, equal 20, worse 30",
+        "0.0% / 8.7%",
+        "q7  1.0000  0.5000  -0.5000",
+    ):
         assert number in (drop_.text or "")
     assert contract.get("message") == "q1: RR 0.5000, demanded 1.0000"
     assert "contracts.csv:3" in (contract.text or "")
@@ -264,7 +285,7 @@ def test_a_comment_has_the_verdict_first_and_every_number() -> None:
         "**The gate is closed: <code>new</code> must not take the place of <code>main</code> "
         "(1 of 2 checks failed, 1 of 2 contracts broken)**"
     )
-    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.7082 | 0.6582 | -0.0500 | -0.0123 | 0.0312 |"
+    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.7082 | 0.6582 | -0.0500 | -0.0123 | 0.0312 | 0.0% / 8.7% |"
     assert any(line.startswith(row) for line in lines)
     assert "| <code>q7</code> | 1.0000 | 0.5000 | -0.5000 |" in lines
     assert text.index("**failed**") < text.index("| passed |") < text.index("Contracts that are broken") < text.index("<details>")

@@ -17,6 +17,7 @@ from idealrank.io.policies import TABLE, PolicyFile, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure, parse_measures
 from idealrank.verdict.gated import Contract, Policy
+from idealrank.verdict.table import companions_of
 
 DEFAULT_MEASURE = "nDCG@10"  # as `idealrank gate` has it: fewer tests see smaller drops
 
@@ -34,7 +35,7 @@ class Question:
     baselines : tuple of str
         Paths; the last is the one that ``--update-ranking-baseline`` writes.
     gated, measures : tuple of Measure
-        What is tested, and what is evaluated: contracts may have measures of their own.
+        What is tested, and what is evaluated: contracts may have measures of their own, and shares of unjudged documents stand beside.
     contracts : tuple of Contract
         What single queries must reach.
     convention : Convention
@@ -83,6 +84,7 @@ class Question:
         contracts = _contracts(from_root(options.get("contracts", found.contracts or ()), root))
         gated = parse_measures(options.get("measures", found.measures or DEFAULT_MEASURE))
         of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
+        unjudged = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
         duplicates = convention.alignment.duplicates
         judged = to_qrels(from_root(qrels, root), duplicates="error" if duplicates == "twice" else duplicates)
         return cls(
@@ -91,7 +93,7 @@ class Question:
             judgments=tuple(judged.paths),
             baselines=baselines,
             gated=gated,
-            measures=tuple(dict.fromkeys((*gated, *of_contracts))),
+            measures=tuple(dict.fromkeys((*gated, *of_contracts, *unjudged))),
             contracts=contracts,
             convention=convention,
             policy=_policy(options, found),

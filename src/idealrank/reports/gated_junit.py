@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.reports.gated_words import demand, failed, method, number, verdict, visible
+from idealrank.reports.gated_words import demand, failed, method, number, unjudged, verdict, visible
 from idealrank.verdict.gated import Check, Gated, Kept
 from idealrank.version import __version__
 
@@ -80,6 +80,8 @@ def _numbers(check: Check) -> str:
         f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
         f"smallest true drop that closes the gate four times in five: {visible(check)}",
     ]
+    if shares := unjudged(check):
+        lines.append(f"unjudged documents, {check.baseline} / run: {shares}")
     if check.worst:
         lines.append(f"worst queries ({check.baseline}, run, difference):")
     lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, '+.4f')}" for one in check.worst]

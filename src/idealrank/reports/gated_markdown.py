@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.reports.gated_words import could_see, failed, method, number, one_line, verdict, visible
+from idealrank.reports.gated_words import could_see, failed, method, number, one_line, unjudged, verdict, visible
 from idealrank.reports.words import title
 from idealrank.verdict.gated import Check, Gated, Kept
 
@@ -13,7 +13,18 @@ MARKER = "<!-- idealrank gate -->"
 COMMENT_BYTES = 65_535
 """GitHub takes fewer than 65,536 characters; bytes are never fewer than characters, however these are counted."""
 
-_HEAD = ("", "measure", "baseline", "mean before", "mean now", "difference", "bound", "smallest drop visible", "why")
+_HEAD = (
+    "",
+    "measure",
+    "baseline",
+    "mean before",
+    "mean now",
+    "difference",
+    "bound",
+    "smallest drop visible",
+    "unjudged before / now",
+    "why",
+)
 _CODE = re.compile(r"[^\w\s]|_")
 _PLAIN = re.compile(r"[^\w\s,.+%()=;-]|_|(?<!\d)\.|^[\s+=-]")
 _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
@@ -96,7 +107,7 @@ def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bo
 def _body(gated: Gated) -> Iterator[tuple[str, str]]:
     checks, contracts = failed(gated)
     if gated.checks:
-        yield _table_head(_HEAD, left=(0, 1, 2, 8)), ""
+        yield _table_head(_HEAD, left=(0, 1, 2, 9)), ""
         # Failures first: whatever does not fit is no reason for the verdict.
         for check in (*checks, *(check for check in gated.checks if check.passed)):
             yield _check_row(check), ""
@@ -112,7 +123,7 @@ def _body(gated: Gated) -> Iterator[tuple[str, str]]:
 def _check_row(check: Check) -> str:
     means = [number(check.mean_baseline), number(check.mean_run), number(check.difference, "+.4f"), number(check.bound, "+.4f")]
     mark = "passed" if check.passed else "**failed**"
-    return _row([mark, code(check.measure), code(check.baseline), *means, visible(check), plain(check.reason)])
+    return _row([mark, code(check.measure), code(check.baseline), *means, visible(check), unjudged(check), plain(check.reason)])
 
 
 def _contract_row(kept: Kept) -> str:

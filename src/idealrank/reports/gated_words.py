@@ -85,18 +85,36 @@ def visible(check: Check) -> str:
     --------
     >>> from idealrank.verdict.gated import Check
     >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
-    >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=9, wins=0, ties=9, losses=0)
+    >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=7, wins=1, ties=7, losses=1)
     >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
-    ['0.0312', 'none: too few queries', 'unknown: the differences do not vary', 'any, and an improvement below 0.0100']
+    ['0.0312', 'none: too few queries', 'unknown: every difference is the same', 'any, and an improvement below 0.0100']
     """
     drop = check.detectable
+    if not check.wins and not check.losses:
+        return f"unknown: nothing changed on {counted(check.n, 'query', 'queries')}"
     if math.isnan(drop):
-        return "unknown: the differences do not vary"
+        return "unknown: every difference is the same"
     if drop == math.inf:
         return "none: too few queries"
     if drop == -math.inf:
         return "any: only equal values can pass"
     return f"{drop:.4f}" if drop > 0 else f"any, and an improvement below {-drop:.4f}"
+
+
+def unjudged(check: Check) -> str:
+    """The shares of documents that nobody judged, of the baseline and of the run; empty where they were not measured.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> one = ir.evaluate(qrels, {query: ["x", "y"] for query in qrels}, ir.with_companions("RR@2"))
+    >>> unjudged(ir.gate(one, one).checks[0])
+    '50.0% / 50.0%'
+    """
+    if check.unjudged_baseline is None or check.unjudged_run is None:
+        return ""
+    return f"{check.unjudged_baseline:.1%} / {check.unjudged_run:.1%}"
 
 
 def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
@@ -116,7 +134,8 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     first = gated.checks[:_NAMED]
     phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check)}" for check in first]
     more = [f"and so on for {len(gated.checks) - _NAMED} more"] if len(gated.checks) > _NAMED else []
-    return f"Smallest true drop that closes this gate four times in five: {'; '.join([*phrases, *more])}. Smaller ones may have passed."
+    below = " Smaller ones may have passed." if any(math.isfinite(check.detectable) for check in gated.checks) else ""
+    return f"Smallest true drop that closes this gate four times in five: {'; '.join([*phrases, *more])}.{below}"
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
