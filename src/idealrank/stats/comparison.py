@@ -22,6 +22,7 @@ from idealrank.stats.linear import linear_mean
 from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
+from idealrank.stats.roots import fewest
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
@@ -286,15 +287,10 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
         seen = float(ndtr(shift - critical)) if freedom >= _AS_NORMAL or shift > 30 else 1 - float(nctdtr(freedom, shift, critical))
         return seen >= power
 
-    few, many = 1, 2
-    while not enough(many):
-        few, many = many, 2 * many
-        if many > _MOST:
-            return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
-    return many
+    near = (
+        ((float(ndtri(1 - alpha / 2)) + float(ndtri(power))) * spread / abs(difference)) ** 2 if abs(difference) > 1e-9 * spread else _MOST
+    )
+    return fewest(enough, near=near, most=_MOST)
 
 
 def visible_by(found: Found, plan: Plan, alpha: float) -> float:

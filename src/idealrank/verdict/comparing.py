@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import Found, Plan, TestName, needed_by, visible_by
+from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
@@ -35,6 +36,7 @@ Tell = Callable[[int, int], None]
 FAMILY = "all queries"
 _POWER = 0.8
 _DRAWS = 100_000
+_IN_ONE_GO = 64  # pairs
 
 
 def compare(
@@ -208,16 +210,29 @@ class _Case:
         self, wanted: Sequence[tuple[int, int]], tell: Tell | None, *, many: bool
     ) -> "tuple[list[list[Found]], list[Corrected], str]":
         """Every pair wanted, the corrected p values, and the name of the correction."""
+        if many:
+            values = np.stack([table.values for table in self.tables], axis=1)
+            found, p, correction = together(values, self._found_together(values, wanted, tell), wanted, self.design, self.plan)
+            return found, [Corrected(row, None, p.size) for row in p], correction
         found = []
         for done, (a, b) in enumerate(wanted):
             found.append(self.found(a, b))
             if tell is not None:
                 tell(done + 1, len(wanted))
-        if not many:
-            return found, Corrected.all_of(found, with_margin=self.plan.margin is not None), "holm"
-        values = np.stack([table.values for table in self.tables], axis=1)
-        found, p, correction = together(values, found, wanted, self.design, self.plan)
-        return found, [Corrected(row, None, p.size) for row in p], correction
+        return found, Corrected.all_of(found, with_margin=self.plan.margin is not None), "holm"
+
+    def _found_together(self, values: FloatArray, wanted: Sequence[tuple[int, int]], tell: Tell | None) -> list[list[Found]]:
+        """The same where every run is scored on every query: many pairs in one go, since a call costs more than its numbers."""
+        found: list[list[Found]] = []
+        n, _, measures = values.shape
+        for start in range(0, len(wanted), _IN_ONE_GO):
+            sides = zip(*wanted[start : start + _IN_ONE_GO], strict=True)
+            first, second = (values[:, list(side)].reshape(n, -1) for side in sides)
+            rows = compare_columns(first, second, self.design, self.plan)
+            found += [rows[at : at + measures] for at in range(0, len(rows), measures)]
+            if tell is not None:
+                tell(len(found), len(wanted))
+        return found
 
     def means(self) -> dict[str, dict[str, RunMean]]:
         """Of every run by every measure."""

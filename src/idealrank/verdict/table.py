@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import takewhile
 
 import numpy as np
@@ -262,6 +263,11 @@ class Companions:
             judged.append(alone)
         return cls(tuple(unjudged), tuple(judged))
 
+    @cached_property
+    def shares(self) -> "tuple[float | None, ...]":
+        """Unjudged shares over all queries; those of one run stand beside each other one."""
+        return tuple(None if share is None else float(np.nanmean(share)) for share in self.unjudged)
+
     def beside(self, other: "Companions", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
         """Unjudged shares of both sides, and the difference of judged documents, over some queries.
 
@@ -276,7 +282,10 @@ class Companions:
         design : Design
             Of these queries: its weights count in the difference.
         """
-        shares = [None if side is None else float(np.nanmean(side[kept])) for side in (self.unjudged[column], other.unjudged[column])]
+        if kept.all():
+            shares = [self.shares[column], other.shares[column]]
+        else:
+            shares = [None if side is None else float(np.nanmean(side[kept])) for side in (self.unjudged[column], other.unjudged[column])]
         ours, theirs = self.judged[column], other.judged[column]
         difference = None if ours is None or theirs is None else float(design.mean((theirs - ours)[kept]))
         return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
