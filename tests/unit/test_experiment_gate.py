@@ -195,6 +195,16 @@ def test_the_rules_decide_as_a_gate_does(scripts) -> None:
     assert {True, False} == set(decided)
 
 
+def test_a_strict_gate_by_t_would_pass_as_many(scripts) -> None:
+    """Drops of just the margin by lost queries, 50 of them: both pass more than 5 %, and hardly differ."""
+    changes = scripts.changes.Changes(scripts.changes.KINDS["real rankings"], 50, 1000, np.random.default_rng(16), 1)
+    differences = changes.dropped(0.02).differences[..., 0]
+    flips = scripts.flips.tails(differences, np.random.default_rng(17), (-0.02,)).greater[0]
+    t = stats.non_inferiority(np.zeros_like(differences), differences, margin=0.02).p
+    assert ((flips <= 0.05) != (t <= 0.05)).mean() < 0.02
+    assert min((flips <= 0.05).mean(), (t <= 0.05).mean()) > 0.09
+
+
 def test_what_a_gate_could_have_seen_is_detectable(scripts) -> None:
     """The script asks `detectable` at twice alpha, two-sided: its other side is far away."""
     qrels, ranked = scripts.changes.demo()
