@@ -4,12 +4,14 @@ import csv
 import io
 import json
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import idealrank as ir
+from idealrank.reports.chosen_figure import choice_spec
 from tests.cli.terminal import Said, check_snapshot
 from tests.unit.test_choose import GOOD, collection
 
@@ -110,6 +112,48 @@ def test_a_figure_in_every_format(say: Say, many: Path) -> None:
     spec = json.loads((many / "choice.json").read_text(encoding="utf-8"))
     assert len(spec["data"]["values"]) == 4
     assert len(spec["vconcat"][1]["hconcat"]) == 3
+
+
+def test_a_figure_without_the_extra_is_refused_before_anything_is_read(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+
+    drawn = say("choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.svg")
+    written = say("choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.json")
+
+    assert drawn.code == written.code == 2
+    assert "pip install 'idealrank[plots]'" in drawn.err
+    assert "nothing.txt" in written.err
+
+
+def test_a_figure_says_without_colour_what_it_says_with_it(many: Path) -> None:
+    runs = [many / f"{name}.run" for name in "abcd"]
+    found = ir.choose(many / "qrels.txt", runs, discounts=["log2", "linear"], cutoffs=[3, 12], size=6)
+
+    spec = choice_spec(found)
+
+    key, panels, _ = spec["vconcat"]
+    assert [row["discount"] for row in key["data"]["values"]] == ["log2", "linear"]
+    assert {"color", "strokeDash"} <= set(key["layer"][0]["encoding"])
+    assert {"color", "shape"} <= set(key["layer"][1]["encoding"])
+    assert [panel["title"]["text"] for panel in panels["hconcat"]] == ["Swap rate", "Share of significant pairs", "Queries needed"]
+    assert [row["measure"] for row in spec["data"]["values"] if row["recommended"]] == [found.recommended.measure]
+    assert [row["swap rate"] for row in spec["data"]["values"]] == [round(setting.swap_rate, 5) for setting in found.settings]
+    assert found.recommendation in spec["description"]
+    with pytest.raises(ir.OptionError, match="found 8 discounts, expected at most 7 in a figure"):
+        choice_spec(ir.choose(many / "qrels.txt", runs, discounts=[f"zipf(0.{i})" for i in range(1, 9)], cutoffs=[3]))
+
+
+def test_cutoffs_that_are_not_considered_stand_on_grey(many: Path) -> None:
+    runs = [ir.read_run(many / f"{name}.run") for name in "ab"]
+    shown = {
+        query: {document for run in runs for document in run.ranking(query).documents[:3]} for query in ir.read_qrels(many / "qrels.txt")
+    }
+    qrels = {query: {document: int(document < "d5") for document in documents} for query, documents in shown.items()}
+
+    spec = choice_spec(ir.choose(qrels, runs, cutoffs=[1, 3, 12]))
+
+    for panel in spec["vconcat"][1]["hconcat"]:
+        assert panel["layer"][0]["data"]["values"] == [{"cutoff": "@12"}]
 
 
 def test_a_figure_never_replaces_what_is_read(say: Say, many: Path) -> None:

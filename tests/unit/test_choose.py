@@ -238,6 +238,20 @@ def test_more_than_ten_runs_take_the_randomised_hsd() -> None:
     assert (found["nDCG@10"].pairs, found["nDCG@10"].significant) == (55, int((hsd.p[np.triu_indices(11, 1)] <= 0.05).sum()))
 
 
+def test_few_queries_tell_nothing_apart_and_say_so() -> None:
+    generator = np.random.default_rng(2)
+    values = generator.random((4, 3, 6))
+    qrels, runs = collection(GOOD, n_queries=4)
+
+    margins = swap_spread(values, resamples=4000, rng=1).margins
+    found = ir.choose(qrels, runs, discounts=["log2"], cutoffs=[1, 3, 12])
+
+    assert (margins.diagonal() == 0).all()
+    assert ((margins >= 0) & (margins <= 1)).all()
+    assert all(setting.as_good for setting in found.settings)
+    assert any(warning.startswith("4 queries ") for warning in found.warnings)
+
+
 def test_queries_without_a_value_are_left_out_of_every_setting() -> None:
     qrels, runs = collection({"a": 0.2, "b": 0.9}, n_queries=12)
     qrels["q3"] = dict.fromkeys(qrels["q3"], 0)

@@ -99,7 +99,7 @@ def swap_table(
     runs = Runs.of(table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1)), None)
     n, n_runs, n_measures = runs.totals.shape
     half, asked = half_of(n, size), whole_number("trials", trials, 2)
-    splits = math.comb(n, half) * math.comb(n - half, half) // 2
+    splits = math.comb(n, half) * math.comb(n - half, half) // 2 if n <= asked else asked + 1  # n (n - 1) / 2 or more
     exact = splits <= asked
     count = splits if exact else asked
     firsts = list(combinations(range(n), half)) if exact else []
@@ -202,8 +202,9 @@ class SwapSpread:
 
     @property
     def margins(self) -> FloatArray:
-        """How large the difference of two observed rates must be to say that they differ, shape (measures, measures)."""
-        return self.critical * self.deviations
+        """How large the difference of two observed rates must be to say that they differ, shape (measures, measures); 1 if none is."""
+        found: FloatArray = np.minimum(np.where(self.deviations > 0, self.critical, 0.0) * np.fmax(self.deviations, _LEAST_SPREAD), 1.0)
+        return found
 
 
 def swap_spread(

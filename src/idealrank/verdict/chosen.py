@@ -61,7 +61,8 @@ class Setting:
     unjudged : float
         Share of the documents shown down to the cutoff that nobody judged, of the run that has most.
     behind, margin : float
-        Swap rate less that of the best setting, and how large that must be to be told from 0 by these queries.
+        Swap rate less that of the best of the settings considered, which for others can be below 0; and how large that must be to be
+        told from 0 by these queries, 1 if no difference is large enough.
     considered : bool
         Whether it could be recommended: nearly all documents shown are judged.
     as_good : bool

@@ -89,7 +89,10 @@ def warnings_of(settings: Sequence[Setting], recommended: Setting, n_runs: int, 
 def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> Iterator[str]:
     if n_runs < _FEW_RUNS:
         yield "2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is that of this pair alone; give more runs"
-    if n_queries < _FEW_QUERIES:
+    margins = [setting.margin for setting in settings if setting.behind]
+    if margins and min(margins) >= 1:
+        yield f"{n_queries} queries cannot tell any setting from the best, however much their rates differ"
+    elif n_queries < _FEW_QUERIES:
         yield f"{n_queries} queries are few: their rates would be others with other queries"
     if left_out:
         yield f"queries left out, since some run or some setting has no value there: {left_out:,}"
@@ -129,8 +132,7 @@ def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) ->
     if recommended.measure == usual.measure:
         return (
             f"Keep {usual.measure}: the lowest swap rate is that of {best.measure} ({rate}; by {usual.measure} {_times(usual.swap_rate)}), "
-            f"but the difference of {usual.behind:.3f} could come from the choice of these queries (it would have to exceed "
-            f"{usual.margin:.3f})."
+            f"but the difference of {usual.behind:.3f} could come from the choice of these queries{_needed(usual)}."
         )
     if not usual.considered:
         why = f"{usual.measure} is not considered, for {usual.unjudged:.0%} of the documents that it shows were never judged in some run"
@@ -141,6 +143,10 @@ def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) ->
         )
     near = "" if recommended.measure == best.measure else f", and {recommended.measure} is the nearest to it that is as good as the best"
     return f"Take {recommended.measure}: the lowest swap rate is that of {best.measure} ({rate}). {why}{near}."
+
+
+def _needed(setting: Setting) -> str:
+    return f" (it would have to exceed {setting.margin:.3f})" if setting.margin < 1 else ""
 
 
 def _times(rate: float) -> str:
