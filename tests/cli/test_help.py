@@ -15,7 +15,21 @@ from idealrank.app import cli
 from tests.cli.terminal import DATA, Said, check_snapshot, environment
 
 Say = Callable[..., Said]
-OWN = ("evaluate", "compare", "gate", "why", "robust", "overlap", "explain", "conventions", "measures", "advise", "choose", "theory")
+OWN = (
+    "evaluate",
+    "compare",
+    "gate",
+    "why",
+    "seeds",
+    "robust",
+    "overlap",
+    "explain",
+    "conventions",
+    "measures",
+    "advise",
+    "choose",
+    "theory",
+)
 
 
 def command_of(name: str) -> click.Command:

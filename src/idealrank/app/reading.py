@@ -66,8 +66,8 @@ class Inputs:
             return read_assessors(paths, tell=_note)
         return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
 
-    def open_run(self, path: str, name: str, qrels: str) -> Run:
-        """One run; a file of bare scores takes its queries and documents from the judgments' lines."""
+    def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:
+        """One run, of one file or of several; a file of bare scores takes its queries and documents from the judgments' lines."""
         labels = None if qrels == "-" else qrels
         return read_run(path, name=name, format=self.file_format, columns=self.columns, labels=labels, group=self.group, tell=_note)
 

@@ -234,7 +234,7 @@ def _flipped(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alt
     )
 
 
-def smallest_visible(spread: float, n: int, df: int, alpha: float, power: float, sides: int = 2) -> float:
+def smallest_visible(spread: float, n: int, df: float, alpha: float, power: float, sides: int = 2) -> float:
     """The smallest difference that a paired t test of this set finds with a given chance; NaN where nothing varies.
 
     Parameters

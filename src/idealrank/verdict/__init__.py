@@ -10,10 +10,12 @@ from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
 from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.robustness import Robustness, Variant
+from idealrank.verdict.seeds import compare_systems
 from idealrank.verdict.sliced import Slice, Slices
 from idealrank.verdict.slices import slices
 from idealrank.verdict.table import with_companions
 from idealrank.verdict.traffic import traffic_thirds
+from idealrank.verdict.trained import SystemComparison, SystemDifference
 from idealrank.verdict.varying import Way, robust, robust_lists
 
 __all__ = [
@@ -40,11 +42,14 @@ __all__ = [
     "Setting",
     "Slice",
     "Slices",
+    "SystemComparison",
+    "SystemDifference",
     "Theory",
     "Variant",
     "Way",
     "attribute",
     "compare",
+    "compare_systems",
     "gate",
     "robust",
     "robust_lists",

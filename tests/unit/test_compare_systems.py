@@ -1,0 +1,131 @@
+"""Systems of several copies: the numbers of `replicated_difference`, Holm by hand, the power behind what is visible, folds."""
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+import idealrank as ir
+from idealrank.errors import InputError, OptionError
+from idealrank.stats import replicated_difference
+from idealrank.verdict.copies import relation_of
+
+QUERIES = [f"q{place}" for place in range(40)]
+QRELS = {query: {"rel": 2, "also": 0} for query in QUERIES}
+MEASURES = ["nDCG@5", "RR", "P@3"]
+
+
+def copy(rng, deepest, *, name="run", queries=QUERIES):
+    """A run that puts the relevant document at one of the first ranks, by chance."""
+    run = {}
+    for query in queries:
+        ranking = ["also", *(f"d{place}" for place in range(8))]
+        ranking.insert(int(rng.integers(0, deepest)), "rel")
+        run[query] = ranking
+    return ir.Run(run, name=name)
+
+
+def evaluated(deepest, n, seed, convention="standard", measures=MEASURES):
+    rng = np.random.default_rng(seed)
+    return [ir.evaluate(QRELS, copy(rng, deepest, name=f"s{number}"), measures, convention) for number in range(n)]
+
+
+def test_every_number_is_that_of_replicated_difference_on_the_values():
+    a, b = evaluated(8, 3, 1), evaluated(6, 4, 2)
+
+    found = ir.compare_systems(a, b, names=("old", "new"), level=0.9)
+
+    p = {}
+    for measure in MEASURES:
+        tables = [np.stack([one[measure] for one in side], axis=1) for side in (a, b)]
+        expected = replicated_difference(*tables, level=0.9)
+        row = found[measure]
+        assert row.found == expected
+        assert row.copies_a == pytest.approx([one.mean()[measure] for one in a], abs=1e-15)
+        assert row.mean_b - row.mean_a == pytest.approx(expected.difference, abs=1e-12)
+        assert row.standard_error(40, lambda seeds: seeds) == pytest.approx(expected.standard_error_with(), rel=1e-12)
+        assert row.standard_error(80, lambda seeds: 5) == pytest.approx(expected.standard_error_with(n_queries=80, n_seeds=5), rel=1e-12)
+        p[measure] = expected.p
+    largest = 0.0
+    for place, measure in enumerate(sorted(p, key=p.__getitem__)):
+        largest = max(largest, min(1.0, (3 - place) * p[measure]))
+        assert found[measure].p_corrected == pytest.approx(largest, rel=1e-12)
+        assert found[measure].verdict == ("better" if largest <= 0.1 else "undecided")
+    assert (found.a, found.b, found.runs_a, found.runs_b[-1]) == ("old", "new", ("s0", "s1", "s2"), "s3")
+
+
+def test_what_is_visible_is_found_four_times_in_five():
+    row = ir.compare_systems(evaluated(8, 3, 1), evaluated(6, 3, 2))["RR"]
+
+    df, shift = row.found.df, row.detectable / row.found.standard_error
+    critical = scipy_stats.t.isf(0.05 / 3 / 2, df)
+
+    assert scipy_stats.nct.sf(critical, df, shift) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_one_more_copy_is_worth_the_fewest_queries_that_do_as_much():
+    row = ir.compare_systems(evaluated(8, 4, 3), evaluated(6, 4, 2))["nDCG@5"]
+
+    wanted = row.standard_error(row.n, lambda seeds: seeds + 1)
+    by_hand = next(more for more in range(10_000) if row.standard_error(row.n + more, lambda seeds: seeds) <= wanted * (1 + 1e-12))
+
+    assert row.queries_worth_one_copy() == by_hand > 0
+
+
+def test_crossed_copies_and_single_ones_are_what_they_are_said_to_be():
+    a, b = evaluated(8, 3, 1), evaluated(6, 3, 2)
+    values = [np.stack([one["RR"] for one in side], axis=1) for side in (a, b)]
+
+    crossed = ir.compare_systems(a, b, seeds="crossed")["RR"]
+    fixed = ir.compare_systems(a[:1], b, single="fixed")["RR"]
+    alike = ir.compare_systems(a, b[:1], single="alike")["RR"]
+
+    assert crossed.found == replicated_difference(*values, seeds="crossed")
+    assert fixed.found == replicated_difference(values[0][:, :1], values[1], single="fixed")
+    assert alike.found == replicated_difference(values[0], values[1][:, :1], single="alike")
+    assert (crossed.trained, fixed.trained, alike.trained) == (("difference",), ("b",), ("a", "b"))
+    with pytest.raises(OptionError, match='a has one copy: expected single="fixed" if it is not trained'):
+        ir.compare_systems(a[:1], b)
+
+
+def test_less_is_better_turns_the_verdict():
+    a, b = evaluated(2, 3, 1, measures=["ARP"]), evaluated(9, 3, 2, measures=["ARP"])
+
+    (row,) = ir.compare_systems(a, b)
+
+    assert row.found.difference > 0
+    assert row.verdict == "worse"
+
+
+def test_folds_are_told_from_copies_and_read_as_one_run(tmp_path):
+    rng = np.random.default_rng(4)
+    whole = copy(rng, 6)
+    paths = []
+    for fold in range(4):
+        path = tmp_path / f"fold{fold}.run"
+        queries = QUERIES[fold::4]
+        rankings = {query: whole.ranking(query).documents for query in queries}
+        path.write_text(
+            "".join(f"{query} Q0 {doc} {at} {99 - at} t\n" for query, ranking in rankings.items() for at, doc in enumerate(ranking))
+        )
+        paths.append(path)
+    folds = [ir.evaluate(QRELS, path, MEASURES) for path in paths]
+
+    assert relation_of(folds) == "folds"
+    joined = ir.evaluate(QRELS, ir.read_run(paths, name="joined"), MEASURES)
+    assert joined.mean() == ir.evaluate(QRELS, whole, MEASURES).mean()
+    with pytest.raises(
+        InputError, match=r"A: found 4 runs without a query in common, which are folds of one copy; .* read_run\(\[fold1, fold2\]\)"
+    ):
+        ir.compare_systems(folds, evaluated(6, 3, 2))
+
+
+def test_runs_that_share_some_queries_are_neither_and_a_few_unanswered_ones_do_not_matter():
+    rng = np.random.default_rng(5)
+    some = [ir.evaluate(QRELS, copy(rng, 6, name=name, queries=part), "RR") for name, part in (("x", QUERIES[:25]), ("y", QUERIES[15:]))]
+    with pytest.raises(InputError, match="x and y share 10 queries, and x answers 25 of the 40 that the runs of its system answer"):
+        relation_of(some)
+
+    nearly = [ir.evaluate(QRELS, copy(rng, 6, queries=QUERIES[place:]), "RR", "standard,missing=left-out") for place in (0, 3)]
+    assert relation_of(nearly) == "copies"
+    row = ir.compare_systems(nearly, evaluated(6, 2, 2, "standard,missing=left-out", ["RR"]))["RR"]
+    assert (row.n, row.excluded_queries) == (37, 3)
