@@ -135,11 +135,12 @@ def test_no_output_replaces_what_is_read(gated: Callable[..., Said], tmp_path: P
         (("--junit", "x", "--markdown", "./x"), "--markdown ./x: found the place that --junit writes to"),
         (("--junit", "-", "--markdown", "-"), "--markdown -: found the place that --junit writes to"),
         (("--junit", "x", "-o", "x"), "--junit x: found the place that -o writes to"),
-        (("--junit", "no/such/folder.xml"), "no/such/folder.xml: cannot be written"),
+        (("--junit", "no/such/folder.xml"), "--junit no/such/folder.xml: found no folder no/such"),
     ],
 )
-def test_outputs_have_places_of_their_own(gated: Callable[..., Said], options: tuple[str, ...], message: str) -> None:
-    said = gated(*options)
+def test_outputs_have_places_of_their_own(gated: Callable[..., Said], tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    said = gated("--baseline", "best.run.gz", "--update-baseline", *options, run="old.run")
 
     assert (said.code, said.out) == (2, "")
     assert message in said.err
+    assert not (tmp_path / "best.run.gz").exists()

@@ -57,6 +57,8 @@ class Outputs:
         for option, path in self._files():
             options.refuse_to_replace(path, read, option=option)
             place = path if path == "-" else str(Path(path).resolve())
+            if not Path(path).parent.is_dir():
+                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected one to write the file to")
             if place in written:
                 raise OptionError(f"{option} {path}: found the place that {written[place]} writes to, expected another name")
             written[place] = option
