@@ -165,6 +165,14 @@ def test_a_measure_of_which_less_is_better_is_the_mirror(pairs: list[tuple[int, 
     assert [(drop.query, drop.difference) for drop in up.worst] == [(drop.query, -drop.difference) for drop in down.worst]
 
 
+@settings(max_examples=25, deadline=None)
+@given(FEW, st.sampled_from([0.05, 0.1, 0.3]))
+def test_what_passes_strictly_passes_with_the_margin_as_tolerance(pairs: list[tuple[int, int]], drop: float) -> None:
+    ours, theirs = (evaluation(np.array(side) / 10) for side in zip(*pairs, strict=True))
+
+    assert ir.gate(ours, theirs, tolerance=drop).passed >= ir.gate(ours, theirs, strict=True, margin=drop).passed
+
+
 def test_neither_the_order_of_queries_nor_threads_nor_another_try_change_the_answer() -> None:
     run, baseline = random_pair(60, -0.02, measures=("P@1", "RR"))
     order = np.random.default_rng(3).permutation(60)

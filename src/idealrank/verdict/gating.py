@@ -92,6 +92,10 @@ def gate(
     A strict gate turns the burden round: a check passes only where the test rejects a drop of the margin or more. Every check has to,
     so no correction is needed: a run that is worse by the margin in any of them passes with a chance of at most `alpha`.
 
+    The test is exact where a harmless change helps a query as often as it harms it, by as much. With few queries, changes of mean 0
+    that gain much on few of them and lose a little on many are stopped more often than `alpha` says. No other test of the same queries
+    repairs that; more queries do.
+
     A run with the same value as the baseline on every query passes either way. Queries are the union under the convention, ordered by
     id: the answer does not depend on the order of any file. Where the evaluations have them, the shares of unjudged documents and the
     difference on judged ones stand beside each check, as in `compare`.
