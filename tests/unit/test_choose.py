@@ -1,6 +1,7 @@
 """Choosing a discount and a cutoff: against enumeration, SciPy and `compare`, and on runs made to prefer one or the other."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
@@ -12,6 +13,7 @@ from scipy import stats
 import idealrank as ir
 from idealrank.stats.swaps import _mean_rates, swap_spread, swap_table
 from idealrank.verdict.choosing import grid_of
+from tests.conftest import ROOT
 
 Rankings = Mapping[str, list[str]]
 
@@ -213,7 +215,9 @@ def test_theory_is_that_of_feasibility() -> None:
         assert setting.theory is not None
         assert (setting.theory.verdict, setting.theory.theorem) == (said.verdict, said.theorem)
     assert "Theorem 10" in found.recommendation
-    assert "docs/concepts/what-ndcg-can-tell.md" in found.recommendation
+    cited = re.search(r"(docs/\S+\.md), '([^']+)'", found.recommendation)
+    assert cited is not None
+    assert f"\n## {cited[2]}\n" in (ROOT / cited[1]).read_text(encoding="utf-8")
 
 
 def test_runs_that_are_all_the_same_tie_everywhere() -> None:
