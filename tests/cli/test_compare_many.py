@@ -111,3 +111,14 @@ def test_a_correction_that_loses_much_is_named(say: Say, tmp_path: Path) -> None
 
     assert "corrected for 55 tests (Holm); Holm's correction loses much with so many runs;" in by_t
     assert "corrected for 55 tests (randomised HSD)" in by_signs
+
+
+def test_a_figure_beside_the_report(say: Say, seven: Path) -> None:
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR")
+
+    said = say(*command, "--figure", "pairs.json", cwd=seven)
+    refused = say(*command, "--figure", "bm25.run", cwd=seven)
+
+    assert said.code == 0
+    assert len(json.loads((seven / "pairs.json").read_text(encoding="utf-8"))["data"]["values"]) == 42
+    assert (refused.code, "expected a file that ends in" in refused.err) == (2, True)

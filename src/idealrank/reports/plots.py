@@ -153,6 +153,24 @@ def save(figures: Mapping[str, Spec], folder: Path, kind: Format) -> list[Path]:
     return [write_file(folder / f"{name}.{kind}", draw(spec)) for name, spec in figures.items()]
 
 
+def drawn(spec: Spec, kind: Format) -> "str | bytes":
+    r"""One figure as the content of a file; errors as for `svg`.
+
+    Parameters
+    ----------
+    spec : specification
+        What to draw.
+    kind : {"svg", "png", "json"}
+        JSON is the specification itself.
+
+    Examples
+    --------
+    >>> drawn({"mark": "point"}, "json")
+    '{\n "mark": "point"\n}\n'
+    """
+    return _DRAWN[kind](spec)
+
+
 def _text(spec: Spec) -> str:
     return json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import click
 
-from idealrank.app import options, output, rankings, reading
+from idealrank.app import options, output, pair_figure, rankings, reading
 from idealrank.app.by_query import QueryFiles, query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
@@ -66,6 +66,7 @@ all pairs of runs and measures (Holm): ask for fewer measures to see smaller dif
     "--format", "layout", type=click.Choice(["table", "json", "markdown", "latex", "csv"]), default="table", show_default=True,
     help="Words and a table for people; JSON or CSV for programs; Markdown or LaTeX (booktabs) to paste.",
 )  # fmt: skip
+@pair_figure.option
 @options.output
 @options.inputs
 @options.threads
@@ -83,6 +84,7 @@ def compare(
     files: QueryFiles,
     seed: int | None,
     layout: str,
+    figure_path: str | None,
     output_path: str | None,
     inputs: reading.Inputs,
     threads: int,
@@ -94,6 +96,7 @@ def compare(
     compared; of six or more the report shows groups of runs that cannot be told apart.
     """
     names = _names(runs, baseline)
+    pair_figure.check(figure_path, baseline, (qrels, *runs, *files.paths))
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
@@ -109,7 +112,9 @@ def compare(
         weights=of_queries.weights, clusters=of_queries.clusters, slices=of_queries.categories, rng=seed, threads=threads,
         rankings=alike,
     )  # fmt: skip
-    report = _report(watch.count("comparing", lambda tell: compared(tell=tell)), layout, every_pair=every_pair)
+    comparison = watch.count("comparing", lambda tell: compared(tell=tell))
+    pair_figure.draw(comparison, figure_path)
+    report = _report(comparison, layout, every_pair=every_pair)
     output.write([*report, *_next(layout, why_command(qrels, runs, asked, convention_text, inputs))], output_path)
 
 
