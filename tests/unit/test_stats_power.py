@@ -1,6 +1,8 @@
 """Power of the paired t test and of the sign flips, against statsmodels, R's PowerTOST and simulation; the half-width rule; swap rates."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -228,3 +230,12 @@ def test_flips_too_few_for_the_level_are_refused() -> None:
     with pytest.raises(OptionError, match="at least 99"):
         flip_power(PILOT, 50, alpha=0.01, n_resamples=98)
     assert flip_power(PILOT, 50, alpha=0.01, n_resamples=99, trials=50, rng=1).trials == 50
+
+
+def test_the_commands_that_plan_and_compare_do_not_load_scipy_stats() -> None:
+    """It takes a second, which is more than the work of most calls."""
+    code = "import sys, idealrank.stats.power, idealrank.stats.comparison, idealrank.stats.replicates; print('scipy.stats' in sys.modules)"
+
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "False\n"

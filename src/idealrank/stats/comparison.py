@@ -16,13 +16,13 @@ from idealrank.errors import OptionError
 from idealrank.stats.columns import chosen, open_share
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units, outcomes
+from idealrank.stats.fewest import fewest
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import Alternative
 from idealrank.stats.linear import linear_mean
 from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.roots import fewest
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 

@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import stats
+from scipy.special import chdtri, gammaincinv, gammaln, nctdtr, ndtr, stdtrit
 
 from idealrank.errors import OptionError
 from idealrank.stats.columns import chosen, columns_of, design_of, open_share
 from idealrank.stats.design import Design
+from idealrank.stats.fewest import fewest
 from idealrank.stats.linear import linear_mean
 from idealrank.stats.randomness import whole_number
 from idealrank.stats.roots import root_between
@@ -96,7 +97,7 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
     if found.df < 1:
         raise OptionError(f"{drawn.n_units} independent unit: expected at least 2, since one shows no spread")
     sd = float(found.se[0]) * math.sqrt(values.size)
-    tails = stats.chi2.isf([(1 - level) / 2, (1 + level) / 2], found.df)
+    tails = chdtri(found.df, np.array([(1 - level) / 2, (1 + level) / 2]))
     low, high = sd * np.sqrt(found.df / tails)
     return Pilot(values.size, found.df, float(found.mean[0]), sd, float(low), float(high), level)
 
@@ -178,15 +179,10 @@ def queries_needed(
     def enough(n: int) -> bool:
         return _power(n, effect / spread, alpha, purpose, margin / spread, units) >= power
 
-    few, many = 1, 2
-    while not enough(many):
-        few, many = many, 2 * many
-        if many > _MOST:
-            raise OptionError(f"effect={effect!r}: more than {_MOST:.0e} queries are needed; expected an effect nearer to sd={spread:g}")
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
-    return many
+    found = fewest(enough, near=2.0, most=_MOST)
+    if found is None:
+        raise OptionError(f"effect={effect!r}: more than {_MOST:.0e} queries are needed; expected an effect nearer to sd={spread:g}")
+    return found
 
 
 def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purpose: Purpose = "difference") -> Any:
@@ -253,7 +249,7 @@ def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
     counts = np.asarray(n)
     if counts.dtype.kind not in "iu" or (counts < 2).any():
         raise OptionError(f"n={n!r}: expected whole numbers from 2 on")
-    found = stats.t.isf((1 - level) / 2, counts - 1) * above_zero("sd", sd) / np.sqrt(counts)
+    found = stdtrit(counts - 1, (1 + level) / 2) * above_zero("sd", sd) / np.sqrt(counts)
     return float(found) if counts.ndim == 0 else found
 
 
@@ -266,15 +262,10 @@ def queries_for_half_width(width: float, sd: float, *, level: float = 0.95) -> i
     756
     """
     above_zero("width", width)
-    few, many = 1, 2
-    while half_width(many, sd, level=level) > width:
-        few, many = many, 2 * many
-        if many > _MOST:
-            raise OptionError(f"width={width!r}: more than {_MOST:.0e} queries are needed; expected a width nearer to sd={sd:g}")
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (middle, many) if half_width(middle, sd, level=level) > width else (few, middle)
-    return many
+    found = fewest(lambda n: bool(half_width(n, sd, level=level) <= width), near=2.0, most=_MOST)
+    if found is None:
+        raise OptionError(f"width={width!r}: more than {_MOST:.0e} queries are needed; expected a width nearer to sd={sd:g}")
+    return found
 
 
 def _spread(sd: "float | Pilot") -> tuple[float, float]:
@@ -300,9 +291,9 @@ def _power(n: int, effect: float, alpha: float, purpose: str, margin: float, uni
     if df < 1:
         return 0.0  # fewer than two clusters test nothing
     if purpose == "difference":
-        critical = float(stats.t.isf(alpha / 2, df))
+        critical = -float(stdtrit(df, alpha / 2))
         return _beyond(critical, df, effect * root) + _beyond(critical, df, -effect * root)
-    critical = float(stats.t.isf(alpha, df))
+    critical = -float(stdtrit(df, alpha))
     if purpose == "non-inferiority":
         return _beyond(critical, df, (effect + margin) * root)
     return _both_beyond(critical, df, (margin + effect) * root, (margin - effect) * root)
@@ -311,20 +302,24 @@ def _power(n: int, effect: float, alpha: float, purpose: str, margin: float, uni
 def _beyond(critical: float, df: float, shift: float) -> float:
     """P(noncentral t > critical)."""
     if df > _AS_NORMAL:
-        return float(stats.norm.sf(critical - shift))
+        return float(ndtr(shift - critical))
     # Boost's series lose their way for shifts far below 0, where the chance is nil.
-    return float(stats.nct.sf(critical, df, shift)) if shift > -30 else 0.0
+    if shift <= -30:
+        return 0.0
+    below = float(nctdtr(df, shift, critical))
+    return float(shift > critical) if math.isnan(below) else 1 - below  # the series ends where the chance is 0 or 1 to twelve digits
 
 
 def _both_beyond(critical: float, df: float, below: float, above: float) -> float:
     """P(both one-sided tests succeed): the integral over s of P(critical s - below < Z < above - critical s)."""
-    lowest = math.sqrt(stats.chi2.ppf(1e-17, df) / df)
-    highest = min((below + above) / (2 * critical), math.sqrt(stats.chi2.isf(1e-17, df) / df)) if critical > 0 else 0.0
+    lowest = math.sqrt(2 * gammaincinv(df / 2, 1e-17) / df)
+    highest = min((below + above) / (2 * critical), math.sqrt(chdtri(df, 1e-17) / df)) if critical > 0 else 0.0
     if highest <= lowest:
         return 0.0
     s = lowest + (highest - lowest) * (_NODES + 1) / 2
-    density = 2 * df * s * stats.chi2.pdf(df * s * s, df)
-    inside = stats.norm.cdf(above - critical * s) - stats.norm.cdf(critical * s - below)
+    chi = df * s * s
+    density = df * s * np.exp((df / 2 - 1) * np.log(chi / 2) - chi / 2 - gammaln(df / 2))
+    inside = ndtr(above - critical * s) - ndtr(critical * s - below)
     return float((_WEIGHTS * density * inside).sum() * (highest - lowest) / 2)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
@@ -176,7 +176,7 @@ def replicated_difference(
     training = tuple(Training(part.n_seeds, part.added * part.n_seeds, part.residual) for part in parts)
     queries = max(by_query * n - sum(part.residual / part.n_seeds for part in training), 0.0)
     middle, error = float(differences.mean()), math.sqrt(variance)
-    reach = float(stats.t.isf((1 - level) / 2, df)) * error
+    reach = float(stdtrit(df, (1 + level) / 2)) * error
     p = _p_value(middle, error, df, float(max(np.abs(first).max(), np.abs(second).max())))
     return ReplicatedDifference(middle, error, df, middle - reach, middle + reach, level, p, n, queries, training, math.sqrt(by_query))
 
@@ -250,4 +250,4 @@ def _uncertainty(parts: list[_Part]) -> float:
 def _p_value(difference: float, error: float, df: float, scale: float) -> float:
     if abs(difference) <= 1e-12 * scale:
         return 1.0
-    return 2 * float(stats.t.sf(abs(difference) / error, df)) if error else 0.0
+    return 2 * float(stdtr(df, -abs(difference) / error)) if error else 0.0

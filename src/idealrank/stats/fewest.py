@@ -1,0 +1,38 @@
+"""The least whole number that is enough, in few trials; without SciPy, for commands that must start fast."""
+
+import math
+from collections.abc import Callable
+
+
+def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | None:
+    """The least whole number from 2 on that is enough, if more always is; None where `most` is not.
+
+    Parameters
+    ----------
+    enough : callable
+        Takes a number.
+    near : float
+        A guess: the nearer it is, the fewer numbers are tried.
+    most : int
+        Numbers beyond are hardly tried.
+
+    Examples
+    --------
+    >>> fewest(lambda n: n * n >= 50, near=3, most=100), fewest(lambda n: False, near=3, most=100)
+    (8, None)
+    """
+    step, start = 1, math.ceil(min(max(near, 2.0), float(most)))
+    if enough(start):
+        few, many = start - 1, start
+        while few > 1 and enough(few):
+            few, many, step = max(few - 2 * step, 1), few, 2 * step
+    else:
+        few, many = start, start + 1
+        while not enough(many):
+            if many > most:
+                return None
+            few, many, step = many, many + 2 * step, 2 * step
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if enough(middle) else (middle, many)
+    return many
