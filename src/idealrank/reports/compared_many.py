@@ -92,8 +92,8 @@ def opening(comparison: Comparison) -> list[list[str]]:
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> opening(ir.compare(bad, good))[0]
-    ['By RR, run (2) is better than each other of 2 runs.']
+    >>> opening(ir.compare(bad, good, bad))[0]
+    ['By RR, run (2) is better than all 2 others.']
     """
     measures = list(comparison.means)
     if comparison.method.baseline is not None:
@@ -106,7 +106,7 @@ def opening(comparison: Comparison) -> list[list[str]]:
 def _top(groups: Groups, runs: int) -> str:
     best, *others = groups.top
     if not others:
-        return f"By {groups.measure}, {best} is better than each other of {runs:,} runs."
+        return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
     shown = ", ".join(others[:_SOME]) + (f" and {len(others) - _SOME:,} more" if len(others) > _SOME else "")
     if len(groups.top) == runs:
         return f"By {groups.measure}, none of {runs:,} runs can be told apart from the best, {best}."
