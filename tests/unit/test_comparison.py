@@ -77,6 +77,21 @@ def test_wilcoxon_and_signs_are_scipys() -> None:
     assert signs.about == "share of wins among the queries that differ"
 
 
+@pytest.mark.parametrize("zeros", [0, 5])
+def test_a_verdict_by_ranks_takes_the_side_of_the_ranks(zeros: int) -> None:
+    small, large = -np.linspace(0.001, 0.01, 105), np.linspace(0.1, 0.2, 95)
+    differences = np.concatenate([small, large, np.zeros(zeros)])
+    a, b = evaluation(np.full(differences.size, 0.5), "a"), evaluation(0.5 + differences, "b")
+
+    found, back = ir.compare(a, b, test="wilcoxon")["P@1"], ir.compare(b, a, test="wilcoxon")["P@1"]
+
+    assert found.losses > found.wins
+    assert found.p == pytest.approx(stats.wilcoxon(differences, zero_method="pratt", correction=False, method="approx").pvalue, rel=1e-9)
+    assert (found.verdict, back.verdict) == ("better", "worse")
+    if not zeros:
+        assert found.interval[0] > 0
+
+
 def test_an_example_worked_by_hand() -> None:
     """Six queries, all better: 2 of 64 sign vectors are as extreme; differences 1..6 tenths have mean 0.35 and sd sqrt(0.035)."""
     a = evaluation([0.2, 0.4, 0.1, 0.5, 0.3, 0.0], "a")

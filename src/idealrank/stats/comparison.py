@@ -23,6 +23,7 @@ from idealrank.stats.linear import linear_mean
 from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
+from idealrank.stats.signed_ranks import SignedRanks
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
@@ -98,8 +99,10 @@ class Plan:
 class Found(NamedTuple):
     """What one test says of one measure of two runs, before any correction; ``difference`` is b - a.
 
-    `spread` is the standard error of the difference times sqrt(n), with the effect of weights and clusters in it; `p_equivalence` is
-    NaN where no margin was given, and `exact` says that p is of all sign vectors.
+    `lean` is the statistic behind p as a distance from no difference, above 0 where it speaks for higher values of b: the mean
+    difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
+    times sqrt(n), with the effect of weights and clusters in it; `p_equivalence` is NaN where no margin was given, and `exact` says that
+    p is of all sign vectors.
     """
 
     mean_a: float
@@ -108,6 +111,7 @@ class Found(NamedTuple):
     low: float
     high: float
     about: str
+    lean: float
     p: float
     p_equivalence: float
     exact: bool
@@ -127,6 +131,7 @@ class _Tested(NamedTuple):
     p: FloatArray
     about: str
     exact: BoolArray
+    lean: FloatArray | None = None
 
 
 def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> list[Found]:
@@ -166,6 +171,7 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
         "difference": mean,
         "low": tested.low,
         "high": tested.high,
+        "lean": mean if tested.lean is None else tested.lean,
         "p": tested.p,
         "p_equivalence": _equivalence(a, second, design, plan),
         "exact": tested.exact,
@@ -190,19 +196,30 @@ def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     return _Tested(found.low, found.high, found.p, "mean difference", found.exact)
 
 
-def _classical(test: Callable[..., PairedTest]) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
+def _classical(
+    test: Callable[..., PairedTest], lean: Callable[[FloatArray], FloatArray] | None = None
+) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
     def tested(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
         found = test(a, b, level=plan.level, design=design)
-        return _Tested(found.low, found.high, found.p, found.about, np.zeros(a.shape[1], np.bool_))
+        return _Tested(found.low, found.high, found.p, found.about, np.zeros(a.shape[1], np.bool_), None if lean is None else lean(b - a))
 
     return tested
+
+
+def _lean_of_ranks(differences: FloatArray) -> FloatArray:
+    ranks = SignedRanks.of(differences)
+    return ranks.positive - ranks.mean
+
+
+def _lean_of_signs(differences: FloatArray) -> FloatArray:
+    return np.asarray(np.sign(differences).sum(axis=0), np.float64)
 
 
 _TESTERS: dict[str, Callable[[FloatArray, FloatArray, Design, Plan], _Tested]] = {
     "permutation": _by_permutation,
     "t": _classical(paired_t),
-    "wilcoxon": _classical(wilcoxon),
-    "sign": _classical(sign_test),
+    "wilcoxon": _classical(wilcoxon, _lean_of_ranks),
+    "sign": _classical(sign_test, _lean_of_signs),
 }
 
 

@@ -113,8 +113,7 @@ def side_of(one: Found, direction: int, p: float, alpha: float) -> Side:
     >>> side_of(one, 1, one.p, 0.05), side_of(one, -1, one.p, 0.05), side_of(one, 1, 2 * one.p, 0.05)
     ('better', 'worse', 'undecided')
     """
-    if p > alpha:
+    # A test of ranks or signs may find what the means do not show: the side is that of its own statistic.
+    if p > alpha or one.lean == 0:
         return "undecided"
-    # A test of ranks or signs may find what the means do not show: it speaks for the side with more.
-    gain = one.difference if one.about == "mean difference" else one.wins - one.losses
-    return "better" if gain * direction > 0 else "worse"
+    return "better" if one.lean * direction > 0 else "worse"
