@@ -83,3 +83,23 @@ def test_each_pair_has_its_own_in_either_order() -> None:
     assert found.pair("a", "c").as_dict()["rankings"] == {"queries": 30, "Same@12": 1.0}
     assert found.pair("a", "b").as_dict()["rankings"]["Same@12"] < 1
     assert "rankings" not in found.pair("b", "c").as_dict()
+
+
+def test_a_measure_that_is_not_symmetric_is_shown_in_its_own_order_alone() -> None:
+    runs = [ir.Run(run, name=name) for name, run in zip("ab", two_runs(), strict=True)]
+    evaluations = [ir.evaluate(QRELS, run, "AP") for run in runs]
+    there, back = (overlap(*pair, ["tauAP", "overlap@12"]) for pair in (runs, runs[::-1]))
+
+    of_one, of_both = (ir.compare(*evaluations, rankings=given).pairs[0].as_dict()["rankings"] for given in (back, [there, back]))
+
+    assert there.mean()["tauAP"] != back.mean()["tauAP"]
+    assert list(of_one) == ["queries", "overlap@12"]
+    assert of_both["tauAP"] == pytest.approx(np.nanmean(there["tauAP"][[query in QRELS for query in there.queries]]), abs=1e-12)
+
+
+def test_names_that_several_runs_have_are_refused() -> None:
+    a, b = two_runs()
+    runs = [ir.Run(run, name=name) for name, run in (("same", a), ("same", b), ("c", a))]
+
+    with pytest.raises(OptionError, match="rankings: found 2 runs of the name 'same', expected those compared: same, same, c"):
+        ir.compare(*(ir.evaluate(QRELS, run, "AP") for run in runs), rankings=overlap(runs[1], runs[2], "overlap@3"))

@@ -145,7 +145,7 @@ def compare(
     case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan)
     wanted = _pairs(names, baseline)
     found, corrected, correction = case.tested(wanted, tell, many=many)
-    alike = rankings_by_names(rankings, names, queries)
+    alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
     method = case.method(test, correction, baseline, len(wanted), many=many)
     comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means())

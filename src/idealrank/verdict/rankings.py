@@ -18,22 +18,27 @@ class Overlapping(Protocol):
     @property
     def names(self) -> tuple[str, str]:
         """Of the two runs."""
+        ...
 
     @property
     def queries(self) -> Sequence[str]:
         """Those that both answer."""
+        ...
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """Of two runs."""
+        ...
 
     @property
     def values(self) -> FloatArray:
         """Shape (n_queries, n_measures)."""
+        ...
 
     @property
     def scored(self) -> BoolArray:
         """Which values count."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -69,12 +74,21 @@ class Rankings:
 def rankings_by_names(
     found: "Overlapping | Iterable[Overlapping] | None", names: Sequence[str], queries: Sequence[str]
 ) -> dict[tuple[str, str], Rankings]:
-    """What there is of each pair of runs, in both orders of their names.
+    """What there is of each pair of runs, in both orders of their names; a measure that is not symmetric in its own order alone.
+
+    Parameters
+    ----------
+    found : Overlapping or iterable of them, or None
+        Of some pairs.
+    names : sequence of str
+        Of the runs compared, as their evaluations have them.
+    queries : sequence of str
+        Those compared.
 
     Raises
     ------
     OptionError
-        A name is not that of a run compared.
+        A name is not that of a run compared, or that of several.
 
     Examples
     --------
@@ -82,14 +96,19 @@ def rankings_by_names(
     {}
     """
     each = [] if found is None else list(found) if isinstance(found, Iterable) else [found]
-    compared, by_names = set(queries), {}
+    compared = set(queries)
+    by_names: dict[tuple[str, str], Rankings] = {}
+    turned: dict[tuple[str, str], Rankings] = {}
     for one in each:
         a, b = one.names
         for name in (a, b):
-            if name not in names:
-                raise OptionError(f"rankings: found the run {name!r}, expected those compared: {', '.join(names)}; give runs their names")
+            if names.count(name) != 1:
+                what = f"{names.count(name)} runs of the name" if name in names else "the run"
+                raise OptionError(f"rankings: found {what} {name!r}, expected those compared: {', '.join(names)}; give runs their names")
         rows = np.array([query in compared for query in one.queries], np.bool_)
         columns = ((measure, one.values[rows, i], one.scored[rows, i]) for i, measure in enumerate(one.measures))
         means = {str(measure): aggregate(measure, values, scored) for measure, values, scored in columns}
-        by_names[a, b] = by_names[b, a] = Rankings(int(rows.sum()), means)
-    return by_names
+        by_names[a, b] = Rankings(int(rows.sum()), means)
+        both_ways = {str(measure): means[str(measure)] for measure in one.measures if getattr(measure, "symmetric", True)}
+        turned[b, a] = Rankings(int(rows.sum()), both_ways)
+    return turned | by_names
