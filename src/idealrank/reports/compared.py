@@ -39,14 +39,14 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
     >>> print(comparison_table(ir.compare(a, b)).splitlines()[0])
     run (2) is better than run: RR 1.0000 against 0.5000, +0.5000 (95 % interval +0.5000 to +0.5000), p
     """
-    pairs, many = comparison.pairs, is_many(comparison)
-    parts = opening(comparison) if many else [_summary(comparison)] if len(pairs) > 1 else [_paragraph(pairs[0], comparison.method)]
+    pairs, first, many = comparison.pairs, comparison.pairs[0], is_many(comparison)
+    parts = opening(comparison) if many else [_summary(comparison)] if len(pairs) > 1 else [_paragraph(first, comparison.method)]
     with_pairs = every_pair or not many
     for pair in pairs if with_pairs else ():
         parts += [_table(pair, titled=len(pairs) > 1)]
         parts += [lines for lines in (_judgments(pair), _rankings(pair, titled=len(pairs) > 1), _left_out(pair)) if lines]
     parts += slice_sections(comparison, with_pairs=with_pairs)
-    measures = [row.measure for row in pairs[0].measures.values()]
+    measures = [row.measure for row in first.measures.values()]
     parts += [_method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 

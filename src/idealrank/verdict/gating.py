@@ -15,11 +15,11 @@ from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.multiple import adjust
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
-from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_of
+from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import found_in_both
 
 SAME = "the same value on every query"
@@ -121,8 +121,7 @@ def gate(
     # By id, so that the signs which a query gets do not depend on where it stands in a file.
     queries = sorted(queries_of(evaluations))
     tables = [_upwards(Table.of(one, chosen, queries), chosen) for one in evaluations]
-    generator = None if rng is None else generator_of(rng)
-    seed = seed_of(tables) if generator is None else rng if isinstance(rng, int) else int(generator.integers(1 << 32))
+    seed = seed_from(rng, tables)
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
     companions = [Companions.of(one, chosen, queries) for one in evaluations]
     design = design_by_query(queries, weights, clusters)
@@ -252,8 +251,8 @@ class _Case:
         ours, theirs = run.values[:, place.column], baseline.values[:, place.column]
         with np.errstate(invalid="ignore"):
             fallen = np.flatnonzero((ours < theirs) & ~equal)
-        order = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST]
-        return tuple(_drop(self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order.tolist())
+        order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST].tolist()
+        return tuple(_drop(self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
 
 
 def _drop(query: str, baseline: float, run: float) -> QueryDrop:
