@@ -9,7 +9,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.stats import replicated_difference
 from idealrank.verdict.copies import relation_of
 
-QUERIES = [f"q{place}" for place in range(40)]
+QUERIES = [f"q{place:02}" for place in range(40)]
 QRELS = {query: {"rel": 2, "also": 0} for query in QUERIES}
 MEASURES = ["nDCG@5", "RR", "P@3"]
 

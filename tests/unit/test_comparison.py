@@ -27,7 +27,8 @@ def answers(ranking: list[str], without: int = 0) -> dict[str, list[str]]:
 def evaluation(values: Any, name: str = "run", measures: tuple[str, ...] = ("P@1",)) -> Evaluation:
     """An evaluation with values of our choice, one column a measure; NaN is left out."""
     columns = np.asarray(values, np.float64).reshape(len(values), len(measures))
-    made = ir.evaluate({f"q{i}": {"x": 1} for i in range(len(columns))}, {f"q{i}": ["x"] for i in range(len(columns))}, measures)
+    queries = [f"q{i:03}" for i in range(len(columns))]  # in the order of their ids, which is that of a comparison
+    made = ir.evaluate({query: {"x": 1} for query in queries}, {query: ["x"] for query in queries}, measures)
     return replace(made, name=name, values=columns, scored=~np.isnan(columns))
 
 
@@ -199,6 +200,22 @@ def test_many_runs_are_corrected_together() -> None:
     assert {row.verdict for _, row in pairs.rows()} == {"better", "undecided"}
 
 
+def test_the_order_of_the_queries_changes_nothing() -> None:
+    generator = np.random.default_rng(3)
+    values, clusters = generator.random((2, 60)), {f"q{i:03}": int(generator.integers(25)) for i in range(60)}
+    a, b = evaluation(values[0], "a"), evaluation(values[1], "b")
+    order = generator.permutation(60)
+    turned = replace(b, queries=[b.queries[row] for row in order], values=b.values[order], scored=b.scored[order])
+    categories = {query: "even" if label % 2 else "odd" for query, label in clusters.items()}
+
+    found, other = (ir.compare(*runs, clusters=clusters, slices=categories) for runs in ((a, b), (turned, a)))
+
+    assert found.method.seed == other.method.seed is not None
+    row, back = found["P@1"], other["P@1"]
+    assert (row.p, row.interval) == (back.p, (-back.interval[1], -back.interval[0]))
+    assert [one.p for one in row.slices] == [one.p for one in back.slices][::-1]
+
+
 def test_the_seed_follows_from_the_values_and_is_said() -> None:
     a, b = random_pair(40)
 
@@ -303,8 +320,8 @@ def test_too_few_queries_for_a_test_of_signs_say_so() -> None:
 
 def test_weights_and_clusters() -> None:
     a, b = random_pair(30)
-    weights = {f"q{i}": 1.0 + (i % 3) for i in range(30)}
-    clusters = {f"q{i}": i // 2 for i in range(30)}
+    weights = {f"q{i:03}": 1.0 + (i % 3) for i in range(30)}
+    clusters = {f"q{i:03}": i // 2 for i in range(30)}
 
     found = ir.compare(a, b, weights=weights, clusters=clusters, test="t")
     row = found["P@1"]
@@ -317,7 +334,7 @@ def test_weights_and_clusters() -> None:
     with pytest.raises(OptionError, match="cannot honour the weights"):
         ir.compare(a, b, weights=weights, test="wilcoxon")
     with pytest.raises(InputError, match=r"weights: found nothing for query 'q29' \(1 of 30 queries\)"):
-        ir.compare(a, b, weights={f"q{i}": 1.0 for i in range(29)})
+        ir.compare(a, b, weights={f"q{i:03}": 1.0 for i in range(29)})
 
 
 def test_unjudged_documents_stand_beside_the_difference() -> None:

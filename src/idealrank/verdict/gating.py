@@ -118,8 +118,7 @@ def gate(
     evaluations = comparable([evaluation, baseline, *more_baselines])
     names = distinct([one.name for one in evaluations])
     chosen = chosen_measures(evaluations, measures)
-    # By id, so that the signs which a query gets do not depend on where it stands in a file.
-    queries = sorted(queries_of(evaluations))
+    queries = queries_of(evaluations)
     tables = [_upwards(Table.of(one, chosen, queries), chosen) for one in evaluations]
     seed = seed_from(rng, tables)
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)

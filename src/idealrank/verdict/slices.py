@@ -89,7 +89,7 @@ def slices(
     >>> [row.name for row in slices({"q1": 1.0, "q2": 0.0}, {"q1": 0.5, "q2": 0.5}, {"q1": ["news", "short"], "q2": "short"})]
     ['news', 'short']
     """
-    queries = [query for query in values_a if _is_value(values_a[query]) and _is_value(values_b.get(query))]
+    queries = [query for query in sorted(values_a) if _is_value(values_a[query]) and _is_value(values_b.get(query))]
     if not queries:
         raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
     first, second = (_table([values[query] for query in queries]) for values in (values_a, values_b))

@@ -66,7 +66,7 @@ def _rows(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
 
 
 def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
-    """The union of the queries, in the order in which they are met.
+    """The union of the queries, by id: random signs go to queries in this order, and the order of lines in a file must not move them.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
     >>> queries_of([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2)
     ['q']
     """
-    return list(dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries))
+    return sorted({query for evaluation in evaluations for query in evaluation.queries})
 
 
 def comparable(evaluations: Sequence[Evaluation]) -> Sequence[Evaluation]:

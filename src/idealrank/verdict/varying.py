@@ -13,7 +13,7 @@ from idealrank.conventions import Convention
 from idealrank.data.joining import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
@@ -338,11 +338,10 @@ class _Grid:
 
     @classmethod
     def of(cls, columns: Sequence[tuple[Column, Column]]) -> "_Grid":
-        place: dict[str, int] = {}
-        rows_of: dict[int, IntArray] = {}
-        for side in (side for pair in columns for side in pair):
-            if id(side.queries) not in rows_of:
-                rows_of[id(side.queries)] = np.array([place.setdefault(query, len(place)) for query in side.queries], np.int64)
+        lists = {id(side.queries): side.queries for pair in columns for side in pair}
+        # By id, as `queries_of` has them.
+        place = {query: row for row, query in enumerate(sorted({query for queries in lists.values() for query in queries}))}
+        rows_of = {key: np.array([place[query] for query in queries], np.int64) for key, queries in lists.items()}
         values = [np.full((len(place), len(columns)), np.nan) for _ in range(2)]
         known = np.zeros((len(place), len(columns)), bool)
         for number, pair in enumerate(columns):
