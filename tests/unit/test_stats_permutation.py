@@ -131,6 +131,20 @@ def test_identical_runs_and_all_zeros_but_one() -> None:
     assert p_of(np.zeros(30), alternative="greater", null=-0.01, n_resamples=999, rng=1).p == 1 / 1000
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("null", [0.0, -0.25])
+def test_a_column_that_is_the_same_is_what_it_is_beside_one_that_differs_a_little(alternative: Any, null: float) -> None:
+    a = np.random.default_rng(1).random((30, 1))
+    tiny = a.copy()
+    tiny[3] += 1e-9
+
+    same, almost = (permutation_test(a, b + null, alternative=alternative, null=null, rng=1) for b in (a, tiny))
+
+    assert same.p.tolist() == [1.0]
+    assert almost.p.tolist() == [0.5 if alternative == "greater" else 1.0]
+    assert (same.low[0], same.high[0]) == pytest.approx((almost.low[0], almost.high[0]), abs=1e-8)
+
+
 def test_too_few_queries_have_no_end() -> None:
     test = p_of([0.1, 0.2, 0.3, 0.4])
     assert (test.p, test.interval) == (0.125, (-np.inf, np.inf))

@@ -225,12 +225,22 @@ def _tested(units: Units, exact: BoolArray, asked: _Asked, rng: RandomLike) -> _
         return _flipped(units, AllFlips(n_units), 0, asked._replace(draws=1 << n_units))
     flips = Flips(n_units, rng)
     found = _Found(*(np.empty(exact.size) for _ in _Found._fields))
-    drawn, listed = np.flatnonzero(~exact), np.flatnonzero(exact)
+    # Where no unit differs every draw is as good as what was observed, and every mean is 0: there is nothing to list.
+    rank = counted_rank(asked.level, 1 << ROW_BITS, 0)
+    same = (units.n_nonzero == 0) & (rank > 0)
+    if same.any():
+        _place(_same(units.of_columns(np.flatnonzero(same)), asked), found, np.flatnonzero(same))
+    drawn, listed = np.flatnonzero(~exact), np.flatnonzero(exact & ~same)
     if drawn.size:
         _place(_flipped(units.of_columns(drawn), flips, 1, asked), found, drawn)
     if listed.size:
         _place(_enumerated(units.of_columns(listed), flips, asked), found, listed)
     return found
+
+
+def _same(units: Units, asked: _Asked) -> _Found:
+    sides = 2 if asked.alternative == "two-sided" else 1
+    return _Found(np.ones(units.unit.size), *units.interval(np.zeros(sides * units.unit.size), asked.alternative))
 
 
 def _place(part: _Found, into: _Found, columns: IntArray) -> None:
