@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError, shown
+from idealrank.verdict import Policy
 
 TABLE = "tool.idealrank.gate"
+DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,38 @@ class PolicyFile:
     alpha: float | None = None
     contracts: str | None = None
     convention: str | None = None
+
+    @property
+    def where(self) -> str:
+        """File and table, for messages; empty where there is none."""
+        return f"{self.path} [{TABLE}]" if self.path else ""
+
+    def policy(
+        self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None
+    ) -> Policy:
+        """What is given here, and for the rest what the file says; who chooses the rule also drops what belongs to the other rule.
+
+        Parameters
+        ----------
+        tolerance, strict, margin, alpha
+            Parts of the policy; None where the file decides.
+
+        Raises
+        ------
+        OptionError
+            The parts do not go together.
+
+        Examples
+        --------
+        >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
+        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1)
+        """
+        of_file: dict[str, Any] = {"tolerance": self.tolerance, "strict": self.strict, "margin": self.margin, "alpha": self.alpha}
+        if strict is not None:
+            of_file["tolerance" if strict else "margin"] = None
+        given = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha}
+        values = of_file | {name: value for name, value in given.items() if value is not None}
+        return Policy(**{name: value for name, value in values.items() if value is not None})
 
 
 def find_policy(folder: Path) -> PolicyFile:

@@ -13,13 +13,13 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.io.contracts import read_contracts
 from idealrank.io.notes import Notes
-from idealrank.io.policies import TABLE, PolicyFile, find_policy
+from idealrank.io.policies import DEFAULT_MEASURE, TABLE, find_policy
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measure, parse_measures
+from idealrank.measures.parse import parse_measures
 from idealrank.verdict.gated import Contract, Policy
-from idealrank.verdict.table import companions_of
+from idealrank.verdict.table import measures_of_gate
 
-DEFAULT_MEASURE = "nDCG@10"  # as `idealrank gate` has it: fewer tests see smaller drops
+_PARTS = ("tolerance", "strict", "margin", "alpha")  # of a policy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +83,6 @@ class Question:
         convention = Convention.of(options.get("convention", found.convention or "standard"))
         contracts = _contracts(from_root(options.get("contracts", found.contracts or ()), root))
         gated = parse_measures(options.get("measures", found.measures or DEFAULT_MEASURE))
-        of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
-        unjudged = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
         duplicates = convention.alignment.duplicates
         judged = to_qrels(from_root(qrels, root), duplicates="error" if duplicates == "twice" else duplicates)
         return cls(
@@ -93,11 +91,11 @@ class Question:
             judgments=tuple(judged.paths),
             baselines=baselines,
             gated=gated,
-            measures=tuple(dict.fromkeys((*gated, *of_contracts, *unjudged))),
+            measures=measures_of_gate(gated, contracts),
             contracts=contracts,
             convention=convention,
-            policy=_policy(options, found),
-            policy_file=f"{found.path} [{TABLE}]" if found.path else "",
+            policy=found.policy(**{name: options[name] for name in _PARTS if name in options}),
+            policy_file=found.where,
         )
 
 
@@ -125,12 +123,3 @@ def _paths(baseline: Any, root: Path) -> tuple[str, ...]:
 
 def _contracts(given: Any) -> tuple[Contract, ...]:
     return read_contracts(given, Notes()) if isinstance(given, str | PathLike) else tuple(given)
-
-
-def _policy(options: Mapping[str, Any], found: PolicyFile) -> Policy:
-    """What the test gave wins; where it chooses the rule, also over what belongs to the other rule."""
-    of_file: dict[str, Any] = {"tolerance": found.tolerance, "strict": found.strict, "margin": found.margin, "alpha": found.alpha}
-    if "strict" in options:
-        of_file["tolerance" if options["strict"] else "margin"] = None
-    parts = {name: options.get(name, value) for name, value in of_file.items()}
-    return Policy(**{name: value for name, value in parts.items() if value is not None})

@@ -13,9 +13,10 @@ from idealrank.errors import IdealrankError, IncompatibleError, OptionError
 from idealrank.evaluation import Evaluation, InputRecord, compatible
 from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.verdict.gated import Contract
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
 
@@ -233,6 +234,21 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     """
     asked = parse_measures(measures)
     return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in companions_of(measure)))))
+
+
+def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
+    """What a gate evaluates: its measures, those of contracts, and how many documents nobody judged.
+
+    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
+
+    Examples
+    --------
+    >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
+    ['nDCG@10', 'RR', 'Unjudged@10']
+    """
+    of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
+    unjudged = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
+    return tuple(dict.fromkeys((*gated, *of_contracts, *unjudged)))
 
 
 @dataclass(frozen=True, eq=False)

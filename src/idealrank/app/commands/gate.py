@@ -9,9 +9,10 @@ import click
 from idealrank.app import options, reading
 from idealrank.app.by_query import QueryFiles, query_files
 from idealrank.app.cli import CLOSED
-from idealrank.app.gate.asked import DEFAULT_MEASURE, Typed, asked_here
+from idealrank.app.gate.asked import Typed, asked_here
 from idealrank.app.gate.job import Job
 from idealrank.app.gate.outputs import Outputs, outputs
+from idealrank.io.policies import DEFAULT_MEASURE
 from idealrank.verdict import Gated
 
 _EPILOG = """\

@@ -3,19 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from idealrank.app import options
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
-from idealrank.io.policies import TABLE, PolicyFile, find_policy
+from idealrank.io.policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measure, parse_measures
-from idealrank.verdict import Contract, Policy
-from idealrank.verdict.table import companions_of
-
-# Fewer tests see smaller drops.
-DEFAULT_MEASURE = "nDCG@10"
+from idealrank.measures.parse import parse_measures
+from idealrank.verdict import Policy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +82,6 @@ def asked_here(typed: Typed) -> Asked:
 
 def settled(typed: Typed, found: PolicyFile) -> Asked:
     """What was typed wins over the file; a typed ``--strict`` or ``--no-strict`` also over what belongs to the other rule."""
-    where = f"{found.path} [{TABLE}]" if found.path else ""
     baselines = tuple(typed.baselines) or found.baselines
     if not baselines:
         raise OptionError(
@@ -95,36 +89,12 @@ def settled(typed: Typed, found: PolicyFile) -> Asked:
             "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline, which makes it of the first run"
         )
     texts = options.measure_parts(typed.measure_texts, DEFAULT_MEASURE)
-    texts = texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=where) or [DEFAULT_MEASURE]
+    texts = texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=found.where) or [DEFAULT_MEASURE]
     return Asked(
-        policy=_policy(typed, found),
+        policy=found.policy(tolerance=typed.tolerance, strict=typed.strict, margin=typed.margin, alpha=typed.alpha),
         measures=parse_measures(texts),
         convention=options.parse_convention(typed.convention_text or found.convention or "standard"),
         baselines=baselines,
         contracts_path=typed.contracts or found.contracts,
-        policy_file=where,
+        policy_file=found.where,
     )
-
-
-def _policy(typed: Typed, found: PolicyFile) -> Policy:
-    strict = found.strict if typed.strict is None else typed.strict
-    of_file: dict[str, Any] = {"tolerance": found.tolerance, "margin": found.margin, "alpha": found.alpha}
-    if typed.strict is not None:
-        of_file["tolerance" if strict else "margin"] = None
-    values = {name: value if getattr(typed, name) is None else getattr(typed, name) for name, value in of_file.items()}
-    return Policy(strict=bool(strict), **{name: value for name, value in values.items() if value is not None})
-
-
-def all_measures(asked: Asked, contracts: Sequence[Contract]) -> tuple[Measure, ...]:
-    """What is to be evaluated: the measures of the gate, those of contracts, and how many documents nobody judged.
-
-    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
-
-    Examples
-    --------
-    >>> asked = settled(Typed(baselines=["best.run"]), PolicyFile())
-    >>> [str(one) for one in all_measures(asked, [Contract(query="q1", measure="RR")])]
-    ['nDCG@10', 'RR', 'Unjudged@10']
-    """
-    unjudged = (one for measure in asked.measures for one in companions_of(measure) if not one.judged_only)
-    return tuple(dict.fromkeys((*asked.measures, *(parse_measure(one.measure) for one in contracts if one.measure), *unjudged)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from idealrank.app import reading
 from idealrank.app.by_query import OfQueries, QueryFiles
-from idealrank.app.gate.asked import Asked, all_measures
+from idealrank.app.gate.asked import Asked
 from idealrank.app.gate.baselines import Baseline, Candidate, open_baseline, refuse_unfit_target
 from idealrank.app.gate.outputs import Outputs
 from idealrank.app.progress import Watch
@@ -21,7 +21,7 @@ from idealrank.io.contracts import read_contracts
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Contract, Gated, gate
 from idealrank.verdict.gating import first_run
-from idealrank.verdict.table import queries_of
+from idealrank.verdict.table import measures_of_gate, queries_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class Job:
         contracts = () if asked.contracts_path is None else read_contracts(asked.contracts_path, reading.notes())
         names, of_queries, watch = _names(self.run, asked.baselines), self.files.read(), Watch()
         judgments = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, asked.convention))
-        work = _Evaluate(judgments, all_measures(asked, contracts), asked, watch, self.threads)
+        work = _Evaluate(judgments, measures_of_gate(asked.measures, contracts), asked, watch, self.threads)
         opened = self._opened(names[1:], work.measures)
         run = self._open_run(self.run, names[0])
         evaluation = work.of(run, self.run)
