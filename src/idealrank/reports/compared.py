@@ -65,7 +65,7 @@ def _paragraph(pair: Pair, method: Method) -> list[str]:
     if math.isinf(first.detectable):
         sentences.append("So few queries cannot show any difference by this test, however large.")
     elif math.isfinite(first.detectable):
-        sentences.append(f"True differences below {first.detectable:.4f} would probably not have been seen by so few queries.")
+        sentences.append(f"A true difference of {first.detectable:.4f} is seen four times in five, smaller ones less often.")
     sentences += _others(others)
     return filled(sentences)
 

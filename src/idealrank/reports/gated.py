@@ -137,9 +137,10 @@ def _could_have_seen(gated: Gated) -> list[str]:
         return ["With so few queries a strict gate opens to no other run than the same one."]
     if check.detectable < 0:
         return [
-            f"Even a run that is truly better by {-check.detectable:.4f}{by} would probably be stopped: too few queries for this margin."
+            f"Even a run that is truly better by {-check.detectable:.4f}{by} is stopped four times in five: "
+            "so few queries need a larger margin."
         ]
-    return [f"A true {_drop(check)} below {check.detectable:.4f}{by} would probably have passed."]
+    return [f"A true {_drop(check)} of {check.detectable:.4f}{by} closes this gate four times in five, smaller ones less often."]
 
 
 def _nothing_changed(gated: Gated) -> str:

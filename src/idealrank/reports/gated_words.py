@@ -134,7 +134,7 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     first = gated.checks[:_NAMED]
     phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check)}" for check in first]
     more = [f"and so on for {len(gated.checks) - _NAMED} more"] if len(gated.checks) > _NAMED else []
-    below = " Smaller ones may have passed." if any(math.isfinite(check.detectable) for check in gated.checks) else ""
+    below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.checks) else ""
     return f"Smallest true drop that closes this gate four times in five: {'; '.join([*phrases, *more])}.{below}"
 
 

@@ -55,7 +55,7 @@ def _words(found: SystemComparison, row: SystemDifference) -> list[str]:
         f"a test of means over queries alone would take its standard error for {one.query_error:.4f}, and it is {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
-        sentences.append(f"True differences below {row.detectable:.4f} would probably not have been seen.")
+        sentences.append(f"A true difference of {row.detectable:.4f} is seen four times in five, smaller ones less often.")
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"

@@ -118,7 +118,7 @@ class Check:
         Queries on which the run is better, equal, worse.
     detectable : float
         The smallest true drop that closes the gate by this check four times in five, whatever the other checks say, by the power of
-        the t test: smaller ones would probably have passed. It is the best case, a drop that all queries share: one by a few lost
+        the t test: smaller ones pass more often. It is the best case, a drop that all queries share: one by a few lost
         queries brings a spread of its own and has to be larger. Infinite where the test cannot find any with so few queries, NaN where
         nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
         stopped four times in five, and where it is minus infinity, every run but the same one.
