@@ -219,6 +219,7 @@ def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say
         ("query\nq\nq\n", "contracts.csv:3: found the contract of contracts.csv:2 a second time, expected each once"),
         ("query,measure\n,AP\n", "contracts.csv:2: found no query"),
         ('query\n"q\n', "contracts.csv:2: found a line that is no CSV"),
+        ("query,at_least\nq\u2028r\x0c\x85,1\nq,many\n", "contracts.csv:3: found at_least many"),
     ],
 )
 def test_errors_of_contracts_have_file_and_line(text: str, error: str, pydocs: Path, say: Say) -> None:
@@ -277,7 +278,10 @@ def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, s
         (["strict = 1"], "pyproject.toml: [tool.idealrank.gate]: strict: found 1, expected true or false"),
         (["baseline = []"], "pyproject.toml: [tool.idealrank.gate]: baseline: found [], expected a path, or a list of paths"),
         (["measures = ["], "{folder}/pyproject.toml: found a file that is no TOML ("),
-        (["margin = 0.1"], "margin: found one for a gate that is not strict"),
+        (["margin = 0.1"], "pyproject.toml [tool.idealrank.gate]: margin: found one for a gate that is not strict"),
+        (["alpha = 1e-300"], "pyproject.toml [tool.idealrank.gate]: alpha=1e-300: expected a chance from 1e-09 on and below 0.5"),
+        (['measures = ["nope"]'], "pyproject.toml [tool.idealrank.gate]: unknown measure 'nope'"),
+        (['convention = "nope"'], "pyproject.toml [tool.idealrank.gate]: unknown convention 'nope'"),
     ],
 )
 def test_a_policy_that_is_wrong_is_refused(lines: list[str], error: str, pydocs: Path, say: Say) -> None:

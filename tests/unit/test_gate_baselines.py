@@ -192,6 +192,17 @@ def test_a_shallow_baseline_is_refused_for_a_deeper_measure() -> None:
         refuse_shallow("best.run", record, one.measures[:1], Convention.of("standard,unjudged=skipped"))
 
 
+def test_a_byte_order_mark_hides_no_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "b.run"
+    data, record = made({"q": {"x": 1}}, Run({"q": ["x", "y"]}), "RR@1")
+    path.write_bytes(b"\xef\xbb\xbf" + data)
+
+    again, found = read_baseline(str(path), "b", Notes())
+
+    assert found == record
+    assert again.ranking("q").documents == ["x"]
+
+
 def test_what_changed_since_is_said(tmp_path: Path) -> None:
     for name, text in (("old", "q 0 x 1\n"), ("same", "q 0 x 1\nq 0 z 0\n"), ("new", "q 0 x 0\nq 0 y 1\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")

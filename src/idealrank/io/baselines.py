@@ -28,6 +28,7 @@ from idealrank.version import __version__
 
 SCHEMA = 1
 _MARK = b"# idealrank baseline "
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
 _SAME = 1e-12  # of a mean: another version may round the last bit otherwise
 
@@ -239,10 +240,10 @@ def read_record(path: str, notes: Notes) -> BaselineRecord | None:
 
 
 def _record(source: Source) -> BaselineRecord | None:
-    start = bytes(source.data[: len(_MARK)])
-    if start != _MARK:
+    start = bytes(source.data[: len(_BYTE_ORDER_MARK + _MARK)]).removeprefix(_BYTE_ORDER_MARK)
+    if not start.startswith(_MARK):
         return None
-    line = bytes(source.data[:_LONGEST]).partition(b"\n")[0].removeprefix(_MARK)
+    line = bytes(source.data[:_LONGEST]).partition(b"\n")[0].removeprefix(_BYTE_ORDER_MARK).removeprefix(_MARK)
     expected = "the line that `idealrank gate --update-baseline` writes"
     try:
         said: Any = json.loads(line)

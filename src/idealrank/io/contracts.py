@@ -3,6 +3,7 @@
 import csv
 import math
 from collections.abc import Iterator
+from io import StringIO
 
 from idealrank.errors import FileFormatError, OptionError
 from idealrank.io.notes import Notes
@@ -66,7 +67,7 @@ def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
-    lines = bytes(source.data).decode("utf-8-sig", "surrogateescape").splitlines(keepends=True)
+    lines = StringIO(bytes(source.data).decode("utf-8-sig", "surrogateescape"), newline="")  # ids may hold what Unicode calls line ends
     reader = csv.reader(("\n" if line.startswith("#") else line for line in lines), strict=True)
     try:
         for row in reader:

@@ -8,6 +8,8 @@ from typing import Any
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 
+_LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
@@ -47,8 +49,8 @@ class Policy:
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < math.inf:
             raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
-        if not 0 < self.alpha < 0.5:
-            raise OptionError(f"alpha={self.alpha!r}: expected a chance between 0 and 0.5, such as 0.05")
+        if not _LEAST_ALPHA <= self.alpha < 0.5:
+            raise OptionError(f"alpha={self.alpha!r}: expected a chance from {_LEAST_ALPHA:g} on and below 0.5, such as 0.05")
         if self.strict and self.margin is None:
             raise OptionError("strict: found no margin, expected one: the drop, in units of the measures, that would not be accepted")
         if self.strict and self.tolerance:

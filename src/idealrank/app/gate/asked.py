@@ -1,6 +1,7 @@
 """What a gate is asked: what was typed, and for the rest the policy of the project."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,11 @@ class Typed:
     alpha: float | None = None
     contracts: str | None = None
     convention_text: str | None = None
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether a part of the policy was typed."""
+        return any(part is not None for part in (self.tolerance, self.strict, self.margin, self.alpha))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +87,13 @@ def asked_here(typed: Typed) -> Asked:
 
 
 def settled(typed: Typed, found: PolicyFile) -> Asked:
-    """What was typed wins over the file; a typed ``--strict`` or ``--no-strict`` also over what belongs to the other rule."""
+    """What was typed wins over the file; a typed ``--strict`` or ``--no-strict`` also over what belongs to the other rule.
+
+    Raises
+    ------
+    OptionError
+        An option is wrong, or there is no baseline; with the file where it stands there.
+    """
     baselines = tuple(typed.baselines) or found.baselines
     if not baselines:
         raise OptionError(
@@ -89,12 +101,28 @@ def settled(typed: Typed, found: PolicyFile) -> Asked:
             "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline, which makes it of the first run"
         )
     texts = options.measure_parts(typed.measure_texts, DEFAULT_MEASURE)
-    texts = texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=found.where) or [DEFAULT_MEASURE]
+    with _said_in("" if texts else found.where):
+        measures = parse_measures(texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=found.where) or [DEFAULT_MEASURE])
+    with _said_in("" if typed.convention_text else found.where):
+        convention = options.parse_convention(typed.convention_text or found.convention or "standard")
+    with _said_in("" if typed.has_rule else found.where):
+        policy = found.policy(tolerance=typed.tolerance, strict=typed.strict, margin=typed.margin, alpha=typed.alpha)
     return Asked(
-        policy=found.policy(tolerance=typed.tolerance, strict=typed.strict, margin=typed.margin, alpha=typed.alpha),
-        measures=parse_measures(texts),
-        convention=options.parse_convention(typed.convention_text or found.convention or "standard"),
+        policy=policy,
+        measures=measures,
+        convention=convention,
         baselines=baselines,
         contracts_path=typed.contracts or found.contracts,
         policy_file=found.where,
     )
+
+
+@contextmanager
+def _said_in(where: str) -> Iterator[None]:
+    """Errors of options with the place where they stand, which is empty for the command line."""
+    try:
+        yield
+    except OptionError as error:
+        if not where or where in str(error):
+            raise
+        raise OptionError(f"{where}: {error}") from None
