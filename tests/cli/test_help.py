@@ -12,6 +12,7 @@ import click
 import pytest
 
 from idealrank.app import cli
+from tests import in_process
 from tests.cli.terminal import DATA, Said, check_snapshot, environment
 
 Say = Callable[..., Said]
@@ -63,17 +64,25 @@ ALL_EXAMPLES = [example for epilog in (cli.cli.epilog, *(command_of(name).epilog
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")
 @pytest.mark.parametrize("example", ALL_EXAMPLES)
-def test_every_example_of_the_help_runs(example: str, tmp_path: Path) -> None:
+def test_every_example_of_the_help_runs(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ALL_EXAMPLES) >= 12
     for path in DATA.iterdir():
         shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    command = in_process.command_of(example)
+
+    code, _, said = as_typed(example) if command is None else in_process.run(in_process.arguments_of(command["arguments"]), COLUMNS="80")
+
+    assert (code, said) == (0, "")
+
+
+def as_typed(example: str) -> tuple[int, str, str]:
+    """Exit code and both streams of a line in a shell and a process of its own."""
     python = f"{shlex.quote(sys.executable)} -m idealrank "
-
     done = subprocess.run(
-        re.sub(r"\bidealrank ", lambda _: python, example), shell=True, cwd=tmp_path, env=environment(), capture_output=True, check=False
+        re.sub(r"\bidealrank ", lambda _: python, example), shell=True, env=environment(), capture_output=True, text=True, check=False
     )
-
-    assert (done.returncode, done.stderr) == (0, b"")
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_no_command_shows_help_and_is_a_mistake(say: Say) -> None:

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ EXCUSE = re.compile(r"<!--\s*not run:\s*(?P<why>.+?)\s*-->")
 SET_UP = re.compile(r"(sudo |python3? -m )?(make|git|pip|pipx|uv|venv|cd|apt-get|source)\b")
 COMPARE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHELLS = {"sh", "bash", "shell"}
+QUIET = {"COLUMNS": "120", "GITHUB_ACTIONS": "", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONUTF8": "1", "TERM": "dumb"}
+
+Shell = Callable[[str, int], tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -103,9 +106,9 @@ def run_script(block: Block, page: str, names: dict[str, Any]) -> str:
 def shell(script: str, status: int = 0) -> tuple[int, str]:
     """Run a script in bash as a reader would; `status` is what ``$?`` says at its start."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    quiet = {"COLUMNS": "120", "GITHUB_ACTIONS": "", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": path, "PYTHONUTF8": "1", "TERM": "dumb"}
     command = ["bash", "-c", f"(exit {status})\n{script}"]
-    done = subprocess.run(command, env=os.environ | quiet, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300)
+    environment = os.environ | QUIET | {"PATH": path}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300)
     return done.returncode, done.stdout.decode()
 
 
@@ -127,7 +130,7 @@ def commands_of(block: Block) -> Iterator[tuple[str, str]]:
         yield command, "\n".join(output)
 
 
-def run_console(block: Block) -> str:
+def run_console(block: Block, shell: Shell) -> str:
     complaints, status, excused = [], 0, True
     for command, expected in [*commands_of(block), ("true", "")]:
         if SET_UP.match(command):
@@ -147,19 +150,19 @@ def run_shell(block: Block) -> str:
     return f"status {status}\n{found}" if status else ""
 
 
-def run_block(block: Block, page: str, names: dict[str, Any]) -> str:
+def run_block(block: Block, page: str, names: dict[str, Any], shell: Shell) -> str:
     """What went wrong in one block; empty when nothing did, or when nothing is to run."""
     if block.excuse:
         return ""
     if block.language in {"python", "pycon"}:
         return (run_doctest if ">>> " in block.text else run_script)(block, page, names)
     if block.language == "console":
-        return run_console(block)
+        return run_console(block, shell)
     return run_shell(block) if block.language in SHELLS else ""
 
 
-def complaints_of(path: Path) -> list[str]:
-    """Run every block of a page and say what went wrong, with the page and line of each block."""
+def complaints_of(path: Path, shell: Shell = shell) -> list[str]:
+    """Run every block of a page, commands of consoles by `shell`, and say what went wrong, with the page and line of each block."""
     names: dict[str, Any] = {"__name__": "__main__"}
     complaints = []
     with tempfile.TemporaryDirectory() as folder:
@@ -167,7 +170,7 @@ def complaints_of(path: Path) -> list[str]:
             shutil.copytree(ROOT / "examples", Path(folder, "examples"), ignore=shutil.ignore_patterns(".*", "__pycache__"))
         with contextlib.chdir(folder):
             for block in blocks_of(path.read_text(encoding="utf-8")):
-                wrong = run_block(block, str(path), names)
+                wrong = run_block(block, str(path), names, shell)
                 if wrong:
                     complaints.append(f"{path}:{block.line}: {block.language} block\n{wrong}")
     return complaints

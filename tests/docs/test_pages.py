@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import in_process
 from tests.docs.blocks import ROOT, complaints_of
 
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
@@ -12,5 +13,5 @@ PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in pa
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_block_of_the_page_runs(page: Path) -> None:
-    complaints = complaints_of(page)
+    complaints = complaints_of(page, in_process.shell)
     assert not complaints, "\n\n".join(complaints)
