@@ -220,6 +220,15 @@ def test_what_changed_since_is_said(tmp_path: Path) -> None:
     assert found("old", "lightgbm") == ["b.run was made under convention standard; here it is scored under lightgbm"]
 
 
+def test_a_mean_of_nothing_that_stays_nothing_has_not_changed() -> None:
+    run = Run({"q": ["x"]})
+    of_zero = evaluate(Qrels({"q": {"y": 1}}), run, "RR@5")
+    undefined = evaluate(Qrels({"q": {"x": 0}}), run, "RR@5", "standard,no_relevant=left-out")
+
+    for one in (of_zero, undefined):
+        assert changes_since("b.run", record_of(one, ["RR@5"]), one, []) == []
+
+
 def test_a_first_line_that_is_damaged_or_of_another_time_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.run"
     data, _ = made({"q": {"x": 1}}, Run({"q": ["x"]}), "AP")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from idealrank.reports.compared import method_text
 from idealrank.reports.compared_many import Ranked
 from idealrank.reports.latex import latex_row, latex_text
+from idealrank.reports.markdown import markdown_row
 from idealrank.verdict import Comparison
 
 
@@ -22,14 +23,14 @@ def league_markdown(comparison: Comparison) -> Iterator[str]:
     ranked = [Ranked.of(comparison, measure) for measure in comparison.means]
     level = f"{100 * comparison.method.level:g} % interval"
     head = ["run", *(title for one in ranked for title in (one.measure, level, "group"))]
-    yield f"| {' | '.join(head)} |\n"
+    yield markdown_row(head)
     yield f"|{' --- |'}{' ---: | :---: | --- |' * len(ranked)}\n"
     for run in ranked[0].means:
-        row = [run.replace("|", "\\|")]
+        row = [run]
         for one in ranked:
             low, high = one.means[run].interval
             row += [f"{one.means[run].mean:.4f}", f"[{low:.4f}, {high:.4f}]", one.letters[run]]
-        yield f"| {' | '.join(row)} |\n"
+        yield markdown_row(row)
     yield f"\n{_below(comparison)}\n"
 
 

@@ -7,6 +7,7 @@ from idealrank.reports.compared import method_text
 from idealrank.reports.compared_cells import cells, number_cells
 from idealrank.reports.compared_slices import slice_cells
 from idealrank.reports.latex import latex_row, latex_text
+from idealrank.reports.markdown import markdown_row
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.verdict import Comparison
 
@@ -58,10 +59,10 @@ def comparison_markdown(comparison: Comparison) -> Iterator[str]:
     '| a | b | measure | mean a | m'
     """
     head, rows = _table(comparison)
-    yield f"| {' | '.join(head)} |\n"
+    yield markdown_row(head)
     yield f"|{' --- |' * (len(head) - _NUMBERS)}{' ---: |' * (_NUMBERS - 1)} --- |\n"
     for row in rows:
-        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in row)} |\n"
+        yield markdown_row(row)
     yield f"\n{_below(comparison)}\n"
 
 
