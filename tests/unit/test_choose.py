@@ -43,7 +43,9 @@ def test_the_swap_rate_of_few_queries_is_that_of_all_splits(n: int, half: int | 
     found = swap_table(tables, size=half, trials=10_000)
 
     expected = [naive_rate([[Fraction(value) for value in row] for row in tables[:, :, measure]], half or n // 2) for measure in range(2)]
-    assert found.exact
+    pairs = {frozenset(sides) for sides in splits(n, half or n // 2)}
+    assert (found.exact, found.trials) == (True, len(pairs))
+    assert swap_table(tables, size=half, trials=len(pairs) - 1 or 2).exact == (len(pairs) <= 2)
     assert found.rates == pytest.approx([float(rate) for rate in expected], abs=1e-15)
     assert (found.standard_errors == 0).all()
 
@@ -205,6 +207,19 @@ def test_a_cutoff_that_nobody_judged_is_not_considered() -> None:
     assert "Not considered: @15, whole lists, where 20% to 50% of the documents shown" in found.recommendation
     short = ir.choose(qrels, runs, cutoffs=[10, 1000])
     assert short["nDCG@1000"].unjudged == 0  # ranks that the lists lack show nothing
+
+
+def test_the_usual_setting_is_left_where_nobody_judged_what_it_shows() -> None:
+    qrels, runs = collection({"a": 0.2, "b": 0.5, "c": 0.9}, n_queries=30)
+    lists = [{query: run.ranking(query).documents for query in qrels} for run in runs]
+    mixed = [{query: [*shown[:3], *(f"x{i}" for i in range(12)), *shown[3:]] for query, shown in run.items()} for run in lists]
+
+    found = ir.choose(qrels, mixed, discounts=["log2"], cutoffs=[3, 10])
+
+    assert (found.recommended.measure, found.usual.considered) == ("nDCG@3", False)
+    assert found.recommendation.startswith("Take nDCG@3: the lowest swap rate is that of nDCG@3 (")
+    assert "). nDCG@10 is not considered, for 70% of the documents that it shows were never judged in some run." in found.recommendation
+    assert not any("make one pair" in warning for warning in found.warnings)
 
 
 def test_theory_is_that_of_feasibility() -> None:
