@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         compare,
         compare_systems,
         gate,
+        intervals,
         traffic_thirds,
         with_companions,
     )
@@ -130,6 +131,7 @@ _HOMES = {
     "evaluate": "api",
     "explain": "inquiry",
     "gate": "verdict",
+    "intervals": "verdict",
     "kendall": "agreement",
     "measure": "measures.user",
     "ndcg": "api",
@@ -278,6 +280,7 @@ __all__ = [
     "evaluate",
     "explain",
     "gate",
+    "intervals",
     "kendall",
     "measure",
     "ndcg",

@@ -5,18 +5,25 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
 from idealrank.evaluation import Evaluation
 from idealrank.version import __version__
 
+if TYPE_CHECKING:
+    from idealrank.verdict import RunMean
+
 SCHEMA = 1
 _BLOCK = 4096
 
 
-def json_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
+def json_report(
+    evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()
+) -> Iterator[str]:
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
+
+    Intervals of means are those of `verdict.means.intervals`, one mapping an evaluation, where asked for.
 
     Examples
     --------
@@ -29,14 +36,16 @@ def json_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
     yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"
-        yield from _json_run(evaluation, per_query=per_query)
+        yield from _json_run(evaluation, per_query=per_query, means=intervals[number] if intervals else {})
         yield "\n    }"
     yield "\n  ]\n}\n"
 
 
-def _json_run(evaluation: Evaluation, *, per_query: bool) -> Iterator[str]:
+def _json_run(evaluation: Evaluation, *, per_query: bool, means: "Mapping[str, RunMean]") -> Iterator[str]:
     yield f'\n      "name": {json.dumps(evaluation.name)},\n      "path": {json.dumps(evaluation.path)}'
     yield f',\n      "mean": {_object(evaluation.mean())}'
+    if means:
+        yield f',\n      "intervals": {_object({measure: one.interval for measure, one in means.items()})}'
     if per_query:
         yield ',\n      "queries": {'
         # One query a line: greppable, and no second copy of everything in memory.
@@ -102,8 +111,10 @@ def conventions_record(conventions: Mapping[str, Convention]) -> str:
     return json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2) + "\n"
 
 
-def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:
-    r"""CSV with header, a value a row; empty where a value is left out or NaN.
+def csv_report(
+    evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()
+) -> Iterator[str]:
+    r"""CSV with header, a value a row; empty where a value is left out or NaN. Intervals of means, where asked for, are low and high.
 
     Examples
     --------
@@ -111,8 +122,8 @@ def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) ->
     >>> next(csv_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
     'run,measure,value,convention\n'
     """
-    yield csv_row(["run", *(["query"] if per_query else []), "measure", "value", "convention"])
-    for evaluation in evaluations:
+    yield csv_row(["run", *(["query"] if per_query else []), "measure", "value", *(["low", "high"] if intervals else []), "convention"])
+    for number, evaluation in enumerate(evaluations):
         convention = str(evaluation.convention)
         if per_query:
             for query, values in _rows(evaluation):
@@ -120,7 +131,8 @@ def csv_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) ->
                     yield csv_row([evaluation.name, query, measure, _csv_value(value), convention])
         else:
             for measure, value in evaluation.mean().items():
-                yield csv_row([evaluation.name, measure, _csv_value(value), convention])
+                ends = _ends(intervals[number].get(measure)) if intervals else []
+                yield csv_row([evaluation.name, measure, _csv_value(value), *ends, convention])
 
 
 def csv_row(cells: Sequence[str]) -> str:
@@ -134,6 +146,10 @@ def csv_row(cells: Sequence[str]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(cells)
     return line.getvalue()
+
+
+def _ends(found: "RunMean | None") -> list[str]:
+    return ["", ""] if found is None else [_csv_value(end if math.isfinite(end) else None) for end in found.interval]
 
 
 def _csv_value(value: float | None) -> str:

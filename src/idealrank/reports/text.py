@@ -1,7 +1,8 @@
 """The table of `idealrank evaluate`: runs side by side, under it the convention in words and what the numbers cover."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from idealrank.coverage import Coverage
 from idealrank.evaluation import Evaluation
@@ -9,10 +10,13 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.layout import columns, fitted
 from idealrank.reports.words import paragraph
 
+if TYPE_CHECKING:
+    from idealrank.verdict import RunMean
+
 _SOME = 5
 
 
-def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> str:
+def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
     """The whole report.
 
     Parameters
@@ -21,6 +25,8 @@ def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) 
         One per run, of the same measures and convention.
     per_query : bool
         Values of each query above the means.
+    intervals : sequence of mapping of str to RunMean
+        Of each evaluation, what `verdict.means.intervals` says; none where nobody asked.
 
     Examples
     --------
@@ -29,7 +35,8 @@ def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) 
     run 1.0000
     """
     parts = [_per_query(evaluation) for evaluation in evaluations] if per_query else []
-    parts += [_means(evaluations), paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), _coverage(evaluations)]
+    parts += [_means(evaluations), *([_intervals(evaluations, intervals)] if intervals else [])]
+    parts += [paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), _coverage(evaluations)]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 
@@ -45,6 +52,16 @@ def _means(evaluations: Sequence[Evaluation]) -> list[str]:
     if any(best):
         lines.append("* the best of each measure")
     return lines
+
+
+def _intervals(evaluations: Sequence[Evaluation], found: "Sequence[Mapping[str, RunMean]]") -> list[str]:
+    """As `_means`; a dash where a measure is no mean, or has no finite interval."""
+    measures = [str(measure) for measure in evaluations[0].measures]
+    rows = [["95 % interval", *measures]]
+    for evaluation, means in zip(evaluations, found, strict=True):
+        ends = [means[measure].interval if measure in means else (math.nan, math.nan) for measure in measures]
+        rows.append([evaluation.name, *(f"[{low:.4f}, {high:.4f}]" if math.isfinite(high - low) else "-" for low, high in ends)])
+    return fitted(rows)
 
 
 def _best(measure: Measure, values: Sequence[float]) -> set[int]:

@@ -8,6 +8,7 @@ from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
 from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
+from idealrank.verdict.means import intervals
 from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.robustness import Robustness, Variant
 from idealrank.verdict.seeds import compare_systems
@@ -51,6 +52,7 @@ __all__ = [
     "compare",
     "compare_systems",
     "gate",
+    "intervals",
     "robust",
     "robust_lists",
     "slices",

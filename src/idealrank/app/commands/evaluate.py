@@ -1,6 +1,7 @@
 """`idealrank evaluate`: runs against judgments, side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
 from idealrank.measures.defaults import default_measures
+
+if TYPE_CHECKING:
+    from idealrank.verdict import RunMean
 
 # trec_eval's names of judgments, and what measures call them.
 _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
@@ -32,6 +36,9 @@ Examples:
     idealrank evaluate --judgments prefs preferences.txt bm25.run
     idealrank evaluate --judgments qrels_jg assessors.qrels bm25.run -m AP_avgjg
 \b
+  How sure each mean is:
+    idealrank evaluate qrels.txt bm25.run neural.run --intervals
+\b
   Every query, for another program:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
@@ -48,6 +55,7 @@ Examples:
     help="What QRELS holds, in trec_eval's words: grades; preferences; grades read as preferences; grades of several assessors.",
 )  # fmt: skip
 @click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
+@click.option("--intervals", is_flag=True, help="The 95 % interval of each mean; whether two runs differ says `idealrank compare`.")
 @click.option(
     "--format", "layout", type=click.Choice(["table", "json", "csv", "trec"]), default="table", show_default=True,
     help="A table for people; JSON, CSV or trec_eval's layout for programs.",
@@ -63,6 +71,7 @@ def evaluate(
     convention_text: str,
     kind: str,
     per_query: bool,
+    intervals: bool,
     layout: str,
     output_path: str | None,
     inputs: reading.Inputs,
@@ -73,6 +82,7 @@ def evaluate(
     Each mean comes with what it covers (queries without an answer, documents nobody judged, tied scores) and with the convention
     that computed it. Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
+    _refuse_intervals(layout, intervals=intervals, per_query=per_query)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
@@ -93,16 +103,30 @@ def evaluate(
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         reading.doubt(evaluation, path)
-    output.write(_report(evaluations, layout, per_query), output_path)
+    output.write(_report(evaluations, layout, per_query=per_query, intervals=intervals), output_path)
 
 
-def _report(evaluations: list[Evaluation], layout: str, per_query: bool) -> Iterable[str]:
+def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
+    if intervals and layout == "trec":
+        raise OptionError("--intervals: found --format trec, whose layout has no place for them; expected table, json or csv")
+    if intervals and layout == "csv" and per_query:
+        raise OptionError("--intervals: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
+
+
+def _report(evaluations: list[Evaluation], layout: str, *, per_query: bool, intervals: bool) -> Iterable[str]:
     """The text, in pieces. Only the module of the layout asked for is loaded."""
+    means: list[Mapping[str, RunMean]] = []
+    if intervals:
+        from idealrank.verdict.means import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
+
+        means = [of_means(evaluation) for evaluation in evaluations]
     if layout == "table":
         from idealrank.reports.text import table_report  # noqa: PLC0415
 
-        return [table_report(evaluations, per_query=per_query)]
+        return [table_report(evaluations, per_query=per_query, intervals=means)]
     from idealrank.reports import records  # noqa: PLC0415
 
-    writers = {"json": records.json_report, "csv": records.csv_report, "trec": records.trec_report}
-    return writers[layout](evaluations, per_query=per_query)
+    if layout == "trec":
+        return records.trec_report(evaluations, per_query=per_query)
+    writer = records.json_report if layout == "json" else records.csv_report
+    return writer(evaluations, per_query=per_query, intervals=means)
