@@ -55,7 +55,7 @@ def intervals(
     >>> qrels, run = {q: {"x": 1} for q in "abcd"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"], "d": ["y", "z", "x"]}
     >>> found = intervals(ir.evaluate(qrels, run, "RR"))["RR"]
     >>> round(found.mean, 4), [round(end, 4) for end in found.interval], found.n
-    (0.7083, [0.1709, 1.2458], 4)
+    (0.7083, [0.1616, 1.2551], 4)
     """
     averaged = [measure for measure in evaluation.measures if measure.aggregate == "mean"]
     queries = list(evaluation.queries)
