@@ -281,6 +281,9 @@ def test_what_cannot_be_asked_is_refused() -> None:
         ir.gate(run, baseline, policy=ir.Policy(), alpha=0.1)
     with pytest.raises(OptionError, match="found no margin"):
         ir.gate(run, baseline, strict=True)
+    for wrong in ({"alpha": "0.05"}, {"tolerance": None}, {"strict": True, "margin": "x"}):
+        with pytest.raises(OptionError, match="expected a number"):
+            ir.Policy(**wrong)
     with pytest.raises(OptionError, match="found one for a strict gate"):
         ir.gate(run, baseline, strict=True, margin=0.1, tolerance=0.1)
     with pytest.raises(IncompatibleError, match=r"c\.csv:2: contract of query 'q0': run was not evaluated by AP, only P@1"):

@@ -59,6 +59,28 @@ def test_counts_and_ends_are_those_of_every_draw(alternative: Alternative, n_non
         assert found.counted[of_test].tolist() == counted[of_test].tolist()
 
 
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(("n_nonzero", "digits"), [(18, 15), (20, 1)])
+def test_units_beyond_the_rows_count_as_in_a_plain_enumeration(alternative: Alternative, n_nonzero: int, digits: int) -> None:
+    column = sparse(60, n_nonzero, 7, digits=digits)
+    flipped = np.zeros(1)
+    for value in column[column != 0]:
+        flipped = np.concatenate([flipped + value, flipped - value])
+    observed, tied = column.sum(), 1e-12 * np.abs(column).sum()
+    beyond = {
+        "two-sided": np.abs(flipped) >= abs(observed) - tied,
+        "greater": flipped >= observed - tied,
+        "less": flipped <= observed + tied,
+    }
+
+    found = permutation_test(np.zeros(60), column[:, 0], alternative=alternative, rng=1)
+    back = permutation_test(column[:, 0], np.zeros(60), alternative=alternative, rng=1)
+
+    turned = {"two-sided": "two-sided", "greater": "less", "less": "greater"}[alternative]
+    assert found.p == beyond[alternative].mean()
+    assert back.p == beyond[turned].mean()
+
+
 def test_a_first_look_that_missed_is_followed_by_one_at_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     units = Units.of(sparse(60, 19, 2), Design.of(60))
     drawn = zero_weights_of(units, 2)

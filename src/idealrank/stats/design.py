@@ -68,7 +68,10 @@ class Design:
             raise OptionError(f"a design of {n} queries, expected at least 1")
         scaled = None
         if weights is not None:
-            given = np.asarray(weights, np.float64)
+            try:
+                given = np.asarray(weights, np.float64)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"weights: found what is no number ({error}), expected finite weights above 0") from None
             _check_length("weights", given, n)
             wrong = ~((given > 0) & np.isfinite(given))
             if wrong.any():
@@ -76,7 +79,7 @@ class Design:
                 raise InputError(
                     f"weight {given[at]:g} of query {at}: expected finite weights above 0; leave out queries that count nothing"
                 )
-            scaled = given * (n / given.sum())
+            scaled = _scaled(given)
         design = cls(n, scaled, _codes("strata", strata, n), _codes("clusters", clusters, n))
         design._check_nested()
         return design
@@ -134,3 +137,10 @@ def _codes(name: str, labels: "Labels | None", n: int) -> IntArray | None:
     given = np.asarray(labels)
     _check_length(name, given, n)
     return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _scaled(weights: FloatArray) -> FloatArray:
+    """Weights whose sum is their number."""
+    with np.errstate(over="ignore"):
+        whole = weights.sum()
+    return weights * (weights.size / whole) if np.isfinite(whole) else _scaled(weights / weights.max())

@@ -38,7 +38,7 @@ from idealrank.verdict.recommending import (
     recommended_of,
     warnings_of,
 )
-from idealrank.verdict.table import Table, comparable, queries_of, seed_of
+from idealrank.verdict.table import Table, comparable, queries_of, seed_from
 from idealrank.version import __version__
 
 DISCOUNTS = ("log2", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear")
@@ -175,7 +175,7 @@ def choose(
             f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected at least {_FEWEST}; "
             "a convention under which all count has missing=zero and no_relevant=zero"
         )
-    seed = seed_of(tables) if rng is None else rng if isinstance(rng, int) else int(generator_of(rng).integers(1 << 32))
+    seed = seed_from(rng, tables)
     case = _Case(values[kept], level, seed, threads)
     case.draw(size, n_splits, n_resamples)
     shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]

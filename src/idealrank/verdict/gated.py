@@ -47,6 +47,9 @@ class Policy:
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
+        for name in ("tolerance", "margin", "alpha"):
+            if not isinstance(value := getattr(self, name), (int, float)) and (value is not None or name != "margin"):
+                raise OptionError(f"{name}={value!r}: expected a number")
         if not 0 <= self.tolerance < math.inf:
             raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
         if not _LEAST_ALPHA <= self.alpha < 0.5:

@@ -1,7 +1,7 @@
 """Differences of two runs on slices of the queries, with intervals, and p values corrected for the number of slices."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -138,11 +138,13 @@ class Membership:
         Raises
         ------
         InputError
-            No query is in a slice.
+            No query is in a slice, or a category is neither text nor several.
         """
         found: dict[str, BoolArray] = {}
         for place, query in enumerate(queries):
             given = categories.get(query, ())
+            if not isinstance(given, Iterable):
+                raise InputError(f"categories: found {given!r} for query {query!r}, expected a name, or several")
             for label in (given,) if isinstance(given, str) else given:
                 found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
         if not found:

@@ -340,4 +340,4 @@ def seed_from(rng: RandomLike, tables: Sequence[Table]) -> int:
     if rng is None:
         return seed_of(tables)
     generator = generator_of(rng)
-    return rng if isinstance(rng, int) else int(generator.integers(1 << 32))
+    return int(rng) if isinstance(rng, (int, np.integer)) else int(generator.integers(1 << 32))

@@ -21,13 +21,13 @@ from idealrank.measures.parse import MeasureLike, parse_run_measure
 from idealrank.stats.comparison import Found, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.verdict.comparing import FAMILY, Corrected, difference_of
 from idealrank.verdict.comparison import Difference, Method, distinct
 from idealrank.verdict.designs import design_by_query
 from idealrank.verdict.robustness import Robustness, Status, Variant
 from idealrank.verdict.sides import Column, JudgmentsSource, Readings, Side
-from idealrank.verdict.table import Table, seed_of, unfit
+from idealrank.verdict.table import Table, seed_from, unfit
 from idealrank.verdict.variants import AS_ASKED, PRESET, Alternative, Asked, joined
 from idealrank.version import __version__
 
@@ -61,10 +61,8 @@ class Way:
 
     def plan(self, tables: Sequence[Table]) -> Plan:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
-        generator = None if self.rng is None else generator_of(self.rng)
-        given = self.rng if isinstance(self.rng, int) else None if generator is None else int(generator.integers(1 << 32))
         draws = _DRAWS if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
-        return Plan(self.test, self.level, self.margin, draws, seed_of(tables) if given is None else given, _POWER, self.threads)
+        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), _POWER, self.threads)
 
 
 def robust(
