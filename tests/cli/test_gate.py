@@ -212,6 +212,8 @@ def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say
         ("", "contracts.csv: found the header of an empty file, expected query[,measure][,at_least]"),
         ("query\n", "contracts.csv: found no contract"),
         ("topic,at_least\nq,1\n", "contracts.csv:1: found the header topic,at_least"),
+        ("query,query\nq,q\n", "contracts.csv:1: found the header query,query"),
+        ("query,least\nq,1\n", "contracts.csv:1: found the header query,least"),
         ("query,at_least\nq,1,2\n", "contracts.csv:2: found 3 fields, expected 2: query,at_least"),
         ("query,at_least\n# x\n\nq,many\n", "contracts.csv:4: found at_least many, expected a finite number"),
         ("query,measure\nq,nDGC@10\n", "contracts.csv:2: found a measure that is none (unknown measure"),

@@ -246,6 +246,14 @@ def test_runs_that_are_all_the_same_tie_everywhere() -> None:
     assert "no number of queries would show half of them" in found.recommendation
 
 
+def test_runs_that_differ_alike_on_every_query_need_the_fewest_a_test_takes() -> None:
+    qrels = {f"q{i}": {"x": 1} for i in range(8)}
+
+    found = ir.choose(qrels, [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])], discounts=["log2"], cutoffs=[10])
+
+    assert (found["nDCG@10"].queries_needed, found["nDCG@10"].swap_rate) == (2, 0.0)
+
+
 def test_more_than_ten_runs_take_the_randomised_hsd() -> None:
     qrels, runs = collection({f"r{i}": i / 10 for i in range(11)}, n_queries=25)
     values = np.stack([ir.evaluate(qrels, run, "nDCG@10")["nDCG@10"] for run in runs], axis=1)

@@ -287,6 +287,12 @@ def test_too_few_queries_for_a_test_of_signs_say_so() -> None:
     assert few.as_dict()["detectable"] is None
 
 
+def test_no_fewer_queries_are_needed_than_signs_can_tell() -> None:
+    found = ir.compare(evaluation(np.zeros(5)), evaluation([1.0, 1.0, 1.0, 1.0, 0.0], "b"))["P@1"]
+
+    assert (found.p, found.queries_needed) == (2 / 16, 8)  # six must differ for a p below 0.05, and four in five do
+
+
 def test_weights_and_clusters() -> None:
     a, b = random_pair(30)
     weights = {f"q{i:03}": 1.0 + (i % 3) for i in range(30)}

@@ -298,16 +298,25 @@ def test_what_cannot_be_asked_is_refused() -> None:
 def test_unjudged_documents_and_the_difference_on_judged_ones_stand_beside_a_check() -> None:
     qrels = {f"q{number}": {"x": 1, "y": 0} for number in range(6)}
     measures = ir.with_companions("RR@2")
-    run, baseline = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), measures) for ranking in (["?", "x"], ["y", "x"]))
+    rankings = [dict.fromkeys(qrels, ranking) for ranking in (["?", "x"], ["y", "x"])]
+    rankings[0]["q0"] = ["x", "y"]
+    run, baseline = (ir.evaluate(qrels, ranking, measures) for ranking in rankings)
 
     check = ir.gate(run, baseline, measures="RR@2").checks[0]
     alone = ir.gate(run, baseline, measures="RR@2", clusters=dict.fromkeys(qrels, "one"))
 
-    assert (check.unjudged_baseline, check.unjudged_run, check.difference_judged) == (0.0, 0.5, 0.5)
-    assert (check.passed, check.difference) == (True, 0.0)
+    assert (check.unjudged_baseline, check.unjudged_run, check.difference_judged) == (0.0, pytest.approx(5 / 12), 0.5)
+    assert (check.passed, check.difference) == (True, pytest.approx(1 / 12))
     assert (alone.clustered, alone.weighted) == (True, False)
     without = only(ir.gate(*random_pair(6, 0.0, measures=("AP",))))
     assert without.difference_judged is None
+
+
+@pytest.mark.parametrize("n", [20, 21])
+def test_a_seed_is_said_where_signs_are_drawn(n: int) -> None:
+    found = ir.gate(*random_pair(n, 0.1), rng=5, n_resamples=99)
+
+    assert (found.seed, found.n_resamples) == ((None, None) if n == 20 else (5, 99))
 
 
 def test_tiny_p_values_are_said_as_a_bound() -> None:

@@ -338,3 +338,12 @@ def test_what_evaluate_warns_of_is_said_once() -> None:
     assert len(told) == 2  # of each run
     with pytest.raises(InputError, match="negative=zero counts them"):
         ir.robust(everywhere({"x": -1}), everywhere(["x"]), everywhere(["x"]), convention="sklearn")
+
+
+def test_where_neither_leads_it_is_said_who_does_in_which_variants() -> None:
+    qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    a, b = (dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"]))
+
+    said = str(ir.robust(qrels, a, b, "P@2", variants=["cutoff=1", "RR"]))
+
+    assert said == "B and A have the same P@2; of 2 variants that change the numbers, B leads in 2 and A in 0."
