@@ -1,8 +1,9 @@
 """Strategies: judgments, runs, lists, measures and conventions as Hypothesis draws them; and the facts that a class must state."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from functools import cache, lru_cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 from idealrank.conventions import Convention
 from idealrank.data.alignment import Alignment
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 Grades = dict[str, dict[str, float]]
 Scores = dict[str, dict[str, float]]
 GroupedLevels = dict[str, dict[str, list[dict[str, float]]]]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 QUERIES = ("q1", "q2", "q3")
 ASSESSORS = ("ann", "ben", "0")
@@ -53,6 +57,24 @@ def drawn_from() -> Any:
     return strategies
 
 
+def _kept(make: "Callable[P, T]") -> "Callable[P, T]":
+    """Give the same strategy for the same arguments; what they look like is the key, since 0.0 and -0.0 are equal but not the same.
+
+    Hypothesis checks a strategy when it is first drawn from. Tests draw inside a test, where a new one each time costs more than the test.
+    """
+    made: dict[str, T] = {}
+
+    @wraps(make)
+    def get(*args: P.args, **kwargs: P.kwargs) -> T:
+        key = repr((args, kwargs))
+        if key not in made:
+            made[key] = make(*args, **kwargs)
+        return made[key]
+
+    return get
+
+
+@cache
 def _words() -> dict[str, tuple[str, ...]]:
     """The switches whose values are words, with those words."""
     hints = {**get_type_hints(Alignment), **get_type_hints(Rules)}
@@ -77,10 +99,14 @@ def judgments(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] 
     >>> find(judgments(), lambda table: True)
     {'q1': {'d1': 0.0}}
     """
+    return _judgments(tuple(map(float, grades)), tuple(queries))
+
+
+@_kept
+def _judgments(grades: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[Grades]":
     st = drawn_from()
-    grade = st.sampled_from([float(value) for value in grades])
-    one = st.dictionaries(st.sampled_from(DOCUMENTS), grade, min_size=1)
-    strategy: SearchStrategy[Grades] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
+    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1)
+    strategy: SearchStrategy[Grades] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
     return strategy
 
 
@@ -102,9 +128,14 @@ def runs(*, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, 
     >>> find(runs(), lambda table: len(table) == 1)
     {'q1': {'d1': 2.0}}
     """
+    return _runs(tuple(scores), tuple(queries), max_size)
+
+
+@_kept
+def _runs(scores: tuple[float, ...], queries: tuple[str, ...], max_size: int) -> "SearchStrategy[Scores]":
     st = drawn_from()
-    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(tuple(scores)), min_size=1, max_size=max_size)
-    strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
+    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(scores), min_size=1, max_size=max_size)
+    strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
     return strategy
 
 
@@ -121,11 +152,16 @@ def preferences(*, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequenc
     Examples
     --------
     >>> from hypothesis import find
-    >>> find(preferences(), lambda table: True)
+    >>> find(preferences(levels=[0], queries=["q1"]), lambda table: True)
     {'q1': {'ann': [{'d1': 0.0}]}}
     """
+    return _preferences(tuple(map(float, levels)), tuple(queries))
+
+
+@_kept
+def _preferences(levels: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[GroupedLevels]":
     st = drawn_from()
-    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([float(level) for level in levels]), min_size=1, max_size=6)
+    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(levels), min_size=1, max_size=6)
 
     def part_of(level: dict[str, float]) -> "SearchStrategy[dict[str, float]]":
         # All sub-groups see one and the same order, each a part of it.
@@ -136,7 +172,7 @@ def preferences(*, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequenc
 
     group = one.map(lambda level: [level]) | one.flatmap(lambda level: st.lists(part_of(level), min_size=1, max_size=3))
     groups = st.dictionaries(st.sampled_from(ASSESSORS), group, min_size=1)
-    strategy: SearchStrategy[GroupedLevels] = st.dictionaries(st.sampled_from(tuple(queries)), groups, min_size=1)
+    strategy: SearchStrategy[GroupedLevels] = st.dictionaries(st.sampled_from(queries), groups, min_size=1)
     return strategy
 
 
@@ -153,12 +189,17 @@ def assessors(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] 
     Examples
     --------
     >>> from hypothesis import find
-    >>> find(assessors(), lambda table: True)
+    >>> find(assessors(grades=[0], queries=["q1"]), lambda table: True)
     {'q1': {'ann': {'d1': 0.0}}}
     """
+    return _assessors(tuple(map(float, grades)), tuple(queries))
+
+
+@_kept
+def _assessors(grades: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[dict[str, Grades]]":
     st = drawn_from()
     one = judgments(grades=grades, queries=ASSESSORS)
-    strategy: SearchStrategy[dict[str, Grades]] = st.dictionaries(st.sampled_from(tuple(queries)), one, min_size=1)
+    strategy: SearchStrategy[dict[str, Grades]] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
     return strategy
 
 
@@ -173,8 +214,13 @@ def lists(
     >>> find(lists(), lambda queries: len(queries[0]) == 1)
     [[(0.0, 2.0)]]
     """
+    return _lists(tuple(map(float, grades)), tuple(scores), max_size)
+
+
+@_kept
+def _lists(grades: tuple[float, ...], scores: tuple[float, ...], max_size: int) -> "SearchStrategy[list[list[tuple[float, float]]]]":
     st = drawn_from()
-    item = st.tuples(st.sampled_from([float(grade) for grade in grades]), st.sampled_from(tuple(scores)))
+    item = st.tuples(st.sampled_from(grades), st.sampled_from(scores))
     strategy: SearchStrategy[list[list[tuple[float, float]]]] = st.lists(st.lists(item, max_size=max_size), min_size=1, max_size=4)
     return strategy
 
@@ -188,9 +234,21 @@ def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[
     >>> str(find(measures([MEASURES["RR"]]), lambda measure: measure.cutoff == 10))
     'RR@10'
     """
+    return _measures(tuple(classes or _of_one_run()))
+
+
+@lru_cache(maxsize=256)
+def _measures(classes: tuple[type[Measure], ...]) -> "SearchStrategy[Measure]":
+    found: SearchStrategy[Measure] = drawn_from().sampled_from(classes).flatmap(_with_options)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _with_options(cls: type[Measure]) -> "SearchStrategy[Measure]":
+    """Measures of one class."""
     st = drawn_from()
 
-    def build(cls: type[Measure], options: dict[str, Any]) -> Measure:
+    def build(options: dict[str, Any]) -> Measure:
         options = {name: value for name, value in options.items() if value is not None}
         if cls.cuts == "required":
             options.setdefault("cutoff", 3)
@@ -198,13 +256,9 @@ def measures(classes: Sequence[type[Measure]] | None = None) -> "SearchStrategy[
             options.pop("cutoff", None)
         return cls(**options)
 
-    def options_of(cls: type[Measure]) -> "SearchStrategy[Measure]":
-        names = {name: st.sampled_from(values) for name, values in option_values(cls).items()}
-        strategy: SearchStrategy[Measure] = st.fixed_dictionaries(names).map(lambda options: build(cls, options))
-        return strategy
-
-    found: SearchStrategy[Measure] = st.sampled_from(tuple(classes or _of_one_run())).flatmap(options_of)
-    return found
+    names = {name: st.sampled_from(values) for name, values in option_values(cls).items()}
+    strategy: SearchStrategy[Measure] = st.fixed_dictionaries(names).map(build)
+    return strategy
 
 
 def option_values(cls: type[Measure]) -> dict[str, tuple[Any, ...]]:
@@ -248,11 +302,16 @@ def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "Sea
     >>> find(conventions(ties="expected"), lambda convention: True, settings=any_one).alignment.ties
     'expected'
     """
+    return _conventions(tuple(presets), tuple(fixed.items()))
+
+
+@_kept
+def _conventions(presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]) -> "SearchStrategy[Convention]":
     st = drawn_from()
-    changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in fixed}
+    changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in dict(fixed)}
     strategy: SearchStrategy[Convention] = st.builds(
-        lambda preset, switches: Convention.of(preset, **{**switches, **fixed}),
-        st.sampled_from(tuple(presets)),
+        lambda preset, switches: Convention.of(preset, **{**switches, **dict(fixed)}),
+        st.sampled_from(presets),
         st.fixed_dictionaries({}, optional=changes),
     )
     return strategy
