@@ -41,9 +41,9 @@ def test_what_compare_says_of_slices(name: str, say: Say) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Judgments of 40 queries, three runs, categories that overlap, and traffic."""
+    """Judgments of 16 queries (all flips are few), three runs, categories that overlap, and traffic."""
     generator = np.random.default_rng(2)
-    queries = [f"q{place}" for place in range(40)]
+    queries = [f"q{place}" for place in range(16)]
     (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")
     for name, deepest in (("base", 9), ("good", 3), ("likewise", 9)):
         lines = []
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
     rows = [f"{query},{'even' if place % 2 == 0 else 'odd'}\n" for place, query in enumerate(queries)]
     rows += [f"{query},first_10\n" for query in queries[:10]]
     (tmp_path / "slices.csv").write_text("query,category\n" + "".join(rows), encoding="utf-8")
-    traffic = "".join(f"{query},{2 ** (place // 8)}\n" for place, query in enumerate(queries))
+    traffic = "".join(f"{query},{2 ** (place // 3)}\n" for place, query in enumerate(queries))
     (tmp_path / "traffic.csv").write_text(f"query,traffic\n{traffic}", encoding="utf-8")
     return tmp_path
 
