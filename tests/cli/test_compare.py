@@ -94,7 +94,7 @@ def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> No
 def test_the_json_has_the_fields_that_programs_rely_on(say: Say, many: Path) -> None:
     record = json.loads(say("compare", "qrels.txt", "base.run", "good.run", "--format", "json", cwd=many).out)
 
-    assert list(record) == ["pairs", "means", "groups", "method", "convention"]
+    assert list(record) == ["pairs", "means", "groups", "missing", "method", "convention"]
     assert set(record["pairs"][0]) == {"a", "b", "measures", "rankings"}
     for row in record["pairs"][0]["measures"].values():
         assert {
@@ -191,3 +191,16 @@ def test_runs_without_a_common_query_have_no_rankings_in_common(say: Say, many: 
 
     assert said.code == 0
     assert "rankings" not in json.loads(said.out)["pairs"][0]
+
+
+def test_no_table_is_wider_than_a_page(say: Say, many: Path) -> None:
+    """Long names: rows as columns, in as many blocks as it takes, each with its head."""
+    for name in ("base", "good"):
+        (many / f"a-rather-long-name-of-{name}.run").write_bytes((many / f"{name}.run").read_bytes())
+
+    lines = say("compare", "qrels.txt", *(f"a-rather-long-name-of-{name}.run" for name in ("base", "good")), cwd=many).out.splitlines()
+
+    assert max(map(len, lines)) <= 100
+    heads = [line.split()[1:] for line in lines if line.startswith("measure ")]
+    assert [measure for head in heads for measure in head] == ["nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100"]
+    assert len(heads) == 2

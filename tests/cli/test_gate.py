@@ -90,6 +90,22 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
     assert "The gate is open: minilm is not shown to be worse than bm25" in words(better)
 
 
+def test_a_run_that_leaves_queries_out_is_told_so(pydocs: Path, say: Say) -> None:
+    """The commonest accident in a build is a file that is cut short; nobody should have to infer it from the worst queries."""
+    lines = (pydocs / "minilm.run").read_text(encoding="utf-8").splitlines(keepends=True)
+    lost = {f"q{number:02d}" for number in range(41, 61)}
+    (pydocs / "short.run").write_text("".join(line for line in lines if line.split()[0] not in lost), encoding="utf-8")
+
+    said = say("gate", "qrels.txt", "short.run", "--baseline", "minilm.run", "--markdown", "gate.md", cwd=pydocs)
+    record = json.loads(say("gate", "qrels.txt", "short.run", "--baseline", "minilm.run", "--format", "json", cwd=pydocs).out)
+
+    assert "Judged queries without an answer: 20 in short." in words(said)
+    assert "Judged queries without an answer: 20 in <code>short</code>." in (pydocs / "gate.md").read_text(encoding="utf-8")
+    assert record["missing"] == {"short": 20, "minilm": 0}
+    whole = say("gate", "qrels.txt", "bm25.run", "--baseline", "minilm.run", cwd=pydocs)
+    assert "without an answer" not in words(whole)
+
+
 def test_a_tolerance_lets_a_drop_pass_and_a_strict_gate_does_not(pydocs: Path, say: Say) -> None:
     little = ("gate", "qrels.txt", "little.run", "--baseline", "minilm.run")
 

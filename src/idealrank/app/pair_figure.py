@@ -13,7 +13,8 @@ from idealrank.verdict import Comparison
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
-    help="Draw a map of all pairs, too, by the first measure, in a page by all: FILE ends in .svg, .png, .html or .json (Vega-Lite).",
+    help="Draw a map of all pairs, too, by the first measure, in a page by all: FILE ends in .svg, .png, .html "
+    "(these take the extra plots) or .json (Vega-Lite).",
 )  # fmt: skip
 
 

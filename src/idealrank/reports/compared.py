@@ -8,7 +8,7 @@ from idealrank.reports.compared_many import is_many, opening
 from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.compared_slices import slice_phrases, slice_sections
 from idealrank.reports.layout import clipped, filled, fitted, wrapped
-from idealrank.reports.words import paragraph
+from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Comparison, Difference, Method, Pair
 from idealrank.verdict.many import MANY as CORRECTED_TOGETHER
 
@@ -40,26 +40,28 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
     run (2) is better than run: RR 1.0000 against 0.5000, +0.5000 (95 % interval +0.5000 to +0.5000), p
     """
     pairs, first, many = comparison.pairs, comparison.pairs[0], is_many(comparison)
-    parts = opening(comparison) if many else [_summary(comparison)] if len(pairs) > 1 else [_paragraph(first, comparison.method)]
+    parts = opening(comparison) if many else [_summary(comparison) if len(pairs) > 1 else _paragraph(comparison)]
     with_pairs = every_pair or not many
     for pair in pairs if with_pairs else ():
         parts += [_table(pair, titled=len(pairs) > 1)]
         parts += [lines for lines in (_judgments(pair), _rankings(pair, titled=len(pairs) > 1), _left_out(pair)) if lines]
     parts += slice_sections(comparison, with_pairs=with_pairs)
+    parts += [filled(said) for said in [unanswered(comparison.missing)] if said and (many or len(pairs) > 1)]
     measures = [row.measure for row in first.measures.values()]
     parts += [_method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 
-def _paragraph(pair: Pair, method: Method) -> list[str]:
+def _paragraph(comparison: Comparison) -> list[str]:
     """What the first measure says, in sentences; then what the others say."""
+    (pair,), method = comparison.pairs, comparison.method
     first, *others = pair.measures.values()
     sentences = [f"{_verdict(pair, first, method)}: {_numbers(first, method)}."]
     if first.wins or first.losses:
         sentences.append(
             f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}."
         )
-    sentences += unchanged(pair.rankings)[:1]
+    sentences += [*unanswered(comparison.missing), *unchanged(pair.rankings)[:1]]
     if first.queries_needed is not None and first.queries_needed > first.n:
         sentences.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
     if math.isinf(first.detectable):

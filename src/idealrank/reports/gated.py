@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from idealrank.reports.compared_cells import p_text
 from idealrank.reports.layout import WIDTH, clipped, columns, fitted, wrapped
 from idealrank.reports.records import SCHEMA
-from idealrank.reports.words import paragraph
+from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
 from idealrank.version import __version__
 
@@ -36,7 +36,7 @@ def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
     >>> print(gate_text(ir.gate(bad, good)).splitlines()[0])
     The gate is closed: run is worse than run (2) by RR, 0.5000 against 1.0000: a drop of 0.5000 is
     """
-    parts = [_filled([verdict(gated), *_could_have_seen(gated)])]
+    parts = [_filled([verdict(gated), *unanswered(gated.missing), *_could_have_seen(gated)])]
     if gated.checks:
         parts.append(fitted(_rows(gated.checks)))
     parts += [_worst(check, len(gated.baselines)) for check in _with_worst(gated)]
@@ -227,7 +227,7 @@ def _demanded_by(kept: Kept) -> str:
 
 
 def _of_contract(kept: Kept) -> str:
-    found = "no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    found = "no value, for no such query is scored" if math.isnan(kept.found) else f"{kept.found:.4f}"
     demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demanded}"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from idealrank.reports.gated_words import could_see, failed, method, number, one_line, unjudged, verdict, visible
-from idealrank.reports.words import title
+from idealrank.reports.words import title, unanswered
 from idealrank.verdict.gated import Check, Gated, Kept
 
 MARKER = "<!-- idealrank gate -->"
@@ -48,7 +48,7 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES) -> Iterator[str
     >>> next(gate_markdown(ir.gate(bad, good))).splitlines()[0][:41]
     '**The gate is closed: <code>run</code> mu'
     """
-    head = f"**{verdict(gated, code)}**\n\n{could_see(gated, code)}\n"
+    head = f"**{verdict(gated, code)}**\n\n{' '.join([*unanswered(gated.missing, code), could_see(gated, code)])}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
     body, complete = _fitted(_body(gated), left)

@@ -32,7 +32,7 @@ def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[in
 
 
 def fitted(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
-    """Rows as lines; with rows as columns where they would be wider than a page.
+    """Rows as lines; with rows as columns where they would be wider than a page, and in several blocks where those would be, too.
 
     Examples
     --------
@@ -42,7 +42,23 @@ def fitted(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
     upright = columns(rows, gap=gap)
     if max(map(len, upright)) <= WIDTH:
         return upright
-    return min(upright, columns(list(zip(*rows, strict=True)), gap=gap), key=lambda lines: max(map(len, lines)))
+    return _blocks(list(rows), gap)
+
+
+def _blocks(rows: list[Sequence[str]], gap: str) -> list[str]:
+    """Rows as columns, as many side by side as fit on a page, at least one; the head stands before each block."""
+    head, *rest = rows
+    lines: list[str] = []
+    while rest:
+        shown = len(rest)
+        while True:
+            block = columns(list(zip(head, *rest[:shown], strict=True)), gap=gap)
+            if shown == 1 or max(map(len, block)) <= WIDTH:
+                break
+            shown -= 1
+        lines += ["", *block] if lines else block
+        rest = rest[shown:]
+    return lines
 
 
 def clipped(text: str, width: int) -> str:

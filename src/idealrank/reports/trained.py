@@ -100,7 +100,7 @@ def _more(row: SystemDifference) -> list[str]:
 
 
 def _method(found: SystemComparison) -> list[str]:
-    phrases = ["t test of the difference of systems, copies and queries both at random (Satterthwaite's degrees of freedom)"]
+    phrases = ["t test of the difference of systems, copies and queries both at random; Satterthwaite's degrees of freedom (d.f.)"]
     phrases.append(
         "copies of both sides belong together one by one" if found.pairing == "crossed" else "copies of the systems are independent"
     )

@@ -1,10 +1,11 @@
 """A convention in words, switch by switch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from idealrank.conventions import Convention
 from idealrank.reports.layout import WIDTH, columns, wrapped
 
+_UNANSWERED = 6  # runs named in a sentence
 _TIES = {
     "docid": "by document id, descending",
     "docid-ascending": "by document id, ascending",
@@ -159,3 +160,23 @@ def convention_card(convention: Convention) -> str:
     last = "* not as in standard; any switch can be changed: --convention NAME,SWITCH=VALUE"
     proof = "none, for the preset was changed" if "," in convention.name else convention.proof
     return "\n".join([title(convention), f"proof: {proof}", "", *lines, "", last]) + "\n"
+
+
+def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:
+    """Which runs answer only some of the judged queries, in a sentence; none where all answer all.
+
+    Parameters
+    ----------
+    missing : mapping of str to int
+        By run: judged queries without an answer.
+    shown : callable
+        Makes names fit for the place where they stand.
+
+    Examples
+    --------
+    >>> unanswered({"bm25": 0, "new": 20, "old": 1}), unanswered({"bm25": 0})
+    (['Judged queries without an answer: 20 in new, 1 in old.'], [])
+    """
+    found = [f"{number:,} in {shown(name)}" for name, number in missing.items() if number]
+    more = [f"some in {len(found) - _UNANSWERED:,} more"] if len(found) > _UNANSWERED else []
+    return [f"Judged queries without an answer: {', '.join([*found[:_UNANSWERED], *more])}."] if found else []

@@ -148,7 +148,8 @@ def compare(
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
     method = case.method(test, correction, baseline, len(wanted), many=many)
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means())
+    missing = {name: evaluation.coverage.missing for name, evaluation in zip(names, evaluations, strict=True)}
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), missing)
     if membership is None:
         return comparison
     return case.in_slices(

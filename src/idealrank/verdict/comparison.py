@@ -219,6 +219,8 @@ class Comparison:
         Behind every value.
     means : mapping of str to mapping of str to RunMean
         By measure and run: means with their intervals.
+    missing : mapping of str to int
+        By run: judged queries that it does not answer; the convention says how they count.
 
     Examples
     --------
@@ -234,6 +236,7 @@ class Comparison:
     method: Method
     convention: Convention
     means: Mapping[str, Mapping[str, RunMean]] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
 
     def pair(self, a: str, b: str) -> Pair:
         """The comparison of b with a.
@@ -305,13 +308,14 @@ class Comparison:
         return groups_of(text, {run: found.mean for run, found in self.means[text].items()}, differing, rows[0][1].direction)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: pairs, means, groups (where every two runs were compared), method, convention."""
+        """What JSON has: pairs, means, groups (where every two runs were compared), missing, method, convention."""
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {
             "pairs": [pair.as_dict() for pair in self.pairs],
             "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
             **groups,
+            "missing": dict(self.missing),
             "method": self.method.as_dict(),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
         }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from idealrank.conventions import Convention
@@ -251,6 +251,8 @@ class Gated:
         Behind every value.
     weighted, clustered : bool
         Whether queries had weights and clusters.
+    missing : mapping of str to int
+        By name, of the run and its baselines: judged queries that it does not answer; the convention says how they count.
 
     Examples
     --------
@@ -272,6 +274,7 @@ class Gated:
     convention: Convention
     weighted: bool = False
     clustered: bool = False
+    missing: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -133,6 +133,7 @@ def gate(
         run=names[0], baselines=names[1:], passed=passed, checks=checks, contracts=looked, policy=asked,
         correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, seed=seed if drawn else None,
         convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
+        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
     )  # fmt: skip
 
 
@@ -150,6 +151,7 @@ def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Polic
     return Gated(
         run=evaluation.name, baselines=(), passed=all(kept.passed for kept in looked), checks=(), contracts=looked, policy=policy,
         correction="none" if policy.strict else "holm", n_resamples=None, seed=None, convention=evaluation.convention,
+        missing={evaluation.name: evaluation.coverage.missing},
     )  # fmt: skip
 
 

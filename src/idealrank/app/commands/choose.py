@@ -51,7 +51,12 @@ is not shown, so that nobody chooses a measure by it.
     "--size", metavar="N", type=click.IntRange(1), help="Queries of each set that may disagree.  [default: a tenth of all, at least 5]"
 )
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the random sets; without it, one that follows from the values.")
-@click.option("--figure", "figure_path", metavar="FILE", help="Draw it, too: a file that ends in .svg, .png, .html or .json (Vega-Lite).")
+@click.option(
+    "--figure",
+    "figure_path",
+    metavar="FILE",
+    help="Draw it, too: FILE ends in .svg, .png, .html (with the extra plots) or .json (Vega-Lite).",
+)
 @click.option(
     "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
     help="Words and tables for people; JSON or CSV for programs.",
