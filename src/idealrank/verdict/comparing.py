@@ -148,13 +148,16 @@ def compare(
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
     method = case.method(test, correction, baseline, len(wanted), many=many)
-    missing = {name: evaluation.coverage.missing for name, evaluation in zip(names, evaluations, strict=True)}
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), missing)
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
     if membership is None:
         return comparison
     return case.in_slices(
         comparison, wanted, membership, replace(plan, test=test, n_resamples=_DRAWS if n_resamples is None else draws), tell
     )
+
+
+def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[str, int]:
+    return {name: evaluation.coverage.missing for name, evaluation in zip(names, evaluations, strict=True)}
 
 
 def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
