@@ -32,16 +32,16 @@ def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[in
 
 
 def fitted(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
-    """Rows as lines; with rows as columns where they would be wider than a page, and in several blocks where those would be, too.
+    """Rows as lines no wider than a page: with a narrow gap, or with rows as columns, in several blocks where even those are too wide.
 
     Examples
     --------
     >>> fitted([["run", "A" * 60, "B" * 60], ["bm25", "1", "2"]])[0]
     'run                                                           bm25'
     """
-    upright = columns(rows, gap=gap)
-    if max(map(len, upright)) <= WIDTH:
-        return upright
+    for upright in (columns(rows, gap=gap), columns(rows, gap=" ")):
+        if max(map(len, upright)) <= WIDTH:
+            return upright
     return _blocks(list(rows), gap)
 
 
