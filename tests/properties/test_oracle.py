@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ EXAMPLES = settings().max_examples // 2
 OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.aggregate != "text"]
 
 
+@cache  # a strategy is checked when it is first drawn from
 def rows() -> st.SearchStrategy[Rows]:
     """Runs whose lists may hold a document twice."""
     item = st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES))

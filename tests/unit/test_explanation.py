@@ -66,7 +66,7 @@ def assert_sums_to(found: Explanation, value: float | None) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(judged=grades, returned=scores, measure=st.sampled_from(MEASURES))
 def test_contributions_sum_to_the_value_of_evaluate_under_every_preset(preset: str, judged: dict, returned: dict, measure: str) -> None:
     found, value = explained_and_evaluated({"q": judged}, {"q": returned}, measure, preset)
@@ -179,7 +179,7 @@ def test_the_best_swap_is_exact_where_every_term_is_rounded(judged: dict, return
 
 @pytest.mark.parametrize("convention", ["standard", "sklearn", "elasticsearch", "jarvelin-2002", "linear-2010"])
 @pytest.mark.parametrize("measure", ["nDCG@4", "nDCG", "AP", "RR@3", "P@3", "R@5"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(judged=grades, returned=st.permutations(DOCUMENTS), size=st.integers(1, 6))
 def test_the_best_missing_document_gains_what_putting_it_there_gains(
     measure: str, convention: str, judged: dict, returned: list, size: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,8 @@ def join(fields: tuple[bytes, ...], gap: bytes, end: bytes) -> bytes:
     return gap.join(fields) + end
 
 
+# Kept, for a strategy is checked when it is first drawn from: new ones at every draw would cost more than what is tested.
+@cache
 def good_lines(kind: Kind) -> st.SearchStrategy[bytes]:
     """Data lines that no rule refuses."""
     fields = (
@@ -42,11 +45,13 @@ def good_lines(kind: Kind) -> st.SearchStrategy[bytes]:
     return st.builds(join, fields, gaps, ends)
 
 
+@cache
 def odd_lines(kind: Kind) -> st.SearchStrategy[bytes]:
     """Lines that are passed over."""
     return st.one_of(st.sampled_from([b"\n", b" \t\n", b"\r\n", b"# comment\n", b"#\n"]), good_lines(kind).map(lambda line: b"#" + line))
 
 
+@cache
 def junk() -> st.SearchStrategy[bytes]:
     """Anything, often nearly a line."""
     piece = st.sampled_from(
@@ -55,6 +60,7 @@ def junk() -> st.SearchStrategy[bytes]:
     return st.one_of(st.binary(max_size=30), st.lists(piece, max_size=14).map(b"".join))
 
 
+@cache
 def texts(kind: Kind, *, dirty: bool) -> st.SearchStrategy[list[bytes]]:
     """One to three buffers; the last line of each may lack its end."""
     line = st.one_of(good_lines(kind), good_lines(kind), good_lines(kind), odd_lines(kind), *([junk()] if dirty else []))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ EXAMPLES = settings().max_examples // 2
 CUTOFFS = (None, None, 1, 2, 3, 5)
 
 
+@cache  # a strategy is checked when it is first drawn from
 def pair_measures(name: str) -> st.SearchStrategy[Measure]:
     """Any options that the class takes; cutoffs that the twin knows."""
     cls = PAIR_MEASURES[name]

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from decimal import ROUND_DOWN, Decimal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,11 @@ from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning
 from idealrank.evaluation import evaluate, evaluate_lists
 from idealrank.io.reading import read_qrels
+from idealrank.measures.parse import parse_measure
 from idealrank.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank.reconciliation.search import Search
+from idealrank.reconciliation.stated import Stated
+from idealrank.reconciliation.trials import Trials
 
 Table = Mapping[str, Mapping[str, float]]
 
@@ -51,6 +56,13 @@ def names_of(found: Reconciliation) -> list[str]:
 
 # --- the right convention is found -------------------------------------------------------------------------------------------
 
+
+@cache
+def trials() -> Trials:
+    """Shared by the numbers of all presets: `reconcile` makes them anew, which is most of its time."""
+    return Trials.of_run(Qrels(GRADES), Run(SCORES))
+
+
 REFUSED = {"ranx", "ranx-burges"}  # a judged query is missing from the run
 
 
@@ -59,7 +71,7 @@ REFUSED = {"ranx", "ranx-burges"}  # a judged query is missing from the run
 def test_the_number_of_a_preset_leads_back_to_it(name: str, measure: str) -> None:
     value = value_of(name, measure)
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), repr(value), measure)
+    found = Search(trials(), Stated.parse(repr(value)), parse_measure(measure), PRESETS["standard"]).run()
 
     (match,) = [match for match in found.matches if name in match.conventions]
     assert (match.found, match.fit, match.value) == ("preset", "rounded", value)

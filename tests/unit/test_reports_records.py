@@ -11,7 +11,7 @@ from idealrank.reports.records import csv_report, json_report, trec_report
 
 def test_the_values_of_many_queries_are_written_without_a_second_copy() -> None:
     """A dict of all of them takes some 400 bytes a query; the values themselves take 8."""
-    count = 50_000
+    count = 20_000
     evaluation = ir.evaluate(np.ones((count, 1)), np.ones((count, 1)), ["nDCG"])
     assert len(list(evaluation.queries)) == count  # the ids are made when first asked
     for report in (json_report, csv_report):
