@@ -117,9 +117,22 @@ def test_contributions_sum_to_the_value_of_evaluate_with_documents_listed_twice(
     assert_sums_to(found, evaluate(Qrels({"q": judged}), run, [measure], convention).per_query()["q"][found.measure])
 
 
-def value_in_order(qrels: dict, documents: list[str], measure: str, convention: Convention) -> float:
-    """The value of a list without ties."""
-    return float(evaluate(Qrels({"q": qrels}), Run({"q": documents}), [measure], convention)[measure][0])
+def best_of(judged: dict, rankings: list, measure: str, convention: Convention | str) -> float:
+    """The greatest value that a ranking, or scores, of one query has; evaluated at once, each as a query of its own. 0 without any."""
+    if not rankings:
+        return 0.0
+    run = {f"q{place}": ranking for place, ranking in enumerate(rankings)}
+    return float(evaluate(Qrels(dict.fromkeys(run, judged)), Run(run), [measure], convention)[measure].max())
+
+
+def swapped(documents: list[str]) -> list[list[str]]:
+    """The list with each two of its documents in each other's place."""
+    found = []
+    for upper, lower in combinations(range(len(documents)), 2):
+        other = list(documents)
+        other[upper], other[lower] = other[lower], other[upper]
+        found.append(other)
+    return found
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -130,11 +143,7 @@ def test_the_best_swap_is_the_best_of_all_pairs(measure: str, judged: dict, retu
     documents = list(returned[:size])
     found, value = explained_and_evaluated({"q": judged}, {"q": documents}, measure, convention)
 
-    best = value or 0.0
-    for upper, lower in combinations(range(size), 2):
-        other = list(documents)
-        other[upper], other[lower] = other[lower], other[upper]
-        best = max(best, value_in_order(judged, other, measure, convention))
+    best = max(value or 0.0, best_of(judged, swapped(documents), measure, convention))
 
     reached = found.best_swap.value if found.best_swap else value
     assert reached == pytest.approx(best, abs=CLOSE)
@@ -147,10 +156,8 @@ def test_the_best_swap_of_scores_is_found_where_ties_are_averaged(measure: str, 
     convention = Convention.of("standard,ties=expected")
     found, value = explained_and_evaluated({"q": judged}, {"q": returned}, measure, convention)
 
-    best = value or 0.0
-    for one, two in combinations(returned, 2):
-        other = {**returned, one: returned[two], two: returned[one]}
-        best = max(best, float(evaluate(Qrels({"q": judged}), Run({"q": other}), [measure], convention)[measure][0]))
+    others = [{**returned, one: returned[two], two: returned[one]} for one, two in combinations(returned, 2)]
+    best = max(value or 0.0, best_of(judged, others, measure, convention))
 
     reached = found.best_swap.value if found.best_swap else value
     assert reached == pytest.approx(best, abs=CLOSE)
@@ -168,11 +175,7 @@ def test_the_best_swap_is_exact_where_every_term_is_rounded(judged: dict, return
     documents = list(returned[:size])
     found, value = explained_and_evaluated({"q": judged}, {"q": documents}, "nDCG@4", convention)
 
-    best = value or 0.0
-    for upper, lower in combinations(range(size), 2):
-        other = list(documents)
-        other[upper], other[lower] = other[lower], other[upper]
-        best = max(best, value_in_order(judged, other, "nDCG@4", convention))
+    best = max(value or 0.0, best_of(judged, swapped(documents), "nDCG@4", convention))
 
     assert (found.best_swap.value if found.best_swap else value) == pytest.approx(best, abs=CLOSE)
 
@@ -190,10 +193,8 @@ def test_the_best_missing_document_gains_what_putting_it_there_gains(
     assert value is not None
 
     place = min(found.cutoff or size + 1, size + 1) - 1
-    best = value
-    for document in set(judged) - set(documents):
-        other = [*documents[:place], document, *documents[place + 1 :]]
-        best = max(best, value_in_order(judged, other, measure, Convention.of(convention)))
+    others = [[*documents[:place], document, *documents[place + 1 :]] for document in sorted(set(judged) - set(documents))]
+    best = max(value, best_of(judged, others, measure, convention))
 
     assert (found.best_missing.value if found.best_missing else value) == pytest.approx(best, abs=CLOSE)
 
