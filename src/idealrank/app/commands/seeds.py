@@ -72,7 +72,8 @@ def seeds(
     """Say whether system B is better than system A, when each was trained several times.
 
     The runs before the word `vs` are of A, those after it of B. Values are averaged over the copies of a system; the interval counts
-    that queries and trainings both are but samples, and the report says what more of either would buy.
+    that queries and trainings both are but samples, and the report says what more of either would buy. Queries count alike: there
+    are no weights, clusters or slices.
     """
     sides = _sides(runs)
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
