@@ -288,6 +288,23 @@ def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, s
     assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05}
 
 
+def test_weights_and_clusters_of_the_policy_are_those_of_the_options(pydocs: Path, say: Say) -> None:
+    (pydocs / "eval").mkdir()
+    queries = ir.read_qrels(pydocs / "qrels.txt")
+    for name, words in (("traffic.txt", range(1, 61)), ("users.txt", (number // 3 for number in range(60)))):
+        (pydocs / "eval" / name).write_text(
+            "".join(f"{query} {word}\n" for query, word in zip(queries, words, strict=True)), encoding="utf-8"
+        )
+    command = ("gate", "qrels.txt", "little.run", "--baseline", "minilm.run", "--format", "json")
+    typed = json.loads(say(*command, "--weights", "eval/traffic.txt", "--cluster", "eval/users.txt", cwd=pydocs).out)
+
+    policy(pydocs, 'weights = "eval/traffic.txt"', 'cluster = "eval/users.txt"')
+    found = json.loads(say(*command, cwd=pydocs).out)
+
+    assert (found["weighted"], found["clustered"]) == (True, True)
+    assert found["checks"] == typed["checks"]
+
+
 @pytest.mark.parametrize(
     ("lines", "error"),
     [

@@ -209,6 +209,23 @@ def test_what_a_test_does_not_say_comes_from_the_project(session: pytest.Pyteste
     result.stdout.fnmatch_lines(["*policy from pyproject.toml [[]tool.idealrank.gate[]]*", "FAILED *::test_more_strictly*"])
 
 
+def test_weights_and_clusters_of_the_project_count(session: pytest.Pytester) -> None:
+    (session.path / "traffic.txt").write_text("".join(f"{query} {number + 1}\n" for number, query in enumerate(_ROWS)), encoding="utf-8")
+    session.makepyprojecttoml("""
+        [tool.idealrank.gate]
+        baseline = "main.run"
+        weights = "traffic.txt"
+        cluster = "traffic.txt"
+    """)
+    session.makepyfile("""
+        def test_weighted(ranking_gate):
+            gated = ranking_gate("qrels.txt", "same.run")
+            assert gated.weighted and gated.clustered
+    """)
+
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1)
+
+
 def test_contracts_hold_single_queries(session: pytest.Pytester) -> None:
     (session.path / "contracts.csv").write_text("query,measure,at_least\nq1,P@1,1\n", encoding="utf-8")
 

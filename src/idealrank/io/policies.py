@@ -32,6 +32,8 @@ class PolicyFile:
         Likewise.
     contracts : str or None
         Path of the file of contracts.
+    weights, cluster : str or None
+        Paths of the files of weights and clusters of queries.
     convention : str or None
         Text of the convention.
 
@@ -49,6 +51,8 @@ class PolicyFile:
     margin: float | None = None
     alpha: float | None = None
     contracts: str | None = None
+    weights: str | None = None
+    cluster: str | None = None
     convention: str | None = None
 
     @property
@@ -143,8 +147,9 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
         values["baselines" if key == "baseline" else key] = made
     folder = path.parent
     values["baselines"] = tuple(_shown_path(folder / one) for one in values.get("baselines", ()))
-    if values.get("contracts") is not None:
-        values["contracts"] = _shown_path(folder / values["contracts"])
+    for key in ("contracts", "weights", "cluster"):
+        if values.get(key) is not None:
+            values[key] = _shown_path(folder / values[key])
     return PolicyFile(**values)
 
 
@@ -188,5 +193,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "margin": ("a number", _number),
     "alpha": ("a number", _number),
     "contracts": ("a path", _text),
+    "weights": ("a path", _text),
+    "cluster": ("a path", _text),
     "convention": ("the name of a convention", _text),
 }

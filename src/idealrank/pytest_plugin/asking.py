@@ -11,6 +11,7 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
+from idealrank.io.by_query import read_clusters, read_traffic
 from idealrank.io.contracts import read_contracts
 from idealrank.io.notes import Notes
 from idealrank.io.policies import DEFAULT_MEASURE, TABLE, find_policy
@@ -42,6 +43,8 @@ class Question:
         Behind every value.
     policy : Policy
         What is asked.
+    weights, clusters : dict or None
+        Of the queries, as the project's policy names files of them.
     policy_file : str
         Where some of that stands; empty where the project has no policy.
     """
@@ -55,6 +58,8 @@ class Question:
     contracts: tuple[Contract, ...]
     convention: Convention
     policy: Policy
+    weights: dict[str, float] | None
+    clusters: dict[str, str] | None
     policy_file: str
 
     @classmethod
@@ -95,6 +100,8 @@ class Question:
             contracts=contracts,
             convention=convention,
             policy=found.policy(**{name: options[name] for name in _PARTS if name in options}),
+            weights=None if found.weights is None else read_traffic(found.weights, zeros="refused"),
+            clusters=None if found.cluster is None else read_clusters(found.cluster),
             policy_file=found.where,
         )
 

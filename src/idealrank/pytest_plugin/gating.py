@@ -85,7 +85,10 @@ def _held(question: Question) -> Answer:
         other, changes = _baseline(question, path)
         others.append(other)
         notes += changes
-    gated = gate(evaluation, *others, measures=question.gated, policy=question.policy, contracts=question.contracts)
+    gated = gate(
+        evaluation, *others, measures=question.gated, policy=question.policy, contracts=question.contracts,
+        weights=question.weights, clusters=question.clusters,
+    )  # fmt: skip
     failure = "" if gated.passed else gate_text(gated, notes, question.policy_file)
     return Answer(gated=gated, said=(verdict(gated), could_see(gated), *notes), failure=failure)
 

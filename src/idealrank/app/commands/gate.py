@@ -34,8 +34,8 @@ Examples:
 
 The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out.
 
-A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, tolerance, strict, margin, alpha, contracts and
-convention, holds where the command line says nothing.
+A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, tolerance, strict, margin, alpha, contracts,
+weights, cluster and convention, holds where the command line says nothing.
 
 Exit codes: 0 open, 1 closed, 2 bad input or usage.
 """
@@ -102,7 +102,8 @@ def gate(
     All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
     query of a contract falls. The report says how small a drop could have been seen.
     """
-    asked = asked_here(Typed(**typed))
+    asked = asked_here(Typed(weights=files.weights_path, cluster=files.cluster_path, **typed))
+    files = QueryFiles(asked.weights_path, asked.cluster_path)
     job = Job(asked=asked, qrels=qrels, run=run, inputs=inputs, files=files, update=update_baseline, outputs=outputs, threads=threads)
     gated, notes = job.done()
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout), layout)

@@ -31,6 +31,8 @@ class Typed:
     margin: float | None = None
     alpha: float | None = None
     contracts: str | None = None
+    weights: str | None = None
+    cluster: str | None = None
     convention_text: str | None = None
 
     @property
@@ -53,8 +55,8 @@ class Asked:
         Behind every value.
     baselines : tuple of str
         Paths.
-    contracts_path : str or None
-        The file of contracts.
+    contracts_path, weights_path, cluster_path : str or None
+        The files of contracts, weights and clusters.
     policy_file : str
         Where the policy stands; empty where the project has none.
 
@@ -70,6 +72,8 @@ class Asked:
     convention: Convention
     baselines: tuple[str, ...]
     contracts_path: str | None
+    weights_path: str | None
+    cluster_path: str | None
     policy_file: str
 
 
@@ -113,6 +117,8 @@ def settled(typed: Typed, found: PolicyFile) -> Asked:
         convention=convention,
         baselines=baselines,
         contracts_path=typed.contracts or found.contracts,
+        weights_path=typed.weights or found.weights,
+        cluster_path=typed.cluster or found.cluster,
         policy_file=found.where,
     )
 
