@@ -5,7 +5,7 @@ The blocks of a page run in order, in one namespace, in a temporary directory th
 
 * ``python`` with ``>>>`` prompts is a doctest; without, a script. A ``text`` block right after a script is what it must print.
 * ``console``: each line after ``$`` runs in bash (``>`` continues it) and must print what follows, if anything follows; a command
-  that is meant to fail is followed by ``$ echo $?``.
+  that is meant to fail is followed by ``$ echo $?``. The tests run plain commands of idealrank in their own process instead.
 * ``sh``, ``bash``: a script that must succeed.
 * In expected output ``...`` stands for anything. ``<!-- not run: why -->`` before a block excuses it. Commands that set a machine up
   (``make``, ``pip``, ``git``, ``cd``) are left out: they have tests of their own.

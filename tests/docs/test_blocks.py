@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import in_process
+from tests.docs import blocks
 from tests.docs.blocks import blocks_of, complaints_of
 
 
@@ -55,3 +57,29 @@ def test_a_wrong_block_is_named_with_its_line(tmp_path: Path, lines: list[str]) 
 def test_blocks_keep_language_text_and_line() -> None:
     (block,) = blocks_of("intro\n\n```python\nx = 1\n```\n")
     assert (block.language, block.text, block.line) == ("python", "x = 1\n", 4)
+
+
+SCRIPTS = [
+    "idealrank evaluate qrels.txt *.run -m 'nDCG(gain=exp2)@2' \\\n  --format csv",  # a pattern, quotes, two lines, a warning
+    "idealrank conventions lightgbm | head -2",
+    "idealrank evaluate qrels.txt nowhere.run",
+    "idealrank conventions nothing | wc -l",
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_command_in_this_process_says_what_it_says_in_its_own(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("q1 0 a 2\nq1 0 b 1\n#q2 0 a 1\n", encoding="utf-8")
+    for name, first, second in (("one", "a", "b"), ("two", "b", "a")):
+        Path(f"{name}.run").write_text(f"q1 Q0 {first} 1 2.0 t\nq1 Q0 {second} 2 1.0 t\n", encoding="utf-8")
+
+    assert in_process.command_of(script)
+    assert in_process.shell(script) == blocks.shell(script)
+
+
+@pytest.mark.parametrize(
+    "script", ["idealrank conventions > all.txt", "awk 1 a", "idealrank a; idealrank b", "idealrank a 2>&1", "idealrank $A"]
+)
+def test_what_needs_bash_goes_to_bash(script: str) -> None:
+    assert in_process.command_of(script) is None
