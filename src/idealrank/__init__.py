@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import Explanation
     from idealrank.inquiry import advise, attribute, explain, overlap, reconcile, robust, split_difference
-    from idealrank.io.by_query import read_categories, read_traffic
+    from idealrank.io.by_query import read_categories, read_clusters, read_traffic
     from idealrank.likeness import Overlap
     from idealrank.measures import MEASURES, PAIR_MEASURES
     from idealrank.measures.binary import AP, RR, F, P, R
@@ -141,6 +141,7 @@ _HOMES = {
     "rank_dcg": "agreement",
     "read_assessors": "api",
     "read_categories": "io.by_query",
+    "read_clusters": "io.by_query",
     "read_preferences": "api",
     "read_qrels": "api",
     "read_run": "api",
@@ -290,6 +291,7 @@ __all__ = [
     "rank_dcg",
     "read_assessors",
     "read_categories",
+    "read_clusters",
     "read_preferences",
     "read_qrels",
     "read_run",

@@ -106,7 +106,19 @@ def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed
 
 
 def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
-    r"""Read which cluster (user, session, topic) each query belongs to: as for `read_categories`, each query once.
+    r"""Read which cluster (user, session, topic) each query belongs to, for `clusters` of `compare` and `gate`.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        As for `read_categories`, with a column ``cluster`` (or user, session), each query once.
+    tell : callable, optional
+        Gets every message about what was odd; without it they are warnings.
+
+    Returns
+    -------
+    dict
+        The cluster of each query, in the order of the file.
 
     Raises
     ------
