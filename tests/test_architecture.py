@@ -39,11 +39,6 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@functools.cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(read(path))
-
-
 def functions_of(tree: ast.Module) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
 
@@ -70,13 +65,16 @@ def test_imports_keep_to_the_layers() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
+@functools.cache  # of the imports alone: the trees of all files, kept, would make every later collection of garbage slow
+def imports_of(path: Path) -> list[tuple[str, str]]:
     """Every import as (module, name); the name is empty for a plain import."""
-    for node in ast.walk(tree):
+    found = []
+    for node in ast.walk(ast.parse(read(path))):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module or "", alias.name) for alias in node.names)
+            found += [(node.module or "", alias.name) for alias in node.names]
+    return found
 
 
 def test_the_kernel_is_used_where_it_may_be() -> None:
@@ -84,7 +82,7 @@ def test_the_kernel_is_used_where_it_may_be() -> None:
     users = {
         path.relative_to(SOURCE).parts[0]
         for path in MODULES
-        for imported in imports_of(tree_of(path))
+        for imported in imports_of(path)
         if imported[0] == "idealrank._kernel" or imported == ("idealrank", "_kernel")
     }
     assert users <= set(MAY_USE_THE_KERNEL)
@@ -96,7 +94,7 @@ def test_no_module_imports_the_public_names_from_above() -> None:
     above = [
         f"{named(path)}: {module} {name}"
         for path in MODULES
-        for module, name in imports_of(tree_of(path))
+        for module, name in imports_of(path)
         if module == "idealrank" and (not name or name in public - {"api"}) and path.name != "__init__.py"
     ]
     assert not above
@@ -123,7 +121,7 @@ def test_no_function_is_longer_than_a_screen() -> None:
         f"{named(path)}:{function.lineno} {function.name}": code_lines(function)
         for path in WRITTEN
         if path.suffix == ".py"
-        for function in functions_of(tree_of(path))
+        for function in functions_of(ast.parse(read(path)))
         if code_lines(function) > LINES_PER_FUNCTION
     }
     assert long == {}
