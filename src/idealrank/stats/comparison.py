@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
+from scipy.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
@@ -30,6 +30,7 @@ TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
 _SAME = 1e-12  # of the largest value: differences below are rounding
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
+_FAR = 1e3  # standard errors
 _MOST = 10**9  # queries; where more are needed, no number is given
 
 
@@ -273,7 +274,10 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     if not df or not math.isfinite(spread) or spread == 0:
         return math.nan
     critical = float(stdtrit(df, 1 - alpha / sides))
-    shift = critical + float(ndtri(power)) if df >= _AS_NORMAL else float(nctdtrinc(df, 1 - power, critical))
+    if critical > _FAR:  # the mean hardly varies beside its standard error; the noncentral t takes minutes
+        shift = critical * math.sqrt(float(chdtri(df, 1 - power)) / df)
+    else:
+        shift = critical + float(ndtri(power)) if df >= _AS_NORMAL else float(nctdtrinc(df, 1 - power, critical))
     return shift * spread / math.sqrt(n)
 
 
