@@ -260,6 +260,11 @@ def test_a_baseline_is_made_and_replaced_on_request_alone(session: pytest.Pytest
     replaced.stdout.fnmatch_lines(["  main.baseline.gz now holds worse: RR 0.5556"])
     assert main_runs(session) != first
     assert not list(session.path.glob(".*unfinished"))
+    (session.path / "main.baseline.gz").rename(session.path / "kept.gz")
+    (session.path / "main.baseline.gz").symlink_to("kept.gz")
+    outcome("same", "--update-ranking-baseline")
+    assert (session.path / "main.baseline.gz").is_symlink()
+    assert main_runs(session) == first
 
 
 def test_a_baseline_is_scored_by_the_judgments_of_today(session: pytest.Pytester) -> None:

@@ -135,6 +135,7 @@ def _same(one: Evaluation, other: Evaluation) -> bool:
 
 def _write(target: Path, data: bytes) -> None:
     """Under another name, renamed when it is complete: two processes of pytest-xdist may write at once."""
+    target = target.resolve()  # behind a link, the file itself is replaced, not the link
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_bytes(data)
