@@ -344,3 +344,12 @@ def test_the_answer_as_a_dict_has_no_number_that_json_lacks() -> None:
     assert found["checks"][0]["bound"] is None
     assert found["contracts"][0]["found"] is None
     assert found["reasons"] == ["query nobody: P@1 has no value, demanded is one, as in baseline or better"]
+
+
+@pytest.mark.parametrize("asked", [{"tolerance": 1}, {"tolerance": 2.5}, {"strict": True, "margin": 1.0}])
+def test_a_drop_of_the_whole_range_is_a_slip(asked: dict[str, float]) -> None:
+    one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    with pytest.raises(ir.OptionError, match="found the whole range of RR, 0 to 1, or more; expected a small part of it"):
+        ir.gate(one, one, **asked)
+    counts = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "NumRelRet")
+    assert ir.gate(counts, counts, tolerance=5).passed

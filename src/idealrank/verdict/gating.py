@@ -118,6 +118,7 @@ def gate(
     evaluations = comparable([evaluation, baseline, *more_baselines])
     names = distinct([one.name for one in evaluations])
     chosen = chosen_measures(evaluations, measures)
+    _refuse_beyond_range(asked, chosen)
     queries = queries_of(evaluations)
     tables = [_upwards(Table.of(one, chosen, queries), chosen) for one in evaluations]
     seed = seed_from(rng, tables)
@@ -153,6 +154,18 @@ def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Polic
         correction="none" if policy.strict else "holm", n_resamples=None, seed=None, convention=evaluation.convention,
         missing={evaluation.name: evaluation.coverage.missing},
     )  # fmt: skip
+
+
+def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
+    """A drop as large as the whole range of a measure is a slip, such as percent for shares: nothing could ever exceed it."""
+    name, drop = ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
+    for measure in measures:
+        least, greatest = measure.bounds
+        if drop >= greatest - least:
+            raise OptionError(
+                f"{name}={drop:g}: found the whole range of {measure}, {least:g} to {greatest:g}, or more; "
+                "expected a small part of it, as 0.01"
+            )
 
 
 def _policy(policy: Policy | None, **parts: Any) -> Policy:
