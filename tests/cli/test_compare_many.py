@@ -102,15 +102,19 @@ def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> 
     assert ("Each line and column is of 2 runs" in said.out) == (runs > 60)
 
 
-def test_a_correction_that_loses_much_is_named(say: Say, tmp_path: Path) -> None:
+def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Path) -> None:
     names = tuple(f"run{number}" for number in range(11))
     write_runs(tmp_path, names, tuple(np.linspace(0.3, 0.7, 11).tolist()), n=30)
     command = ("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR")
 
-    by_t, by_signs = (" ".join(say(*command, *more, cwd=tmp_path).out.split()) for more in (("--test", "t"), ()))
+    more = (("--test", "t"), (), ("--correction", "holm", "--level", "0.9"))
+    by_t, by_signs, by_holm = (" ".join(say(*command, *one, cwd=tmp_path).out.split()) for one in more)
 
-    assert "corrected for 55 tests (Holm); Holm's correction loses much with so many runs;" in by_t
+    assert "corrected for 55 tests (Holm); intervals hold pair by pair, not all at once;" in by_t
     assert "corrected for 55 tests (randomised HSD)" in by_signs
+    assert "sign-flip permutation test, two-sided; 100,000 draws" in by_holm
+    assert "corrected for 55 tests (Holm)" in by_holm
+    assert "their corrected p is above 0.1" in by_holm
 
 
 def test_a_figure_beside_the_report(say: Say, seven: Path) -> None:

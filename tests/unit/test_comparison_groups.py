@@ -89,3 +89,27 @@ def test_one_baseline_tells_nothing_of_groups() -> None:
         found.groups()
     with pytest.raises(KeyError, match="RR: not compared"):
         ir.compare(*runs_of(2)).groups("RR")
+
+
+def test_holms_method_for_any_number_of_runs() -> None:
+    runs = runs_of(12, n=15, measures=("nDCG@10",))
+    found = ir.compare(*runs, correction="holm")
+    p = [
+        stats.permutation_test((b.values[:, 0] - a.values[:, 0],), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+        for a, b in combinations(runs, 2)
+    ]
+    rows = [pair.measures["nDCG@10"] for pair in found.pairs]
+    np.testing.assert_allclose([row.p for row in rows], p, rtol=1e-12)
+    ordered = np.argsort(p, kind="stable")
+    steps = np.minimum(np.maximum.accumulate(np.array(p)[ordered] * np.arange(66, 0, -1)), 1)
+    np.testing.assert_allclose([rows[at].p_corrected for at in ordered], steps, rtol=1e-12)
+    assert (found.method.correction, ir.compare(*runs).method.correction) == ("holm", "randomised HSD")
+
+
+def test_more_tests_than_draws_can_tell_are_refused() -> None:
+    runs = runs_of(12, n=30, measures=("nDCG@10",))
+    with pytest.raises(OptionError, match=r"found 66 tests and 999 draws: .* no p could be as small as 0\.05"):
+        ir.compare(*runs, correction="holm", n_resamples=999)
+    assert ir.compare(*runs, correction="holm", n_resamples=1_320).method.correction == "holm"
+    with pytest.raises(OptionError, match="correction='all'"):
+        ir.compare(*runs, correction="all")  # type: ignore[arg-type]

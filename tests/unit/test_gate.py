@@ -353,3 +353,13 @@ def test_a_drop_of_the_whole_range_is_a_slip(asked: dict[str, float]) -> None:
         ir.gate(one, one, **asked)
     counts = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "NumRelRet")
     assert ir.gate(counts, counts, tolerance=5).passed
+
+
+def test_nothing_is_held_to_a_baseline_without_answers() -> None:
+    qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    run = ir.evaluate(qrels, {query: ["x"] for query in qrels}, "RR")
+    with pytest.warns(ir.IdealrankWarning, match="answers none of the 8 judged queries"):
+        empty = ir.evaluate(qrels, {"other": ["x"]}, "RR")
+    with pytest.raises(ir.InputError, match="found an answer to none of the 8 judged queries"):
+        ir.gate(run, empty)
+    assert not ir.gate(empty, run).passed

@@ -189,8 +189,8 @@ def method_text(comparison: Comparison) -> str:
     if (tests := method.tests) > 1:
         phrases.append(f"p and verdict corrected for {tests:,} tests ({'Holm' if method.correction == 'holm' else method.correction})")
     if len(comparison.names) > CORRECTED_TOGETHER and method.correction == "holm":
-        phrases.append("Holm's correction loses much with so many runs")
-        phrases.append("a common one takes --test permutation, no --margin, and every query scored in every run")
+        phrases.append("intervals hold pair by pair, not all at once")
+        phrases.append("a correction of all pairs at once takes --correction auto, --test permutation, no --margin, and every query scored")
     if method.margin is not None:
         phrases.append(f"margin {method.margin:g}")
     weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]

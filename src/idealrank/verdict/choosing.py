@@ -24,7 +24,7 @@ from idealrank.stats.generalisability import variance_components
 from idealrank.stats.multiple import adjust
 from idealrank.stats.pairs import all_pairs
 from idealrank.stats.power import queries_needed
-from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.rearranged import randomised_hsd
 from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
@@ -221,7 +221,7 @@ class _Case:
         """Swap rates of all settings by the same splits, and how far they can be told apart."""
         generator, values = generator_of(self.seed), self.values
         size = usual_size(len(values)) if size is None else size
-        self._swaps = swap_table(values, size=size, trials=n_splits, rng=generator, threads=self.threads)
+        self._swaps = swap_table(values, size=size, trials=whole_number("n_splits", n_splits, 2), rng=generator, threads=self.threads)
         self._spread = swap_spread(values, size=size, resamples=n_resamples, level=self.level, rng=generator, threads=self.threads)
 
     def settings(

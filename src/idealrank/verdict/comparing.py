@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
+from idealrank.stats.columns import chosen
 from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
@@ -46,6 +47,7 @@ def compare(
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     baseline: str | None = None,
     test: TestName = "permutation",
+    correction: Literal["auto", "holm"] = "auto",
     level: float = 0.95,
     margin: float | None = None,
     weights: Mapping[str, float] | None = None,
@@ -70,6 +72,9 @@ def compare(
     test : {"permutation", "t", "wilcoxon", "sign"}
         Sign flips of the mean difference, exact for up to 20 queries that differ; Student's t; Wilcoxon's signed ranks; signs. Interval
         and p value of a row come from the same test.
+    correction : {"auto", "holm"}
+        Of p values for the number of tests; see Notes. "holm" is Holm's method for any number of runs: it sees more where runs are near
+        copies of each other or far apart, and its intervals hold pair by pair, not all at once.
     level : float
         Of the intervals; verdicts are at ``1 - level``.
     margin : float, optional
@@ -82,7 +87,7 @@ def compare(
         Categories of the queries, as `read_categories` and `traffic_thirds` give them: every difference is then found on each slice, too
         (`Difference.slices`). They are a second family of tests, corrected by Holm's method over slices, pairs and measures.
     n_resamples : int, optional
-        Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
+        Draws of the permutation test; default 100,000, and 10,000 where all pairs are corrected together.
     rng : Generator, seed or None
         Of these. None derives the seed from the values, so that the same input gives the same output.
     threads : int, optional
@@ -110,9 +115,9 @@ def compare(
     Queries are the union under the convention: one that a run does not answer counts as the convention says. One that is left out of a
     measure in either run is left out of both, and counted in `excluded_queries`.
 
-    p values are corrected by Holm's method over all pairs and measures. With the permutation test, no margin, and more than ten runs
-    that are all scored on every query, they are those of max-T against a baseline, or of the randomised HSD of all pairs (times the
-    number of measures), and the intervals hold for all pairs at once. `unjudged_a` and `unjudged_b` come from the measure
+    p values are corrected by Holm's method over all pairs and measures. Under "auto", with the permutation test, no margin, and more
+    than ten runs that are all scored on every query, they are those of max-T against a baseline, or of the randomised HSD of all pairs
+    (times the number of measures), and the intervals hold for all pairs at once. `unjudged_a` and `unjudged_b` come from the measure
     ``Unjudged`` at the same cutoff, `difference_judged` from the same measure with ``judged_only``, where the evaluations have these
     companions; `with_companions` adds them to a list of measures.
 
@@ -138,22 +143,36 @@ def compare(
     queries = queries_of(evaluations)
     tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
-    many = len(names) > MANY and test == "permutation" and margin is None and all(bool(table.counted.all()) for table in tables)
+    many = _together(correction, test, margin, tables)
     draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
     plan = Plan("t" if many else test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
     companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
     case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan)
     wanted = _pairs(names, baseline)
-    found, corrected, correction = case.tested(wanted, tell, many=many)
+    found, corrected, name = case.tested(wanted, tell, many=many)
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
-    method = case.method(test, correction, baseline, len(wanted), many=many)
+    method = case.method(test, name, baseline, len(wanted), many=many)
     comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
-    if membership is None:
-        return comparison
     return case.in_slices(
         comparison, wanted, membership, replace(plan, test=test, n_resamples=_DRAWS if n_resamples is None else draws), tell
     )
+
+
+def _together(correction: str, test: TestName, margin: float | None, tables: Sequence[Table]) -> bool:
+    """Whether all pairs are corrected at once."""
+    chosen("correction", correction, ("auto", "holm"))
+    fit = correction == "auto" and test == "permutation" and margin is None
+    return fit and len(tables) > MANY and all(bool(table.counted.all()) for table in tables)
+
+
+def _enough_draws(plan: Plan, design: Design, tests: int) -> None:
+    """Refuse so many tests that no corrected p value could be small, whatever the values."""
+    if plan.test == "permutation" and design.n_units > MOST_UNITS and tests > plan.alpha * (plan.n_resamples + 1):
+        raise OptionError(
+            f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}; "
+            "expected fewer measures or runs, a baseline, test='t', or n_resamples with more draws"
+        )
 
 
 def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[str, int]:
@@ -218,6 +237,7 @@ class _Case:
             values = np.stack([table.values for table in self.tables], axis=1)
             found, p, correction = together(values, self._found_together(values, wanted, tell), wanted, self.design, self.plan)
             return found, [Corrected(row, None, p.size) for row in p], correction
+        _enough_draws(self.plan, self.design, len(wanted) * len(self.measures))
         found = []
         for done, (a, b) in enumerate(wanted):
             found.append(self.found(a, b))
@@ -286,9 +306,11 @@ class _Case:
         )  # fmt: skip
 
     def in_slices(
-        self, comparison: Comparison, wanted: Sequence[tuple[int, int]], membership: Membership, plan: Plan, tell: Tell | None
+        self, comparison: Comparison, wanted: Sequence[tuple[int, int]], membership: Membership | None, plan: Plan, tell: Tell | None
     ) -> Comparison:
-        """The comparison with the slices of every difference."""
+        """The comparison with the slices of every difference, where there are some."""
+        if membership is None:
+            return comparison
         tables = [(self.tables[a], self.tables[b]) for a, b in wanted]
         found = sliced(tables, [measure.direction for measure in self.measures], membership, self.design, plan, tell)
         pairs = tuple(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.errors import IncompatibleError, OptionError
+from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
@@ -81,7 +81,7 @@ def gate(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, or a query has no weight or cluster.
+        No query is scored in both of two runs, a baseline answers no judged query, or a query has no weight or cluster.
 
     Notes
     -----
@@ -119,6 +119,7 @@ def gate(
     names = distinct([one.name for one in evaluations])
     chosen = chosen_measures(evaluations, measures)
     _refuse_beyond_range(asked, chosen)
+    _refuse_empty(evaluations[1:])
     queries = queries_of(evaluations)
     tables = [_upwards(Table.of(one, chosen, queries), chosen) for one in evaluations]
     seed = seed_from(rng, tables)
@@ -165,6 +166,16 @@ def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             raise OptionError(
                 f"{name}={drop:g}: found the whole range of {measure}, {least:g} to {greatest:g}, or more; "
                 "expected a small part of it, as 0.01"
+            )
+
+
+def _refuse_empty(baselines: Sequence[Evaluation]) -> None:
+    """Nothing could be worse than a baseline without answers: the gate would always be open."""
+    for one in baselines:
+        if one.coverage.missing and one.coverage.missing == one.coverage.queries_in_qrels:
+            raise InputError(
+                f"baseline {one.name}: found an answer to none of the {one.coverage.missing:,} judged queries, expected a run that nothing "
+                "worse may replace; do the query ids match those of the judgments?"
             )
 
 

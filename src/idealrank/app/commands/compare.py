@@ -9,6 +9,7 @@ from idealrank.app import options, output, pair_figure, rankings, reading
 from idealrank.app.by_query import QueryFiles, query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
+from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
@@ -37,7 +38,7 @@ Examples:
     idealrank compare qrels.txt bm25.run neural.run --slices slices.csv
 
 Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell). They go by p values corrected over
-all pairs of runs and measures (Holm): ask for fewer measures to see smaller differences.
+all pairs of runs and measures: ask for fewer measures to see smaller differences.
 """
 
 
@@ -47,21 +48,14 @@ all pairs of runs and measures (Holm): ask for fewer measures to see smaller dif
 @options.measures
 @options.convention
 @click.option("--baseline", metavar="NAME", help="Compare the other runs with this one, and not with each other.")
-@click.option(
-    "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
-    help="Where p values and intervals come from: flipped signs of the differences (no assumption of a shape), Student's t, ranks, signs.",
-)  # fmt: skip
+@testing_options
 @click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too, not only groups that cannot be told apart.")
 @click.option(
     "--rankings/--no-rankings", "with_rankings", default=None,
     help="How alike the rankings of every two runs are: unchanged tops, overlap, RBO.  [default: of up to five runs]",
 )  # fmt: skip
-@click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
 @slices
 @query_files
-@click.option(
-    "--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values, and is printed."
-)  # fmt: skip
 @click.option(
     "--format", "layout", type=click.Choice(["table", "json", "markdown", "latex", "csv"]), default="table", show_default=True,
     help="Words and a table for people; JSON or CSV for programs; Markdown or LaTeX (booktabs) to paste.",
@@ -77,12 +71,10 @@ def compare(
     measure_texts: tuple[str, ...],
     convention_text: str,
     baseline: str | None,
-    test: str,
+    testing: Testing,
     every_pair: bool,
     with_rankings: bool | None,
-    margin: float | None,
     files: QueryFiles,
-    seed: int | None,
     layout: str,
     figure_path: str | None,
     output_path: str | None,
@@ -108,9 +100,8 @@ def compare(
     of_queries.check(queries_of(evaluations))
     alike = rankings.overlaps(opened, baseline, asked, convention, threads, watch)
     compared = partial(
-        compare_evaluations, *evaluations, measures=asked, baseline=baseline, test=test, margin=margin,  # type: ignore[arg-type]
-        weights=of_queries.weights, clusters=of_queries.clusters, slices=of_queries.categories, rng=seed, threads=threads,
-        rankings=alike,
+        compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
+        slices=of_queries.categories, threads=threads, rankings=alike, **testing.arguments,
     )  # fmt: skip
     comparison = watch.count("comparing", lambda tell: compared(tell=tell))
     pair_figure.draw(comparison, figure_path)
