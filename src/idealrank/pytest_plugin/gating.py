@@ -1,12 +1,9 @@
 """The work behind `ranking_gate`: a run is evaluated, held to its baselines, or made one of them."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from idealrank.api import evaluate, to_run
 from idealrank.data.run import Run, name_of
@@ -23,12 +20,14 @@ from idealrank.io.baselines import (
     run_in,
 )
 from idealrank.io.notes import Notes
+from idealrank.io.writing import write_bytes
 from idealrank.pytest_plugin.asking import Question
 from idealrank.reports.gated import gate_text
 from idealrank.reports.gated_words import could_see, one_line, verdict
 from idealrank.reports.workflow_log import harmless
 from idealrank.verdict.gated import Gated
 from idealrank.verdict.gating import first_run, gate
+from idealrank.verdict.table import same_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,28 +118,10 @@ def _written(question: Question) -> Answer:
     record = record_of(evaluation, list(map(str, question.gated)), question.judgments)
     record = record if old is None else record.as_deep_as(old)
     data = baseline_bytes(question.run, record, question.convention)
-    if not _same(_evaluated(question, run_in(data, question.run.name)), evaluation):
+    if not same_values(_evaluated(question, run_in(data, question.run.name)), evaluation):
         raise InputError(f"baseline {path}: not written, for a query that is answered without a document cannot be kept in a file of lines")
-    _write(Path(path), compressed(data) if path.endswith(".gz") else data)
+    write_bytes([compressed(data) if path.endswith(".gz") else data], path)
     means = evaluation.mean()
     values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in question.gated)
     gated = first_run(evaluation, question.gated, question.policy)
     return Answer(gated=gated, said=(f"{path} now holds {one_line(question.run.name)}: {values}",))
-
-
-def _same(one: Evaluation, other: Evaluation) -> bool:
-    first, second = (each.values[np.argsort(np.array(each.queries))] for each in (one, other))
-    return sorted(one.queries) == sorted(other.queries) and np.array_equal(first, second, equal_nan=True)
-
-
-def _write(target: Path, data: bytes) -> None:
-    """Under another name, renamed when it is complete: two processes of pytest-xdist may write at once."""
-    target = target.resolve()  # behind a link, the file itself is replaced, not the link
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_bytes(data)
-        unfinished.replace(target)
-    except OSError as error:
-        raise InputError(f"baseline {target}: cannot be written: {error.strerror or error}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -66,6 +66,23 @@ def _rows(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
     return np.array([place[query] for query in evaluation.queries], np.int64)
 
 
+def same_values(one: Evaluation, other: Evaluation) -> bool:
+    """Whether two evaluations by the same measures have the same values, to the last bit, whatever the order of their queries.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+    >>> same_values(one, one), same_values(one, other)
+    (True, False)
+    """
+    if sorted(one.queries) != sorted(other.queries):
+        return False
+    place = {query: row for row, query in enumerate(one.queries)}
+    rows = [place[query] for query in other.queries]
+    return np.array_equal(one.values[rows], other.values, equal_nan=True) and np.array_equal(one.scored[rows], other.scored)
+
+
 def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
     """The union of the queries, by id: random signs go to queries in this order, and the order of lines in a file must not move them.
 

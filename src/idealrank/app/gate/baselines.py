@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from idealrank.app import output, reading
+from idealrank.app import reading
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.io import baselines as files
 from idealrank.io.baselines import BaselineRecord
+from idealrank.io.writing import write_bytes
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Gated
+from idealrank.verdict.table import same_values
 
 
 @dataclass(frozen=True)
@@ -170,17 +170,9 @@ class Candidate:
         record = record if old is None else record.as_deep_as(old)
         data = files.baseline_bytes(self.run, record, self.evaluation.convention)
         kept = self.again(files.run_in(data, self.run.name))
-        if not _same_values(kept, self.evaluation):
+        if not same_values(kept, self.evaluation):
             raise InputError(
                 f"{path}: not written, for the run read back from it has other values; a query that is answered without a document "
                 "cannot be kept in a file of lines"
             )
-        output.write_bytes([files.compressed(data) if path.endswith(".gz") else data], path)
-
-
-def _same_values(one: Evaluation, other: Evaluation) -> bool:
-    if sorted(one.queries) != sorted(other.queries):
-        return False
-    place = {query: row for row, query in enumerate(one.queries)}
-    rows = [place[query] for query in other.queries]
-    return np.array_equal(one.values[rows], other.values, equal_nan=True) and np.array_equal(one.scored[rows], other.scored)
+        write_bytes([files.compressed(data) if path.endswith(".gz") else data], path)

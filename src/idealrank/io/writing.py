@@ -1,0 +1,46 @@
+"""Files that appear whole or not at all."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from idealrank.errors import InputError
+
+
+def write_bytes(pieces: Iterable[bytes], path: str) -> None:
+    """Write a file of bytes, made under another name and renamed when it is complete.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bytes([b"a", b"b"], f"{folder}/out.gz")
+    ...     Path(folder, "out.gz").read_bytes()
+    b'ab'
+    """
+    target = Path(path).resolve()  # behind a link, the file itself is replaced, not the link
+    try:
+        if target.exists() and not target.is_file() and not target.is_dir():
+            with target.open("wb") as device:  # a pipe, or /dev/null, which nobody wants replaced
+                device.writelines(pieces)
+        else:
+            _write_renamed(pieces, target)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:
+    if target.is_dir():
+        raise InputError(f"{target}: found a directory, expected the name of a file to write")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        with unfinished.open("xb") as file:
+            file.writelines(pieces)
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
