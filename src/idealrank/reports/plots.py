@@ -38,12 +38,18 @@ figure {{ margin: 0 0 2rem; overflow-x: auto; }}
 </style>
 </head>
 <body>
+<main>
 <h1>{title}</h1>
 {figures}
+</main>
 <script>{bundle}</script>
 <script>
+const menu = {{export: true, source: false, compiled: false, editor: false}};
 for (const [name, spec] of Object.entries({specs})) {{
-  vegaEmbed("#" + name, spec, {{renderer: "svg", ast: true, actions: {{export: true, source: false, compiled: false, editor: false}}}});
+  const figure = document.getElementById(name);
+  vegaEmbed(figure, spec, {{renderer: "svg", ast: true, actions: menu}}).then(() => {{
+    figure.querySelector("summary").setAttribute("aria-label", "Save the figure");
+  }});
 }}
 </script>
 </body>
@@ -105,10 +111,9 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
     (True, 2)
     """
     bundle = _inside_script(_bundle())
-    figures = "\n".join(
-        f'<figure id="{name}" role="img" aria-label="{html.escape(str(spec.get("description", name)), quote=True)}"></figure>'
-        for name, spec in specs.items()
-    )
+    # A figure scrolls where its drawing is wider than a phone. Vega says of the drawing what the specification's description says;
+    # the menu beside it is no part of an image.
+    figures = "\n".join(f'<figure><div id="{name}"></div></figure>' for name in specs)
     return _PAGE.format(
         policy=html.escape(_POLICY, quote=False),
         title=html.escape(title),

@@ -1,0 +1,154 @@
+"""A reader with a browser and no network: opens a file, notices everything a page must not do, and asks axe-core about it."""
+
+import importlib.resources
+import os
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+Scheme = Literal["light", "dark"]
+PHONE = (360, 740)
+DESK = (1280, 900)
+_LOCAL = ("file:", "data:", "blob:", "about:")
+# A breach whose error is caught, as of `eval` in a `try`, is told to listeners and to nobody else.
+_TELL = """addEventListener("securitypolicyviolation", event => {
+  if (event.blockedURI === "eval") console.error(`breach of the policy: ${event.blockedURI} at ${event.sourceFile}:${event.lineNumber}`);
+});"""
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def chromium() -> str:
+    """The browser's program; skips the test where there is none."""
+    stated = os.environ.get("IDEALRANK_CHROMIUM")
+    if stated:
+        assert Path(stated).is_file(), f"IDEALRANK_CHROMIUM={stated}: no such file"
+        return stated
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None:
+        pytest.skip(
+            "no Chromium on the PATH; on Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core, "
+            "or set IDEALRANK_CHROMIUM to the program"
+        )
+    return found
+
+
+def launched() -> "Iterator[Browser]":
+    """A browser, closed afterwards; skips the test where Playwright or the browser is absent."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright axe-playwright-python")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--force-color-profile=srgb"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visits:
+    """Pages opened from files, without a network; `faults` says what any of them did that no page of ours may do.
+
+    Those are: asking for anything that is not in the file, an error of a script, an error or a warning on the console (each breach
+    of the page's own content policy is one), a dialogue, a second window.
+    """
+
+    def __init__(self, browser: "Browser", folder: Path) -> None:
+        self.faults: list[str] = []
+        self.folder = folder
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+
+    def __call__(
+        self,
+        file: "str | Path",
+        *,
+        size: tuple[int, int] = DESK,
+        scheme: Scheme = "light",
+        fragment: str = "",
+        javascript: bool = True,
+        reduced_motion: bool = False,
+        **options: Any,
+    ) -> "Page":
+        """A page of a new context, loaded. `file` may be the text of the page itself; `options` go to Playwright's context."""
+        path = file if isinstance(file, Path) else self._written(file)
+        context = self._browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            java_script_enabled=javascript,
+            reduced_motion="reduce" if reduced_motion else "no-preference",
+            offline=True,
+            permissions=["clipboard-read", "clipboard-write"],
+            **options,
+        )
+        context.set_default_timeout(10_000)
+        context.add_init_script(_TELL)
+        self._contexts.append(context)
+        page = context.new_page()
+        self._watch(context, page)
+        page.goto(path.resolve().as_uri() + fragment)
+        return page
+
+    def _written(self, text: str) -> Path:
+        path = self.folder / f"page-{len(self._contexts)}.html"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def _watch(self, context: "BrowserContext", page: "Page") -> None:
+        def asked(request: "Request") -> None:
+            if not request.url.startswith(_LOCAL):
+                self.faults.append(f"asked for {request.url}")
+
+        def said(message: "ConsoleMessage") -> None:
+            if message.type in {"error", "warning"}:
+                self.faults.append(f"console {message.type}: {message.text}")
+
+        context.on("request", asked)
+        context.on("page", lambda other: self.faults.append(f"opened another page: {other.url}"))
+        page.on("console", said)
+        page.on("pageerror", lambda error: self.faults.append(f"error of a script: {error}"))
+        page.on("websocket", lambda socket: self.faults.append(f"opened a socket to {socket.url}"))
+        page.on("dialog", lambda dialog: (self.faults.append(f"{dialog.type}: {dialog.message}"), dialog.dismiss()))
+
+    def close(self) -> None:
+        for context in self._contexts:
+            context.close()
+
+
+@cache
+def _axe() -> str:
+    pytest.importorskip("axe_playwright_python", reason="needs axe-core: pip install axe-playwright-python")
+    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def axe(page: "Page", **options: Any) -> str:
+    """What axe-core finds wrong with a page for people who use it otherwise than most; empty where it is nothing.
+
+    The script comes in through the debugger, past the page's policy, which forbids scripts from elsewhere.
+    """
+    if not page.evaluate("typeof axe === 'object'"):
+        page.evaluate(_axe())
+    found = page.evaluate("options => axe.run(document, options)", {"resultTypes": ["violations"], **options})
+    return "\n".join(
+        f"{violation['id']} ({violation['impact']}): {violation['help']}\n"
+        + "\n".join(f"  {node['html'][:200]}\n    {node['failureSummary']}" for node in violation["nodes"][:5])
+        for violation in found["violations"]
+    )
+
+
+def sideways(page: "Page") -> int:
+    """Pixels a page is wider than its window: 0 where nobody has to scroll sideways."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def shot(page: "Page", name: str, folder: Path, **options: Any) -> Path:
+    """A picture of a page, in IDEALRANK_SCREENSHOTS where that is set, to look at; else in a folder that goes."""
+    kept = os.environ.get("IDEALRANK_SCREENSHOTS")
+    path = Path(kept or folder) / f"{name}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=path, animations="disabled", **options)
+    return path

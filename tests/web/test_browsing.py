@@ -1,0 +1,64 @@
+"""The reader that other tests rely on notices what it says it notices."""
+
+import pytest
+
+from tests.web.browsing import PHONE, Visits, axe, shot, sideways
+
+POLICY = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'\">"
+
+
+def plain(body: str, head: str = "") -> str:
+    head = f"<meta charset=utf-8><title>A page</title>{head}"
+    return f"<!DOCTYPE html><html lang=en><head>{head}</head><body><main><h1>A page</h1>{body}</main></body></html>"
+
+
+MISDEEDS = {
+    "<img alt='' src='http://127.0.0.1:9/x.png'>": "asked for http://127.0.0.1:9/x.png",
+    "<script>fetch('https://example.org/').catch(() => 0)</script>": "asked for https://example.org/",
+    "<script>throw new Error('oh')</script>": "error of a script: oh",
+    "<script>console.error('bad')</script>": "console error: bad",
+    "<script>console.warn('hm')</script>": "console warning: hm",
+    "<script>alert('boo')</script>": "alert: boo",
+    "<script>new WebSocket('ws://127.0.0.1:9/')</script>": "opened a socket to ws://127.0.0.1:9/",
+}
+BREACHES = {
+    "<script>try { eval('1') } catch (refused) {}</script>": "breach of the policy: eval",
+    "<script src='x.js'></script>": "Loading the script",
+    "<img alt='' src='x.png'>": "Loading the image",
+    "<p style='color: red'>red</p>": "inline style",
+}
+
+
+@pytest.mark.parametrize(("head", "deeds"), [("", MISDEEDS), (POLICY, BREACHES)], ids=["misdeeds", "breaches of the policy"])
+def test_what_no_page_may_do_is_noticed(visits: Visits, head: str, deeds: dict[str, str]) -> None:
+    page = visits(plain("".join(deeds), head))
+    page.evaluate("0")  # what was said before the answer has arrived with it
+
+    noticed = "\n".join(visits.faults)
+    assert [fault for fault in deeds.values() if fault not in noticed] == []
+
+
+def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
+    image = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+    page = visit(plain(f"<img alt='dot' src='{image}'><script>URL.createObjectURL(new Blob(['x']))</script>"), scheme="dark")
+
+    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    assert not page.evaluate("navigator.onLine")
+    assert axe(page) == ""
+
+
+def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
+    page = visit(plain("<p style='color:#999;background:#fff'>faint</p><button></button>"))
+
+    said = axe(page)
+
+    assert "color-contrast (serious)" in said
+    assert "faint" in said
+    assert "button-name (critical)" in said
+
+
+def test_a_page_wider_than_a_phone_is_measured(visit: Visits) -> None:
+    assert sideways(visit(plain("<div style='width:900px'>wide</div>"), size=PHONE)) > 500
+    page = visit(plain("<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"), size=PHONE)
+    assert sideways(page) == 0
+    assert shot(page, "phone", visit.folder).read_bytes().startswith(b"\x89PNG")
