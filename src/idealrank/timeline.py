@@ -1,0 +1,345 @@
+"""What a series of values says: how each differs from the one before, and since when they are too low."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from idealrank.data.tabular import frame_of
+from idealrank.errors import OptionError
+
+State = Literal["fails", "fine", "never fine", "unknown"]
+
+# A fall of 0.1 from 0.7 to 0.6 is 0.09999999999999998 in float64, and meant.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One value, and what made it.
+
+    Attributes
+    ----------
+    id : str
+        Of the evaluation, in the store.
+    when : str
+        UTC, ISO 8601.
+    run : str
+        Its name.
+    value : float
+        The aggregate of a measure, or its value for one query; NaN where there is none.
+    convention : str
+        Name and fingerprint.
+    judgments : str
+        Hash of the judgments; empty where nobody knows it.
+    commit : str
+        Of the git repository that it was made in; empty outside one.
+    changed : bool
+        Whether files of the repository differed from that commit.
+    tags : tuple of str
+        Names it was given.
+    note : str
+        What somebody wrote to it.
+
+    Examples
+    --------
+    >>> Point(id="3f2a", when="2026-01-01T00:00:00Z", run="bm25", value=0.5).known
+    True
+    """
+
+    id: str
+    when: str
+    run: str
+    value: float
+    convention: str = ""
+    judgments: str = ""
+    commit: str = ""
+    changed: bool = False
+    tags: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+
+def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
+    """What makes two values two different questions: ``"convention"``, ``"judgments"``, both or neither.
+
+    Judgments whose hash nobody knows count as the same.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> a = Point(id="a", when="", run="r", value=1.0, convention="standard", judgments="11")
+    >>> breaks_between(a, replace(a, judgments="22")), breaks_between(a, replace(a, judgments=""))
+    (('judgments',), ())
+    """
+    convention = ("convention",) if before.convention != after.convention else ()
+    known = before.judgments and after.judgments
+    return (*convention, *(("judgments",) if known and before.judgments != after.judgments else ()))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A point of a line, and how it differs from the one before.
+
+    Attributes
+    ----------
+    point : Point
+        The later one.
+    change : float or None
+        Its value minus that of the one before; None for the first, where a value is missing, and after a break.
+    breaks : tuple of str
+        What changed so that the two must not be compared: ``"convention"``, ``"judgments"``.
+
+    Examples
+    --------
+    >>> Step(Point(id="a", when="", run="r", value=1.0), None, ()).change is None
+    True
+    """
+
+    point: Point
+    change: float | None
+    breaks: tuple[str, ...]
+
+
+def steps(points: Sequence[Point]) -> list[Step]:
+    """Each point of one line with its change to the one before.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        In order, the oldest first.
+
+    Examples
+    --------
+    >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.5), ("b", 0.75))]
+    >>> [step.change for step in steps(line)]
+    [None, 0.25]
+    """
+    found = []
+    before: Point | None = None
+    for point in points:
+        breaks = () if before is None else breaks_between(before, point)
+        comparable = before is not None and before.known and point.known and not breaks
+        found.append(Step(point, point.value - before.value if before is not None and comparable else None, breaks))
+        before = point
+    return found
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a value is too low.
+
+    Parameters
+    ----------
+    below : float, optional
+        Below this number (above it, where less is better).
+    drop : float, optional
+        By this much or more below the best value before it, under the same convention and judgments.
+    direction : {1, -1}
+        Of the measure: 1 where more is better.
+
+    Raises
+    ------
+    OptionError
+        Neither or both are given, a drop is not above 0, or the measure knows no better.
+
+    Examples
+    --------
+    >>> Rule(below=0.5).text, Rule(drop=0.1).text
+    ('below 0.5', 'by 0.1 or more below the best before')
+    """
+
+    below: float | None = None
+    drop: float | None = None
+    direction: int = 1
+
+    def __post_init__(self) -> None:
+        if (self.below is None) == (self.drop is None):
+            raise OptionError(f"found below={self.below} and drop={self.drop}, expected one of them")
+        if self.drop is not None and not (math.isfinite(self.drop) and self.drop > 0):
+            raise OptionError(f"drop={self.drop}: expected a finite number above 0")
+        if self.below is not None and not math.isfinite(self.below):
+            raise OptionError(f"below={self.below}: expected a finite number")
+        if self.direction not in {1, -1}:
+            raise OptionError("of this measure neither more nor less is better, so that no value of it fails; expected another measure")
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        low, best = ("below", "best") if self.direction == 1 else ("above", "lowest")
+        return f"{low} {self.below:g}" if self.below is not None else f"by {self.drop:g} or more {low} the {best} before"
+
+    def fails(self, points: Sequence[Point]) -> list[bool | None]:
+        """Of each point whether it fails; None where there is no value.
+
+        Examples
+        --------
+        >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.5), ("b", 0.75), ("c", 0.6))]
+        >>> Rule(drop=0.1).fails(line)
+        [False, False, True]
+        """
+        return [None if not point.known else failing for point, failing in zip(points, self._fails(points), strict=True)]
+
+    def _fails(self, points: Sequence[Point]) -> Iterator[bool]:
+        best, before = -math.inf, None
+        for point in points:
+            if before is not None and breaks_between(before, point):
+                best = -math.inf
+            worth = point.value * self.direction
+            if self.below is not None:
+                yield worth < self.below * self.direction
+            else:
+                yield worth <= best - (self.drop or 0.0) + _ROUNDING
+            if point.known:
+                best, before = max(best, worth), point
+
+
+@dataclass(frozen=True)
+class Onset:
+    """Since when the values of a line fail.
+
+    Attributes
+    ----------
+    rule : Rule
+        What failing is.
+    state : {"fails", "fine", "never fine", "unknown"}
+        Whether the newest value fails; "never fine" where every value does, "unknown" where there is none.
+    last_good, first_bad : Point or None
+        The two sides of the last change from fine to failing; None where there is no such change.
+    breaks : tuple of str
+        What else changed between the two, so that no change of the system need be behind it: ``"convention"``, ``"judgments"``.
+
+    Examples
+    --------
+    >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.9), ("b", 0.2), ("c", 0.3))]
+    >>> found = onset(line, Rule(below=0.5))
+    >>> found.state, found.last_good.id, found.first_bad.id
+    ('fails', 'a', 'b')
+    """
+
+    rule: Rule
+    state: State
+    last_good: Point | None = None
+    first_bad: Point | None = None
+    breaks: tuple[str, ...] = ()
+
+
+def onset(points: Sequence[Point], rule: Rule) -> Onset:
+    """Find the last change from fine to failing.
+
+    A query may fail, recover and fail again: what is found is the last time it began. A newest value that is fine is reported as
+    such, with the last time it failed, if it ever did.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Of one line, in order, the oldest first; those without a value are passed over.
+    rule : Rule
+        What failing is.
+
+    Examples
+    --------
+    >>> onset([], Rule(below=0.5)).state
+    'unknown'
+    """
+    judged = [(point, bool(failing)) for point, failing in zip(points, rule.fails(points), strict=True) if failing is not None]
+    if not judged:
+        return Onset(rule, "unknown")
+    turns = [at for at in range(1, len(judged)) if judged[at][1] and not judged[at - 1][1]]
+    if not turns:
+        return Onset(rule, "never fine" if judged[-1][1] else "fine", first_bad=judged[0][0] if judged[-1][1] else None)
+    good, bad = judged[turns[-1] - 1][0], judged[turns[-1]][0]
+    return Onset(rule, "fails" if judged[-1][1] else "fine", good, bad, breaks_between(good, bad))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspects:
+    """The commits that one change from fine to failing may lie in.
+
+    Attributes
+    ----------
+    good, bad : str
+        The nearest evaluated commits on its two sides: full hashes.
+    between : int
+        Commits after the good one up to the bad one, that one included; 1 when the bad one is found to be the first.
+    next : str
+        The commit whose evaluation halves them; empty when the first bad one is found, or nothing is left to evaluate.
+    steps : int
+        About how many evaluations it still takes.
+    unclear : int
+        Commits between them that were evaluated without a value: they are passed over.
+
+    Examples
+    --------
+    >>> Suspects(good="a1", bad="b2", between=1).found
+    True
+    """
+
+    good: str
+    bad: str
+    between: int
+    next: str = ""
+    steps: int = 0
+    unclear: int = 0
+
+    @property
+    def found(self) -> bool:
+        """Whether the bad commit is the first one."""
+        return self.between == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """Values of one measure in the order they were computed, as a store has them.
+
+    Attributes
+    ----------
+    measure : str
+        Its text.
+    query : str
+        The query they are of; empty for the aggregate over all queries.
+    direction : {1, -1, 0}
+        1 where more is better.
+    points : tuple of Point
+        The oldest first.
+
+    Examples
+    --------
+    >>> line = Timeline(measure="AP", points=(Point(id="a", when="", run="bm25", value=0.5),))
+    >>> line.lines()["bm25"][0].value, line.to_frame("polars").height
+    (0.5, 1)
+    """
+
+    measure: str
+    query: str = ""
+    direction: int = 1
+    points: tuple[Point, ...] = ()
+
+    def lines(self, *, together: bool = False) -> dict[str, list[Point]]:
+        """The points by run, in order; `together` takes all for one line, as where each run is named after its commit."""
+        if together:
+            return {"": list(self.points)} if self.points else {}
+        found: dict[str, list[Point]] = {}
+        for point in self.points:
+            found.setdefault(point.run, []).append(point)
+        return found
+
+    def since(self, rule: Rule, *, together: bool = False) -> dict[str, Onset]:
+        """Of each line since when it fails."""
+        return {run: onset(points, rule) for run, points in self.lines(together=together).items()}
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """A dataframe with a row for each point and a column for each of its attributes; tags are joined by commas.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+        """
+        rows = [asdict(point) | {"tags": ",".join(point.tags), "measure": self.measure, "query": self.query} for point in self.points]
+        names = [*Point.__dataclass_fields__, "measure", "query"]
+        return frame_of({name: [row[name] for row in rows] for name in names}, backend)
