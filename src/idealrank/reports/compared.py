@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from idealrank.reports.compared_cells import cells, p_text
+from idealrank.reports.compared_cells import cells
 from idealrank.reports.compared_many import is_many, opening
 from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.compared_slices import slice_phrases, slice_sections
+from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped, filled, fitted, wrapped
 from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Comparison, Difference, Method, Pair

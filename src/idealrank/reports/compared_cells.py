@@ -2,8 +2,7 @@
 
 import math
 
-import numpy as np
-
+from idealrank.reports.digits import p_text
 from idealrank.verdict import Difference, Slice
 
 
@@ -43,14 +42,3 @@ def number_cells(row: Difference | Slice) -> list[str]:
         f"{row.detectable:.4f}" if math.isfinite(row.detectable) else "-",
         row.verdict,
     ]
-
-
-def p_text(p: float) -> str:
-    """A p value with three digits and no exponent; tiny ones as a bound.
-
-    Examples
-    --------
-    >>> p_text(0.0499), p_text(1.0), p_text(3e-5), p_text(2e-9)
-    ('0.0499', '1', '0.00003', '<0.000001')
-    """
-    return "<0.000001" if p < 1e-6 else np.format_float_positional(p, precision=3, fractional=False, trim="-")

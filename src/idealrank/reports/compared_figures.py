@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from idealrank.reports.compared_cells import p_text
+from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped
 from idealrank.reports.theory_figures import CONFIG, SCHEMA_URL
 from idealrank.verdict import Comparison, Difference

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from idealrank.reports.compared import method_text
 from idealrank.reports.compared_cells import cells, number_cells
 from idealrank.reports.compared_slices import slice_cells
-from idealrank.reports.latex import latex_row, latex_text
+from idealrank.reports.latex import latex_number, latex_row, latex_text
 from idealrank.reports.markdown import markdown_row
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.verdict import Comparison
@@ -83,7 +83,7 @@ def comparison_latex(comparison: Comparison) -> Iterator[str]:
     yield latex_row(map(latex_text, head))
     yield "\\midrule\n"
     for row in rows:
-        yield latex_row(map(latex_text, row))
+        yield latex_row([*map(latex_text, row[:-_NUMBERS]), *map(latex_number, row[-_NUMBERS:])])
     yield "\\bottomrule\n"
     yield "\\end{tabular}\n"
 

@@ -5,7 +5,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 
-from idealrank.reports.compared_cells import p_text
+from idealrank.reports.digits import p_text
 from idealrank.reports.layout import WIDTH, clipped, columns, fitted, wrapped
 from idealrank.reports.records import SCHEMA
 from idealrank.reports.words import paragraph, unanswered

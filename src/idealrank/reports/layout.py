@@ -61,6 +61,28 @@ def _blocks(rows: list[Sequence[str]], gap: str) -> list[str]:
     return lines
 
 
+def printable(text: str, *, surrogates: bool = True) -> str:
+    r"""A name or id on one line, in which nothing moves a cursor or turns the direction of writing.
+
+    Parameters
+    ----------
+    text : str
+        Anybody's.
+    surrogates : bool
+        Keep bytes that were not UTF-8, which are then written as they were read.
+
+    Examples
+    --------
+    >>> printable("a\nb"), printable("\x1b[2J")
+    ('a\\nb', '\\x1b[2J')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or (surrogates and "\udc80" <= letter <= "\udcff") else ascii(letter)[1:-1] for letter in text
+    )
+
+
 def clipped(text: str, width: int) -> str:
     """The text, with its middle left out where it is too long; the ends of ids tell more than their beginnings.
 

@@ -1,9 +1,36 @@
-"""Rows of a Markdown table."""
+"""Text as Markdown shows it: names and ids are never instructions."""
 
+import re
 from collections.abc import Iterable
 
+from idealrank.reports.layout import printable
+
 # What would end the cell or the row, or stand for HTML.
-_SPECIAL = str.maketrans({"|": "\\|", "<": "&lt;", "&": "&amp;", "\n": " ", "\r": " "})
+_CELL = str.maketrans({"|": "\\|", "<": "&lt;", "&": "&amp;"})
+# What would emphasise, link, or quote; an underline within a word does nothing.
+_SPECIAL = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def markdown_text(text: str) -> str:
+    r"""Text that stays as it is, in a cell of a table or outside.
+
+    Examples
+    --------
+    >>> markdown_text("a|b"), markdown_text("<!-- x"), markdown_text("bm25_rm3 *new*")
+    ('a\\|b', '&lt;!-- x', 'bm25_rm3 \\*new\\*')
+    """
+    return markdown_number(_SPECIAL.sub(r"\\\g<0>", printable(text)))
+
+
+def markdown_number(text: str) -> str:
+    """A number or interval, in which nothing but a comparison sign means something.
+
+    Examples
+    --------
+    >>> markdown_number("[0.1, 0.2]"), markdown_number("<0.001")
+    ('[0.1, 0.2]', '&lt;0.001')
+    """
+    return text.translate(_CELL)
 
 
 def markdown_row(cells: Iterable[str]) -> str:
@@ -14,4 +41,4 @@ def markdown_row(cells: Iterable[str]) -> str:
     >>> markdown_row(["a|b", "<!-- x", "1"])
     '| a\\|b | &lt;!-- x | 1 |\n'
     """
-    return f"| {' | '.join(cell.translate(_SPECIAL) for cell in cells)} |\n"
+    return f"| {' | '.join(markdown_number(cell.replace(chr(10), ' ')) for cell in cells)} |\n"

@@ -144,8 +144,8 @@ def csv_row(cells: Sequence[str]) -> str:
     '"a,b",c\n'
     """
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
+    csv.writer(line, lineterminator="\r\n").writerow(cells)  # so that a carriage return is quoted, as a line feed is
+    return line.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _ends(found: "RunMean | None") -> list[str]:

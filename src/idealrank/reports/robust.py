@@ -5,7 +5,8 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from idealrank.reports.compared_cells import cells, p_text
+from idealrank.reports.compared_cells import cells
+from idealrank.reports.digits import p_text
 from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.words import paragraph

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
-from idealrank.reports.compared_cells import p_text
+from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped, columns, filled, fitted, wrapped
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.words import paragraph
