@@ -65,6 +65,8 @@ class Source:
 
 
 class _Raw(io.RawIOBase):
+    """Bytes in memory, read from the beginning."""
+
     def __init__(self, data: Data) -> None:
         self._view = memoryview(data)
 
@@ -76,6 +78,57 @@ class _Raw(io.RawIOBase):
         buffer[:count] = self._view[:count]
         self._view = self._view[count:]
         return count
+
+
+class _Pieces(io.RawIOBase):
+    """Bytes that come piece by piece, none of them kept."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not len(self._rest):
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
+    r"""One file to be read once from its beginning, decompressed as it is read: who stops early has unpacked no more than that.
+
+    Parameters
+    ----------
+    path : path
+        ``"-"`` is standard input.
+    notes : Notes
+        Told when a name promises another compression than the bytes show.
+
+    Raises
+    ------
+    InputError
+        The file is missing, is a directory, or may not be read; reading raises it where compressed data are damaged.
+
+    Examples
+    --------
+    >>> import gzip, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"one\ntwo"))
+    ...     open_stream(path, Notes()).readline()
+    b'one\n'
+    """
+    name = os.fspath(path)
+    data, kind = _opened(name, notes)
+    return io.BufferedReader(_Pieces(_decompressed(name, kind, data)) if kind else _Raw(data), _CHUNK)
 
 
 def open_sources(paths: Paths, notes: Notes) -> list[Source]:
@@ -117,6 +170,15 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
 
 
 def _open(name: str, notes: Notes) -> Source:
+    data, kind = _opened(name, notes)
+    try:
+        return Source(name, _spooled(_decompressed(name, kind, data)) if kind else data)
+    except OSError as error:
+        raise InputError(_refusal(name, error)) from None
+
+
+def _opened(name: str, notes: Notes) -> tuple[Data, str]:
+    """The bytes of a file as they are, and their compression."""
     if "\0" in name:
         raise InputError(f"{name!r}: found a NUL byte in a path, expected the name of a file")
     try:
@@ -129,9 +191,9 @@ def _open(name: str, notes: Notes) -> Source:
         promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
         if promised and promised != kind and len(data):
             notes.warn(f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the ending; read as it is")
-        return Source(name, _spooled(_decompressed(name, kind, data)) if kind else data)
     except OSError as error:
         raise InputError(_refusal(name, error)) from None
+    return data, kind
 
 
 def _refusal(name: str, error: OSError) -> str:

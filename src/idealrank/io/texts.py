@@ -1,0 +1,308 @@
+"""Texts of queries and documents by id: only those that are wanted are kept, and reading ends when the last of them is found."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from idealrank.data.types import decode_id
+from idealrank.errors import FileFormatError, shown
+from idealrank.io.arrow import import_pyarrow
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.sources import AnyPath, open_sources, open_stream
+
+LENGTH = 300
+# Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a pid and a docid.
+_IDS = (
+    "_id", "id", "pid", "passage_id", "query_id", "query-id", "qid", "topic_id", "topic", "doc_id", "docid", "docno", "document_id",
+    "corpus_id", "corpus-id",
+)  # fmt: skip
+_ELSE_IDS = ("query", "document", "doc")
+_TEXTS = ("text", "contents", "content", "body", "passage", "abstract", "question", "query", "document", "description")
+# The id of a record that begins with it: most lines of a large file are not wanted, and need not be parsed.
+_LEADING_ID = re.compile(rb'\s*\{\s*"(' + b"|".join(name.encode() for name in _IDS) + rb')"\s*:\s*(?:"([^"\\]*)"|(\d+))')
+_WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
+_ROWS = 1 << 12
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
+
+
+class _Entry(NamedTuple):
+    """An id and its text, with the line it stands on; 0 where there are no lines."""
+
+    id: str
+    text: str
+    line: int
+
+
+class _Read(NamedTuple):
+    """What each reader needs to know: the name of the file, and which ids are wanted."""
+
+    path: str
+    is_wanted: Callable[[str], bool]
+
+
+def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: int = LENGTH, tell: Tell | None = None) -> dict[str, str]:
+    r"""Read texts by id, for people to see beside ids.
+
+    Parameters
+    ----------
+    path : path
+        Lines ``ID<tab>TEXT``, a table with a header line (commas or tabs), JSON lines, a JSON object ``{id: text}`` or an array of
+        records, or Parquet; compressed files are unpacked as they are read, ``-`` is standard input. Tables and records have an id
+        (``_id``, ``id``, ``query_id``, ``doc_id``, ``docid``, ``docno``, ``pid``, ...) and a text (``text``, ``contents``, ``body``,
+        ``passage``, ``query``, ...), a ``title``, or both, as in BEIR and MS MARCO.
+    wanted : collection of str, optional
+        Ids whose texts are kept; all of them by default. Nothing is read after the last of these.
+    length : int
+        Letters that are kept of each text; a longer one ends with an ellipsis. Line ends and tabs become blanks.
+    tell : callable, optional
+        Gets every message about what was odd; without it they are warnings.
+
+    Returns
+    -------
+    dict of str to str
+        By id, in the order of the file; an id that the file lacks is missing.
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened.
+    FileFormatError
+        A line or record cannot be used, or a wanted id stands there twice; with file and line.
+    MissingExtraError
+        Parquet is read and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "queries.tsv").write_text("q1\tsort a list\nq2\tcopy a file\n", encoding="utf-8")
+    >>> read_texts(folder / "queries.tsv", {"q2"})
+    {'q2': 'copy a file'}
+    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "sorted", "text": "Return a new sorted list"}')
+    >>> read_texts(folder / "corpus.jsonl", length=20)
+    {'d1': 'sorted: Return a ne…'}
+    """
+    missing = None if wanted is None else set(wanted)
+    found: dict[str, str] = {}
+    if missing is not None and not missing:
+        return found
+    read = _Read(str(path), (lambda _: True) if wanted is None else set(wanted).__contains__)
+    for entry in _entries(read, Notes(tell)):
+        if entry.id in found:
+            where = f"{read.path}:{entry.line}" if entry.line else read.path
+            raise FileFormatError(where, 0, f"id {shown(repr(entry.id))} a second time", "each id once")
+        found[entry.id] = clipped(entry.text, length)
+        if missing is not None:
+            missing.discard(entry.id)
+            if not missing:
+                break
+    return found
+
+
+def clipped(text: str, length: int = LENGTH) -> str:
+    r"""A text in one line, and of a long one the beginning, an ellipsis at its end.
+
+    Examples
+    --------
+    >>> clipped("one\n  two"), clipped("one two three", 8)
+    ('one two', 'one two…')
+    """
+    line = " ".join(text[: _WIDE * length].split())
+    if len(line) <= length and len(text) <= _WIDE * length:
+        return line
+    return line[: length - 1].rstrip() + "…"
+
+
+def _entries(read: _Read, notes: Notes) -> Iterator[_Entry]:
+    """The wanted texts of a file, whatever its format."""
+    stream = open_stream(read.path, notes)
+    head = stream.peek(1)
+    start = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    if start.startswith(b"PAR1"):
+        return _of_parquet(read, notes, stream)
+    if start.startswith(b"{") and (_LEADING_ID.match(start) or _has_ending(read.path, (".jsonl", ".ndjson"))):
+        return _of_lines(read, stream)
+    if start[:1] in (b"{", b"["):
+        return _of_json(read, stream)
+    first = start.partition(b"\n")[0]
+    if not start:
+        raise FileFormatError(read.path, 0, "an empty file", "lines ID<tab>TEXT, or a table with a header line")
+    return _of_tabs(read, stream) if b"\t" in first else _of_csv(read, stream)
+
+
+def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
+    return any(path.removesuffix(packed).endswith(endings) for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
+
+
+def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+    """Lines of an id, a tab and a text in one or several columns; or columns named in a header line."""
+    columns: _Columns | None = None
+    for number, line in enumerate(stream, 1):
+        row = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).rstrip(b"\r\n")
+        if number == 1:
+            columns = _Columns.of_header([_decoded(cell).strip().lower() for cell in row.split(b"\t")])
+            if columns is not None:
+                continue
+        if not row.strip():
+            continue
+        if b"\t" not in row:
+            raise FileFormatError(read.path, number, f"{shown(repr(_decoded(row)))}, a line without a tab", "ID<tab>TEXT")
+        cells = row.split(b"\t", 1 if columns is None else -1)
+        if columns is not None:
+            columns.check(len(cells), read.path, number)
+        name = _named(decode_id(cells[0 if columns is None else columns.id].strip()), read.path, number)
+        if read.is_wanted(name):
+            yield _Entry(name, _decoded(cells[1]) if columns is None else columns.text([_decoded(cell) for cell in cells]), number)
+
+
+def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+    """Comma-separated columns with a header line; cells may be quoted as RFC 4180 has it."""
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    reader = csv.reader(text, strict=True)
+    columns: _Columns | None = None
+    line = 1
+    try:
+        for row in reader:
+            start, line = line, reader.line_num + 1
+            if not any(cell.strip() for cell in row):
+                continue
+            if columns is None:
+                names = [cell.strip().lower() for cell in row]
+                columns = _Columns.of_header(names) or _refuse_header(read.path, start, names)
+                continue
+            columns.check(len(row), read.path, start)
+            if read.is_wanted(name := _named(row[columns.id].strip(), read.path, start)):
+                yield _Entry(name, _printable(columns.text(row)), start)
+    except csv.Error as error:
+        found = f"a cell that cannot be read ({error})"
+        raise FileFormatError(read.path, reader.line_num, found, "cells quoted as in RFC 4180") from None
+
+
+class _Columns(NamedTuple):
+    """Where the id and the parts of the text stand, in a table so many columns wide."""
+
+    id: int
+    texts: tuple[int, ...]
+    width: int
+
+    @classmethod
+    def of_header(cls, names: Sequence[str]) -> "_Columns | None":
+        """Columns by their names; None where these are no names of them."""
+        fields = _fields(names)
+        return None if fields is None else cls(names.index(fields[0]), tuple(map(names.index, fields[1])), len(names))
+
+    def check(self, width: int, path: str, line: int) -> None:
+        """Refuse a line of another width."""
+        if width != self.width:
+            raise FileFormatError(path, line, f"{width} cell{'s' * (width != 1)}", f"{self.width}, as in the header line")
+
+    def text(self, cells: Sequence[str]) -> str:
+        """Title and text of a line."""
+        return _joined([cells[place] for place in self.texts])
+
+
+def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
+    found = f"no id and no text among {', '.join(shown(repr(name)) for name in names[:6])}"
+    raise FileFormatError(path, line, found, "a header line such as id,text, or lines ID<tab>TEXT")
+
+
+def _fields(names: Collection[str]) -> "tuple[str, tuple[str, ...]] | None":
+    """The name of the id, and those of the title and the text; None where one is missing."""
+    id_ = next((name for name in (*_IDS, *_ELSE_IDS) if name in names), None)
+    body = next((name for name in _TEXTS if name in names and name != id_), None)
+    texts = tuple(name for name in ("title", body) if name is not None and name in names)
+    return (id_, texts) if id_ is not None and texts else None
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return ": ".join(part.strip() for part in parts if part.strip())
+
+
+def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+    """JSON lines; those that begin with an id that nobody wants are not looked at further."""
+    for number, line in enumerate(stream, 1):
+        leading = _LEADING_ID.match(line)
+        if leading is not None and not read.is_wanted(decode_id(leading[2] if leading[2] is not None else leading[3])):
+            continue
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line.removeprefix(_BYTE_ORDER_MARK))
+        except (ValueError, RecursionError) as error:
+            raise FileFormatError(read.path, number, f"a line that is no JSON ({error})", "a record on each line") from None
+        yield from _of_record(record, read, number, "")
+
+
+def _of_json(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
+    """One JSON value: an object of texts, or of records, by id; or an array of records."""
+    try:
+        value = json.loads(stream.read().removeprefix(_BYTE_ORDER_MARK))
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(read.path, 0, f"text that is no JSON ({error})", "{id: text}, or an array of records") from None
+    if isinstance(value, list):
+        for number, record in enumerate(value, 1):
+            yield from _of_record(record, read, 0, f"record {number}")
+        return
+    for name, text in value.items():
+        if not read.is_wanted(name):
+            continue
+        record = text if isinstance(text, Mapping) else {"text": text}
+        yield from _of_record({**record, "_id": name}, read, 0, f"id {shown(repr(name))}")
+
+
+def _of_record(record: Any, read: _Read, line: int, place: str) -> Iterator[_Entry]:
+    """The text of one record, if it is wanted."""
+    where = f"{read.path}: {place}" if place else read.path
+    if not isinstance(record, Mapping):
+        raise FileFormatError(where, line, f"{type(record).__name__}", "a record with an id and a text")
+    fields = _fields(record)
+    if fields is None:
+        found = f"no id and no text among the fields {', '.join(shown(repr(name)) for name in list(record)[:6])}"
+        raise FileFormatError(where, line, found, "such as _id and text")
+    name = record[fields[0]]
+    if isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise FileFormatError(where, line, f"{fields[0]} {shown(repr(name))}", "an id: text or a whole number")
+    if not read.is_wanted(_named(str(name), where, line)):
+        return
+    parts = ["" if record[field] is None else record[field] for field in fields[1]]
+    for field, part in zip(fields[1], parts, strict=True):
+        if not isinstance(part, str):
+            raise FileFormatError(where, line, f"{field} {shown(repr(part))}", "a text")
+    yield _Entry(str(name), _printable(_joined(parts)), line)
+
+
+def _of_parquet(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
+    """The columns of id and text of a Parquet file, some rows at a time."""
+    stream.close()
+    pyarrow = import_pyarrow("reading Parquet")
+    (source,) = open_sources(read.path, notes)
+    try:
+        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(source.data)))
+        fields = _fields(file.schema_arrow.names)
+        if fields is None:
+            names = ", ".join(shown(repr(name)) for name in file.schema_arrow.names[:6])
+            raise FileFormatError(read.path, 0, f"no id and no text among the columns {names}", "such as id and text")
+        for batch in file.iter_batches(batch_size=_ROWS, columns=[fields[0], *fields[1]]):
+            for record in batch.to_pylist():
+                yield from _of_record(record, read, 0, f"id {shown(repr(record[fields[0]]))}")
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FileFormatError(read.path, 0, f"damaged data ({error})", "a Parquet file") from None
+
+
+def _named(name: str, path: str, line: int) -> str:
+    if not name:
+        raise FileFormatError(path, line, "an empty id", "an id before its text")
+    return name
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _printable(text: str) -> str:
+    """What was no UTF-8, or is half of a pair, as a sign that says so: pages are UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
