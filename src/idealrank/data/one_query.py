@@ -45,3 +45,35 @@ def run_of_query(run: Run, query_id: str) -> Run | None:
     if not rows.size:
         return Run({query_id: {}}, name=run.name)
     return Run.from_columns([query_bytes] * rows.size, table.document_ids(rows), table.values[rows], name=run.name)
+
+
+def in_memory(run: Run) -> Run:
+    r"""The same run as a table, read once, where it is a text: single queries of a text cost a pass over the whole of it.
+
+    Examples
+    --------
+    >>> run = Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag\n"], "run"), name="a")
+    >>> in_memory(run).ranking("q1").documents
+    ['d1']
+    """
+    if isinstance(run.source, _kernel.Table):
+        return run
+    try:
+        table = _kernel.read_text(run.source, duplicates="keep")
+    except _kernel.ParseError as error:
+        raise translate(error, run.paths, "run") from None
+    run.let_go()
+    return Run.from_table(table, name=run.name, paths=run.paths)
+
+
+def longest(run: Run) -> int:
+    """Documents of the longest list of a run in memory.
+
+    Examples
+    --------
+    >>> longest(Run({"q1": ["a"], "q2": ["a", "b"]}))
+    2
+    """
+    source = run.source
+    sizes = np.diff(source.offsets) if isinstance(source, _kernel.Table) else np.zeros(0)
+    return int(sizes.max()) if sizes.size else 0

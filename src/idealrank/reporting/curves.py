@@ -1,0 +1,65 @@
+"""A measure at many cutoffs: all of them in one evaluation of each run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from idealrank.errors import IdealrankError
+from idealrank.measures.measure import Measure
+from idealrank.reports.page.subject import Curve
+from idealrank.verdict import RunMean
+
+CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
+_MOST = 3  # families of measures
+
+
+def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
+    """Measures at rising cutoffs, by the text of the measure without one: of the first three families that take a cutoff.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> found = families(parse_measures(["nDCG@7", "nDCG", "P@10", "NumRel"]))
+    >>> list(found), [str(one) for one in found["nDCG"].values()][3:6]
+    (['nDCG', 'P'], ['nDCG@5', 'nDCG@7', 'nDCG@10'])
+    """
+    found: dict[str, dict[int, Measure]] = {}
+    for measure in measures:
+        if measure.cuts == "none" or measure.aggregate != "mean" or not isinstance(measure.cutoff, int | None):
+            continue
+        name = str(measure).removesuffix(f"@{measure.cutoff}")
+        cutoffs = {*CUTOFFS, *([] if measure.cutoff is None else [measure.cutoff]), *found.get(name, ())}
+        try:
+            at = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
+        except (TypeError, IdealrankError):  # a measure of somebody's own that is made otherwise
+            continue
+        if name in found or len(found) < _MOST:
+            found[name] = at
+    return found
+
+
+def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapping[str, RunMean]], depth: int) -> tuple[Curve, ...]:
+    """The curves of every run, as deep as the longest list; those of fewer than two cutoffs are left out.
+
+    Parameters
+    ----------
+    wanted : mapping
+        What `families` gives.
+    means : mapping of str to mapping of str to RunMean
+        By run and text of the measure.
+    depth : int
+        Documents of the longest list.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> one = RunMean(0.5, (0.4, 0.6), 9)
+    >>> curves(families(parse_measures("P@1")), {"a": {"P@1": one, "P@2": one}}, 2)[0].cutoffs
+    (1, 2)
+    """
+    found = []
+    for name, at in wanted.items():
+        cutoffs = tuple(cutoff for cutoff in at if cutoff <= depth)
+        texts = [str(at[cutoff]) for cutoff in cutoffs]
+        if len(cutoffs) > 1:
+            found.append(Curve(measure=name, cutoffs=cutoffs, means={run: tuple(of[text] for text in texts) for run, of in means.items()}))
+    return tuple(found)

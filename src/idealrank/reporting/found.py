@@ -1,0 +1,149 @@
+"""What was found and what it was found from: all that a page can be made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import TypeAlias
+
+import numpy as np
+
+from idealrank.data.joining import Judgments
+from idealrank.data.run import Run
+from idealrank.errors import IncompatibleError
+from idealrank.evaluation import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.reports.page.subject import Made
+from idealrank.verdict import Comparison, Gated, Robustness
+from idealrank.verdict.comparison import distinct
+from idealrank.verdict.slices import Categories
+
+Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
+"""Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """Results, and where they come from.
+
+    Attributes
+    ----------
+    evaluations : tuple of Evaluation
+        One per run, on the same measures.
+    measures : tuple of Measure
+        Those asked for, the one that decides first.
+    comparison, gated, robustness : Comparison, Gated, Robustness, optional
+        What else was asked; the comparison of these evaluations, in their order.
+    qrels : Qrels, PreferenceQrels, AssessorQrels, optional
+        Lists, contributions and curves need judgments with grades and the runs.
+    runs : tuple of Run
+        In the order of the evaluations; empty where they are not at hand.
+    weights, clusters : mapping, optional
+        Of each query, as the comparison has them.
+    categories : mapping, optional
+        Slices of each query.
+    queries, documents : path or mapping, optional
+        Texts by id.
+    made : Made
+        Where it all comes from.
+    threads : int
+        0 for one a core.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> Found(evaluations=(one,), measures=one.measures).level
+    0.95
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    measures: tuple[Measure, ...]
+    comparison: Comparison | None = None
+    gated: Gated | None = None
+    robustness: Robustness | None = None
+    qrels: Judgments | None = None
+    runs: tuple[Run, ...] = ()
+    weights: Mapping[str, float] | None = None
+    clusters: Mapping[str, object] | None = None
+    categories: Categories | None = None
+    queries: Texts | None = None
+    documents: Texts | None = None
+    made: Made = field(default_factory=Made)
+    threads: int = 0
+
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+        return 0.95 if self.comparison is None else self.comparison.method.level
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Numbers of the runs that are compared."""
+        if self.comparison is None:
+            return []
+        place = {name: number for number, name in enumerate(self.comparison.names)}
+        return [(place[pair.a], place[pair.b]) for pair in self.comparison.pairs]
+
+
+def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = None) -> tuple[Evaluation, ...]:
+    """Evaluations with names that tell them apart, all on the same queries in the same order: a query that one lacks counts for nothing.
+
+    Raises
+    ------
+    IncompatibleError
+        Their measures differ.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"q1": {"x": 1}, "q2": {"x": 1}}
+    >>> runs = {"q1": ["x"]}, {"q2": ["x"], "q1": ["x"]}
+    >>> both = lined_up([ir.evaluate(qrels, run, "RR", "standard,missing=left-out") for run in runs])
+    >>> [(one.name, list(one.queries), one["RR"].tolist(), one.mean()["RR"]) for one in both]
+    [('run', ['q1', 'q2'], [1.0, nan], 1.0), ('run (2)', ['q1', 'q2'], [1.0, 1.0], 1.0)]
+    """
+    names = distinct([one.name for one in evaluations]) if names is None else names
+    queries = list(dict.fromkeys(query for one in evaluations for query in one.queries))
+    first = evaluations[0].measures
+    for one in evaluations:
+        if one.measures != first:
+            ours, theirs = (", ".join(map(str, measures)) for measures in (first, one.measures))
+            raise IncompatibleError(f"{one.name}: found measures {theirs}, expected those of {evaluations[0].name}: {ours}")
+    return tuple(replace(_on(one, queries), name=name) for one, name in zip(evaluations, names, strict=True))
+
+
+def _on(evaluation: Evaluation, queries: Sequence[str]) -> Evaluation:
+    if list(evaluation.queries) == queries:
+        return evaluation
+    place = {query: row for row, query in enumerate(queries)}
+    rows = [place[query] for query in evaluation.queries]
+    values, scored = np.full((len(queries), len(evaluation.measures)), np.nan), np.zeros((len(queries), len(evaluation.measures)), bool)
+    values[rows], scored[rows] = evaluation.values, evaluation.scored
+    texts = {}
+    for measure, words in evaluation.texts.items():
+        said = dict(zip(evaluation.queries, words, strict=True))
+        texts[measure] = [said.get(query, "") for query in queries]
+    return replace(evaluation, queries=queries, values=values, scored=scored, texts=texts)
+
+
+def beside(evaluation: Evaluation, other: Evaluation, measures: Sequence[Measure]) -> Evaluation:
+    """An evaluation with the values of some more measures, of another evaluation of the same run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, measures) for measures in ("RR", ["AP", "P@1"]))
+    >>> beside(one, other, other.measures[1:]).mean()
+    {'RR': 1.0, 'P@1': 1.0}
+    """
+    more = [measure for measure in measures if measure not in evaluation.measures]
+    columns = [other.measures.index(measure) for measure in more]
+    resolved = tuple(other.provenance.measures[column] for column in columns)
+    added = _on(other, list(evaluation.queries))
+    return replace(
+        evaluation,
+        measures=(*evaluation.measures, *more),
+        values=np.hstack([evaluation.values, added.values[:, columns]]),
+        scored=np.hstack([evaluation.scored, added.scored[:, columns]]),
+        provenance=replace(evaluation.provenance, measures=(*evaluation.provenance.measures, *resolved)),
+    )

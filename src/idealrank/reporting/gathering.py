@@ -1,0 +1,164 @@
+"""Everything a page shows, gathered from results and, where they are at hand, from judgments and runs; one run at a time."""
+
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from idealrank.data.one_query import in_memory, longest
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IdealrankWarning
+from idealrank.evaluation import Evaluation, evaluate
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.texts import clipped, read_texts
+from idealrank.measures.measure import Measure
+from idealrank.reporting.curves import curves, families
+from idealrank.reporting.found import Found, Texts, beside, lined_up
+from idealrank.reporting.lists import Lister, depth_of
+from idealrank.reporting.picked import documents_of_lists, fitting, most_queries, queries_first, room_for_lists, texts_that_fit
+from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
+from idealrank.verdict import RunMean, intervals, with_companions
+
+_QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
+_FOR_TEXTS = 0.5  # of the room for lists, where there are texts of documents
+
+
+def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
+    """What a page shows.
+
+    Parameters
+    ----------
+    found : Found
+        Results and their sources.
+    tell : callable, optional
+        Gets what there is to say of files of texts; without it doubts are warnings.
+    progress : callable, optional
+        Called with runs done and their number.
+
+    Returns
+    -------
+    Subject
+
+    Raises
+    ------
+    InputError
+        A run, or a file of texts, cannot be read.
+    IncompatibleError
+        The evaluations have different measures.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, run = Qrels({"q": {"x": 1, "z": 2}}), Run({"q": ["y", "x"]})
+    >>> one = ir.evaluate(qrels, run, "nDCG@10")
+    >>> shown = gather(Found(evaluations=(one,), measures=one.measures, qrels=qrels, runs=(run,)))
+    >>> shown.lists["q"].runs[0].documents, shown.lists["q"].relevant, shown.curves[0].cutoffs
+    (('y', 'x'), (('z', 2.0), ('x', 1.0)), (1, 2))
+    """
+    names = None if found.comparison is None else found.comparison.names
+    evaluations = lined_up(found.evaluations, names)
+    queries = evaluations[0].queries
+    query_texts = _texts(found.queries, queries, _QUERY_LETTERS, "queries", tell)
+    lists: dict[str, QueryLists] = {}
+    drawn: tuple[Curve, ...] = ()
+    room = room_for_lists(evaluations, len(found.measures), query_texts)
+    if isinstance(found.qrels, Qrels) and found.runs and evaluations[0].provenance.max_documents is None:
+        evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
+        lists = fitting(lists, room if found.documents is None else int(room * (1 - _FOR_TEXTS)))
+    documents = documents_of_lists(lists)
+    texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
+    return Subject(
+        evaluations=evaluations, measures=found.measures, means=_means(found, evaluations), comparison=found.comparison,
+        gated=found.gated, robustness=found.robustness, curves=drawn, categories=_categories(found), lists=lists, query_texts=query_texts,
+        document_texts=texts_that_fit(texts, documents, int(room * _FOR_TEXTS)), made=found.made,
+    )  # fmt: skip
+
+
+def _looked_into(
+    found: Found, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
+) -> tuple[tuple[Evaluation, ...], dict[str, QueryLists], tuple[Curve, ...]]:
+    """Evaluations with companions, lists of as many queries as there may be room for, and curves."""
+    wanted, depth = families(found.measures), depth_of(found.measures)
+    lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
+    order = queries_first(evaluations, found.measures[0], found.pairs, found.gated)
+    chosen = list(islice(order, most_queries(room, len(evaluations), depth)))
+    looked = []
+    for number, (evaluation, run) in enumerate(zip(evaluations, found.runs, strict=True), 1):
+        looked.append(_look_into(found, lister, evaluation, in_memory(run), chosen))
+        if progress is not None:
+            progress(number, len(evaluations))
+    lists = {
+        query: QueryLists(runs=tuple(one.listings[query] for one in looked), relevant=lister.relevant(query)) for query in chosen
+    }  # fmt: skip
+    means = {one.evaluation.name: one.at_cutoffs for one in looked}
+    return tuple(one.evaluation for one in looked), lists, curves(wanted, means, max(one.longest for one in looked))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Looked:
+    """What was seen of one run."""
+
+    evaluation: Evaluation
+    at_cutoffs: Mapping[str, RunMean]
+    listings: Mapping[str, Listing | None]
+    longest: int
+
+
+def _look_into(found: Found, lister: Lister, evaluation: Evaluation, run: Run, queries: Sequence[str]) -> _Looked:
+    at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
+    companions = _companions(found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
+        more = evaluate(
+            lister.qrels, run, tuple(dict.fromkeys([*companions, *at_cutoffs])), evaluation.convention, threads=found.threads
+        )  # fmt: skip
+    means = intervals(_only(more, at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
+    return _Looked(
+        evaluation=beside(evaluation, more, companions),
+        at_cutoffs=means,
+        listings={query: lister.listing(run, query) for query in queries},
+        longest=longest(run),
+    )
+
+
+def _companions(found: Found) -> tuple[Measure, ...]:
+    """What says how far judgments reach; a gate goes without values of judged documents alone, since baselines are cut."""
+    companions = (one for one in with_companions(found.measures) if one not in found.measures)
+    return tuple(one for one in companions if found.gated is None or not one.judged_only)
+
+
+def _only(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
+    columns = [evaluation.measures.index(measure) for measure in measures]
+    return replace(evaluation, measures=tuple(measures), values=evaluation.values[:, columns], scored=evaluation.scored[:, columns])
+
+
+def _means(found: Found, evaluations: Sequence[Evaluation]) -> dict[str, dict[str, RunMean]]:
+    """Of every measure asked for that is averaged, by run."""
+    if found.comparison is not None and all(str(measure) in found.comparison.means for measure in found.measures):
+        return {text: dict(of_runs) for text, of_runs in found.comparison.means.items()}
+    asked = [_only(one, found.measures) for one in evaluations]
+    means = {one.name: intervals(one, level=found.level, weights=found.weights, clusters=found.clusters) for one in asked}
+    texts = [str(measure) for measure in found.measures if measure.aggregate == "mean"]
+    return {text: {name: of_run[text] for name, of_run in means.items()} for text in texts}
+
+
+def _categories(found: Found) -> dict[str, tuple[str, ...]]:
+    return {query: (name,) if isinstance(name, str) else tuple(name) for query, name in (found.categories or {}).items()}
+
+
+def _texts(table: Texts | None, wanted: Collection[str], length: int, kind: str, tell: Tell | None) -> dict[str, str]:
+    """The texts that are wanted; that a file has few of them is said."""
+    if table is None or not wanted:
+        return {}
+    if isinstance(table, Mapping):
+        texts = {name: clipped(table[name], length) for name in wanted if name in table}
+    else:
+        texts = read_texts(table, wanted, length=length, tell=tell)
+    where = "the mapping" if isinstance(table, Mapping) else str(table)
+    if not texts:
+        some = ", ".join(repr(name) for name in islice(wanted, 3))
+        Notes(tell).warn(f"{where}: found the text of none of the {len(wanted):,} {kind} shown ({some}, ...); do the ids match?")
+    elif len(texts) < len(wanted):
+        Notes(tell).inform(f"{where}: found texts of {len(texts):,} of the {len(wanted):,} {kind} shown")
+    return texts

@@ -1,0 +1,88 @@
+"""What one run shows for single queries: its first documents with grade, tie and contribution, and which judged ones there are."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.one_query import qrels_of_query, run_of_query
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.explanation.contributions import EXPLAINED, account_of
+from idealrank.explanation.listed import documents_of, list_query
+from idealrank.measures.measure import Measure
+from idealrank.reports.page.subject import Listing
+
+_LEAST, _MOST = 10, 20  # ranks of a listing
+
+
+def depth_of(measures: Sequence[Measure]) -> int:
+    """Ranks that a listing shows: as deep as the deepest cutoff, from 10 to 20.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> [depth_of(parse_measures(text)) for text in ("P@5", ["nDCG@15", "RR@3"], "AP", "R@1000")]
+    [10, 15, 20, 20]
+    """
+    cutoffs = [measure.cutoff if isinstance(measure.cutoff, int) else _MOST for measure in measures]
+    return min(max([_LEAST, *cutoffs]), _MOST)
+
+
+class Lister(NamedTuple):
+    """How lists are shown.
+
+    Attributes
+    ----------
+    qrels : Qrels
+        What was judged.
+    measure : Measure
+        Whose contributions stand beside documents, where `idealrank explain` knows them.
+    convention : Convention
+        That orders the lists.
+    depth : int
+        Ranks shown.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import P
+    >>> lister = Lister(Qrels({"q": {"a": 1}}), P(cutoff=2), Convention.of("standard"), 10)
+    >>> shown = lister.listing(Run({"q": ["x", "a"]}), "q")
+    >>> shown.documents, shown.grades, shown.added
+    (('x', 'a'), (None, 1.0), (0.0, 0.5))
+    """
+
+    qrels: Qrels
+    measure: Measure
+    convention: Convention
+    depth: int
+
+    def listing(self, run: Run, query: str) -> Listing | None:
+        """The list of one query, of a run in memory; None where the run does not answer it."""
+        convention = Convention.of(self.convention, unjudged="skipped") if self.measure.judged_only else self.convention
+        if query not in self.qrels and run_of_query(run, query) is None:
+            return None
+        listed = list_query(self.qrels, run, query, convention.alignment)
+        if not listed.is_answered:
+            return None
+        added: list[float | None] = [None] * len(listed.documents)
+        if isinstance(self.measure, EXPLAINED):
+            account = account_of(self.measure.under(convention), listed)
+            listed, added = account.listed, account.contributions.tolist()
+        top = slice(self.depth)
+        grades, is_judged = listed.by_row(listed.qrels.grades)[top].tolist(), listed.is_judged[top].tolist()
+        return Listing(
+            documents=tuple(listed.documents[top]),
+            grades=tuple(grade if known else None for grade, known in zip(grades, is_judged, strict=True)),
+            tied=tuple((listed.first < listed.last)[top].tolist()),
+            added=tuple(added[top]),
+            length=len(listed.documents),
+        )
+
+    def relevant(self, query: str) -> tuple[tuple[str, float], ...]:
+        """Judged documents with a grade above 0, the best first, as deep as the listings."""
+        own = qrels_of_query(self.qrels, query)
+        order = np.argsort(-own.grades, kind="stable")[: self.depth]
+        documents = documents_of(own)
+        return tuple((documents[row], float(own.grades[row])) for row in order.tolist() if own.grades[row] > 0)

@@ -1,0 +1,157 @@
+"""What a page shows is what the other functions say: values of `evaluate`, contributions of `explain`, means with their intervals."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.conventions import Convention
+from idealrank.data.run import Run
+from idealrank.io.reading import read_qrels, read_run
+from idealrank.reporting.found import Found
+from idealrank.reporting.gathering import gather
+from idealrank.reporting.picked import closing_queries, fitting, queries_first, room_for_lists
+from idealrank.reports.page.subject import Listing, QueryLists, Subject
+from idealrank.verdict import Contract, intervals
+
+PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
+
+
+def shown(*measures: str, convention: str = "standard", names: tuple[str, ...] = ("bm25", "minilm"), **others: object) -> Subject:
+    """The demo, gathered."""
+    qrels, runs = read_qrels(PYDOCS / "qrels.txt"), tuple(read_run(PYDOCS / f"{name}.run") for name in names)
+    evaluations = tuple(ir.evaluate(qrels, run, measures, convention) for run in runs)
+    comparison = ir.compare(*evaluations) if len(runs) > 1 else None
+    return gather(
+        Found(evaluations=evaluations, measures=evaluations[0].measures, comparison=comparison, qrels=qrels, runs=runs, **others)  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return shown("nDCG@10", "RR", queries=PYDOCS / "queries.tsv")
+
+
+def test_values_are_those_of_evaluate_and_companions_stand_beside_them(subject: Subject) -> None:
+    for shown_, name in zip(subject.evaluations, ("bm25", "minilm"), strict=True):
+        plain = ir.evaluate(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", [str(measure) for measure in shown_.measures])
+
+        assert list(shown_.queries) == list(plain.queries)
+        assert np.array_equal(shown_.values, plain.values, equal_nan=True)
+        assert np.array_equal(shown_.scored, plain.scored)
+        assert [str(measure) for measure in shown_.measures[2:4]] == ["Unjudged@10", "nDCG(judged_only=True)@10"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "convention"), [("nDCG@10", "standard"), ("AP", "standard"), ("P@5", "standard,ties=best"), ("nDCG@10", "sklearn")]
+)
+def test_contributions_and_grades_are_those_of_explain(measure: str, convention: str) -> None:
+    lists = shown(measure, convention=convention).lists
+    assert len(lists) >= 58
+
+    for query in list(lists)[:12]:
+        for number, name in enumerate(("bm25", "minilm")):
+            said = ir.explain(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", query, measure, convention).rows
+            found = lists[query].runs[number]
+            assert found is not None
+            top = said[: len(found.documents)]
+            assert found.documents == tuple(row.document for row in top)
+            assert found.grades == tuple(row.grade for row in top)
+            assert found.added == tuple(row.contribution for row in top)
+            assert found.tied == tuple(row.tie is not None for row in top)
+            assert found.length == len(said)
+
+
+def test_a_measure_that_explain_refuses_has_lists_without_contributions() -> None:
+    listing = next(iter(shown("ERR@5").lists.values())).runs[0]
+
+    assert listing is not None
+    assert set(listing.added) == {None}
+    assert len(listing.documents) == 10
+
+
+def test_curves_go_through_the_values_of_each_cutoff(subject: Subject) -> None:
+    curve = subject.curves[0]
+
+    assert (curve.measure, curve.cutoffs) == ("nDCG", (1, 2, 3, 5, 10, 20, 30, 50, 100))
+    for name in ("bm25", "minilm"):
+        asked = [f"nDCG@{cutoff}" for cutoff in curve.cutoffs]
+        of = intervals(ir.evaluate(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", asked))
+        assert curve.means[name] == tuple(of[text] for text in asked)
+
+
+def test_the_largest_losses_and_gains_come_first(subject: Subject) -> None:
+    a, b = (one["nDCG@10"] for one in subject.evaluations)
+    order = [query for _, query in sorted(zip(b - a, subject.queries, strict=True))]
+
+    assert list(subject.lists)[:4] == [order[0], order[-1], order[1], order[-2]]
+    assert set(subject.lists) == set(subject.queries)
+
+
+def test_texts_come_from_the_file(subject: Subject) -> None:
+    lines = (line.split("\t") for line in (PYDOCS / "queries.tsv").read_text(encoding="utf-8").splitlines())
+
+    assert subject.query_texts == dict(lines)
+
+
+def test_means_are_those_of_the_comparison_or_have_intervals_of_their_own(subject: Subject) -> None:
+    assert subject.comparison is not None
+    assert subject.means == subject.comparison.means
+
+    alone = shown("nDCG@10", names=("bm25",))
+    assert alone.means["nDCG@10"]["bm25"] == intervals(alone.evaluations[0])["nDCG@10"]
+
+
+def test_documents_judged_relevant_are_there_the_best_first(subject: Subject) -> None:
+    qrels = read_qrels(PYDOCS / "qrels.txt")
+    for query, lists in subject.lists.items():
+        grades = [grade for _, grade in lists.relevant]
+        assert grades == sorted((grade for grade in qrels[query].values() if grade > 0), reverse=True)[:10]
+        assert all(qrels[query][document] == grade for document, grade in lists.relevant)
+
+
+def test_runs_on_other_queries_are_lined_up() -> None:
+    qrels = ir.Qrels({"q1": {"x": 1}, "q2": {"x": 1}})
+    runs = Run({"q1": ["x"]}, name="a"), Run({"q2": ["y", "x"], "q9": ["x"]}, name="b")
+    convention = Convention.of("standard,missing=left-out,without_judgments=evaluated")
+    evaluations = tuple(ir.evaluate(qrels, run, "RR", convention) for run in runs)
+
+    found = gather(Found(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
+
+    assert [list(one.queries) for one in found.evaluations] == [["q1", "q2", "q9"]] * 2
+    assert [one.mean()["RR"] for one in found.evaluations] == [one.mean()["RR"] for one in evaluations]
+    assert [listing is None for listing in found.lists["q1"].runs] == [False, True]
+    assert [listing is None for listing in found.lists["q9"].runs] == [True, False]
+
+
+def test_what_closed_a_gate_comes_first() -> None:
+    qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    good = ir.evaluate(qrels, {q: ["x"] for q in qrels}, "RR")
+    bad = ir.evaluate(qrels, {q: ["y"] * (q != "q0") + ["z"] * (q == "q7") + ["x"] for q in qrels}, "RR")
+    gated = ir.gate(bad, good, contracts=[Contract(query="q5")])
+
+    assert not gated.passed
+    assert closing_queries(gated)[:2] == ("q5", "q7")
+    assert list(queries_first([good, bad], good.measures[0], [(0, 1)], gated))[:2] == ["q5", "q7"]
+
+
+def test_no_more_lists_than_there_is_room_for() -> None:
+    generator = np.random.default_rng(5)
+
+    def listing() -> Listing:
+        names = tuple(f"document-{number}" for number in generator.integers(0, 10**9, 10))
+        return Listing(documents=names, grades=(1.0,) * 10, tied=(False,) * 10, added=tuple(generator.random(10)), length=10)
+
+    lists = {f"q{i}": QueryLists(runs=(listing(), listing()), relevant=()) for i in range(800)}
+
+    kept = fitting(lists, 100_000)
+
+    assert 300 < len(kept) < 700
+    assert list(kept) == list(lists)[: len(kept)]
+
+
+def test_values_of_many_queries_leave_less_room() -> None:
+    one = ir.evaluate({f"q{i}": {"x": 1} for i in range(10_000)}, {"q0": ["x"]}, "RR")
+
+    assert room_for_lists([one] * 10, 3, {}) < room_for_lists([one], 1, {}) < 1_000_000
