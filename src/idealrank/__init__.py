@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
     from idealrank.settings import choose
+    from idealrank.store import Store
     from idealrank.verdict import (
         Attribution,
         Choice,
@@ -121,6 +122,7 @@ _HOMES = {
     "Robustness": "verdict",
     "Run": "data.run",
     "Slices": "verdict",
+    "Store": "store",
     "SystemComparison": "verdict",
     "advise": "inquiry",
     "attribute": "inquiry",
@@ -265,6 +267,7 @@ __all__ = [
     "SetF",
     "SetP",
     "Slices",
+    "Store",
     "Success",
     "SystemComparison",
     "TauAP",

@@ -1,0 +1,142 @@
+"""The judged documents of a run as a table of their own: what is left of a ranking when the run itself is gone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.joining import Judgments, join, ties_for
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray, IntArray, decode_id
+from idealrank.errors import InputError
+from idealrank.measures.measure import Measure
+
+DEEPEST = 100
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedHits:
+    """Judged documents that a run returned, query after query, by rank.
+
+    Attributes
+    ----------
+    queries : sequence of str
+        Every query that counts, in the order of the evaluation under the same convention.
+    lengths : int64 array, shape (n_queries,)
+        How many documents each list has; 0 where the run does not answer.
+    query, rank, tie_first, tie_last : int64 array, shape (n,)
+        Place in `queries`; rank from 1 in the order of the convention; first and last rank of the documents with the same score, both
+        `rank` where there is no other.
+    documents : sequence of str
+        Ids, shape (n,).
+    grade : float64 array, shape (n,)
+        After the convention's policies.
+    depth : int
+        Hits below this rank are not here, except those tied with one above it.
+
+    Examples
+    --------
+    >>> hits = judged_hits(Qrels({"q": {"a": 2, "b": 0}}), Run({"q": ["x", "a", "b"]}))
+    >>> hits.documents, hits.rank.tolist(), hits.lengths.tolist()
+    (['a', 'b'], [2, 3], [3])
+    """
+
+    queries: Sequence[str]
+    lengths: IntArray
+    query: IntArray
+    rank: IntArray
+    tie_first: IntArray
+    tie_last: IntArray
+    documents: Sequence[str]
+    grade: FloatArray
+    depth: int
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {query: place for place, query in enumerate(self.queries)}
+
+    def of(self, query: str) -> "JudgedHits":
+        """Those of one query.
+
+        Raises
+        ------
+        InputError
+            The query does not count.
+
+        Examples
+        --------
+        >>> judged_hits(Qrels({"q": {"a": 2}, "r": {"b": 1}}), Run({"q": ["x", "a"], "r": ["b"]})).of("r").documents
+        ['b']
+        """
+        if query not in self._places:
+            raise InputError(f"query {query!r}: found none of this id, expected one of the {len(self.queries):,} that count")
+        place = self._places[query]
+        begin, end = np.searchsorted(self.query, [place, place + 1]).tolist()
+        rows = slice(begin, end)
+        return JudgedHits(
+            [query], self.lengths[place : place + 1], self.query[rows] * 0, self.rank[rows], self.tie_first[rows], self.tie_last[rows],
+            self.documents[rows], self.grade[rows], self.depth,
+        )  # fmt: skip
+
+
+def hit_depth(measures: Iterable[Measure], convention: "Convention | str" = "standard") -> int:
+    """How deep hits are worth keeping: down to the deepest cutoff, and to rank 100 at most.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> hit_depth(parse_measures(["nDCG@10", "P@5"])), hit_depth(parse_measures("AP"))
+    (10, 100)
+    """
+    under = Convention.of(convention)
+    depths = [measure.under(under).hits_needed() for measure in measures]
+    return DEEPEST if 0 in depths else min(DEEPEST, max(depths, default=DEEPEST))
+
+
+def judged_hits(
+    qrels: Judgments,
+    run: Run,
+    convention: "Convention | str" = "standard",
+    depth: int = DEEPEST,
+    *,
+    max_documents: int | None = None,
+    threads: int = 0,
+) -> JudgedHits:
+    """Which judged documents a run returned, and where.
+
+    Parameters
+    ----------
+    qrels : Qrels, PreferenceQrels or AssessorQrels
+        What was judged.
+    run : Run
+        What was returned.
+    convention : Convention or str
+        How they are joined.
+    depth : int
+        The deepest rank looked at, from 1; `hit_depth` gives the one of some measures.
+    max_documents : int, optional
+        As for `evaluate`.
+    threads : int
+        0 uses all cores.
+
+    Examples
+    --------
+    >>> judged_hits(Qrels({"q": {"a": 2, "b": 1}}), Run({"q": {"a": 1.0, "b": 1.0}})).tie_last
+    array([2, 2])
+    """
+    alignment = Convention.of(convention).alignment
+    alignment = Convention.of(convention, ties=ties_for(qrels, alignment.ties)).alignment
+    judged = join(qrels, run, alignment, depth=depth, max_documents=max_documents, threads=threads)
+    found = judged.hits
+    first = found.rank if found.tie_first is None else found.tie_first
+    last = found.rank if found.tie_last is None else found.tie_last
+    kept = np.flatnonzero(first <= depth)
+    rows = found.document[kept] if found.document is not None else np.zeros(0, np.int64)
+    documents = qrels if isinstance(qrels, Qrels) else qrels.documents
+    return JudgedHits(
+        judged.queries, judged.lengths, found.query[kept], found.rank[kept], first[kept], last[kept],
+        [decode_id(one) for one in documents.table.document_ids(rows)], found.grade[kept], depth,
+    )  # fmt: skip

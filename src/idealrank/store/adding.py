@@ -1,0 +1,173 @@
+"""What is written into a store for one evaluation or verdict: its rows and its value files."""
+
+import hashlib
+import secrets
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from idealrank.evaluation import Evaluation
+from idealrank.explanation import JudgedHits
+from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
+from idealrank.store.files import Blob
+from idealrank.store.record import Kind, Record, command_without_folders, now, plain
+from idealrank.verdict import Comparison, Gated
+
+# What the fields of a record mean; a reader refuses a higher number.
+FORMAT = 1
+DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Adding:
+    """One entry, ready to be written.
+
+    Attributes
+    ----------
+    kind : str
+        Of the entry.
+    fields : dict
+        The record that never changes; the id is a hash of it.
+    means : sequence of (float or None, int)
+        Of an evaluation: mean and number of queries that count, measure by measure.
+    files : mapping of str to Blob
+        By what they are.
+    tags : sequence of str
+        May change later.
+    notes : sequence of (str, str)
+        Time and text; may change later.
+    """
+
+    kind: Kind
+    fields: Fields
+    means: Sequence[tuple[float | None, int]] = ()
+    files: Mapping[str, Blob] = field(default_factory=dict)
+    tags: Sequence[str] = ()
+    notes: Sequence[tuple[str, str]] = ()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the record."""
+        return hashlib.sha256(canonical(self.fields).encode()).hexdigest()
+
+    @property
+    def id(self) -> str:
+        """The first digits of the digest."""
+        return self.digest[:DIGITS]
+
+    def renamed(self) -> "Adding":
+        """The same with another id, where this one is taken."""
+        return Adding(self.kind, self.fields | {"nonce": secrets.token_hex(8)}, self.means, self.files, self.tags, self.notes)
+
+    def insert(self, connection: sqlite3.Connection) -> None:
+        """Write the rows, in the transaction of the caller."""
+        fields, key = self.fields, self.id
+        connection.execute(
+            "INSERT INTO entry (id, kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                key, self.kind, fields["time"], fields["name"], self.digest, canonical(fields), fields["convention"]["name"],
+                fields["convention"]["fingerprint"], fields["version"], fields["commit"], fields["dirty"], fields["command"],
+            ),
+        )  # fmt: skip
+        if self.kind == "evaluation":
+            self._insert_evaluation(connection, key)
+        parts = [(key, place, part) for place, part in enumerate(fields.get("parts", ()))]
+        connection.executemany("INSERT INTO part (id, place, evaluation) VALUES (?, ?, ?)", parts)
+        connection.executemany("INSERT INTO kept (id, file) VALUES (?, ?)", sorted({(key, name) for name in fields["files"].values()}))
+        connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(key, tag) for tag in dict.fromkeys(self.tags)])
+        notes = [(key, time, text) for time, text in dict.fromkeys(self.notes)]
+        connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
+
+    def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
+        fields, files = self.fields, self.fields["files"]
+        connection.execute(
+            "INSERT INTO evaluation (id, n_queries, n_measures, queries_file, values_file, scored_file) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, fields["n_queries"], len(fields["measures"]), files["queries"], files["values"], files.get("scored")),
+        )
+        connection.executemany(
+            "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (key, place, one["text"], one["resolved"], *mean)
+                for place, (one, mean) in enumerate(zip(fields["measures"], self.means, strict=True))
+            ],
+        )
+        connection.executemany(
+            "INSERT INTO input (id, place, name, size, sha256) VALUES (?, ?, ?, ?, ?)",
+            [(key, place, one["name"], one["size"], one["sha256"]) for place, one in enumerate(fields["inputs"])],
+        )
+
+
+def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: Record) -> Adding:
+    """An evaluation, ready to be written.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> adding = evaluation_adding(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"), None, Record())
+    >>> adding.means, len(adding.id)
+    ([(1.0, 1)], 12)
+    """
+    files = evaluation_files(evaluation, hits)
+    fields = evaluation_fields(evaluation) | _of_record("evaluation", record)
+    fields["files"] = {what: blob.name for what, blob in files.items()}
+    return Adding("evaluation", fields, means_of(evaluation), files, record.tags, _notes(record, fields))
+
+
+def means_of(evaluation: Evaluation) -> list[tuple[float | None, int]]:
+    """Mean and number of queries that count, measure by measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> means_of(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"))
+    [(1.0, 1)]
+    """
+    counted = evaluation.scored.sum(axis=0).tolist()
+    return [(finite(float(mean)), int(n)) for mean, n in zip(evaluation.mean().values(), counted, strict=True)]
+
+
+def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[str], options: Mapping[str, Any], record: Record) -> Adding:
+    """A comparison or a gate, ready to be written.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP")
+    >>> verdict_adding("comparison", ir.compare(one, one), ["0123456789ab"] * 2, {}, Record()).fields["name"]
+    'run (2) against run'
+    """
+    if isinstance(verdict, Comparison):
+        name = f"{', '.join(verdict.names[1:])} against {verdict.names[0]}"
+        version = verdict.method.version
+    else:
+        name = f"{verdict.run} against {', '.join(verdict.baselines)}"
+        version = ""
+    fields: Fields = _of_record(kind, record) | {
+        "name": name,
+        "parts": list(parts),
+        "options": plain(options),
+        "result": plain(verdict.as_dict()),
+        "convention": convention_fields(verdict.convention),
+        "version": version,
+        "files": {},
+    }
+    return Adding(kind, fields, tags=record.tags, notes=_notes(record, fields))
+
+
+def _of_record(kind: Kind, record: Record) -> Fields:
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        # Two evaluations that are equal in everything are two entries.
+        "nonce": secrets.token_hex(8),
+        "time": record.time or now(),
+        "commit": record.commit,
+        "dirty": record.dirty,
+        "command": command_without_folders(record.command),
+    }
+
+
+def _notes(record: Record, fields: Fields) -> list[tuple[str, str]]:
+    return [(fields["time"], note) for note in record.notes]

@@ -1,0 +1,163 @@
+"""The SQLite file of a store: opened, made or brought up to date, and written in transactions that are on the disk when they end."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from idealrank.errors import InputError
+from idealrank.store.schema import APPLICATION, MIGRATIONS, VERSION
+
+NAME = "store.sqlite3"
+_PATIENCE = 60.0  # seconds that a writer waits for another one
+
+Row = tuple[Any, ...]
+
+
+class Database:
+    """The tables of one store, for one process and thread.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the store; it exists.
+
+    Raises
+    ------
+    InputError
+        The file is none of ours, is newer than this version, or cannot be opened.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> database = Database(pathlib.Path(tempfile.mkdtemp()))
+    >>> database.rows("SELECT count(*) FROM entry")
+    [(0,)]
+    >>> database.close()
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self._process = os.getpid()
+        is_new = not self.path.exists()
+        with self._speaking():
+            self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+        if is_new:
+            sync_folder(folder)
+
+    def _prepare(self) -> None:
+        self._refuse_others()
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                break
+            except sqlite3.OperationalError as error:  # the timeout does not cover two who make a store at once
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        self._connection.execute("PRAGMA synchronous=FULL")
+        self._connection.execute("PRAGMA foreign_keys=ON")
+        if self._number("user_version") != VERSION:
+            with self.writing():
+                self._migrate()
+
+    def _number(self, name: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+    def _refuse_others(self) -> None:
+        found = self._number("user_version")
+        if self._number("application_id") != APPLICATION and (
+            found or self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        ):
+            raise InputError(f"{self.path}: found a database of something else, expected a store of idealrank; choose another folder")
+        if found > VERSION:
+            raise InputError(
+                f"{self.path}: found a store of schema {found}, expected {VERSION} or earlier; a newer idealrank wrote it: "
+                "upgrade with pip install --upgrade idealrank"
+            )
+
+    def _migrate(self) -> None:
+        """Run what the store lacks, in the transaction of the caller: another process may have been quicker."""
+        self._refuse_others()
+        for version in range(self._number("user_version") + 1, VERSION + 1):
+            for statement in MIGRATIONS[version]:
+                self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA application_id={APPLICATION}")
+        self._connection.execute(f"PRAGMA user_version={VERSION}")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is on the disk when it ends without an error, and nothing of it otherwise."""
+        self._refuse_children()
+        with self._speaking():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a question."""
+        self._refuse_children()
+        with self._speaking():
+            return self._connection.execute(sql, tuple(parameters)).fetchall()
+
+    def _refuse_children(self) -> None:
+        if os.getpid() != self._process:
+            raise InputError(f"{self.path}: opened in another process, and SQLite does not survive a fork; open the store in each process")
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """Errors of SQLite and of the system say where, and what was kept."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path}: {_reason(error)}") from error
+        except OSError as error:
+            raise InputError(f"{error.filename or self.path}: {error.strerror or error}; nothing was stored") from error
+
+    def close(self) -> None:
+        """Close the file; the store cannot be used any more."""
+        if os.getpid() == self._process:
+            self._connection.close()
+
+
+def _reason(error: sqlite3.Error) -> str:
+    said = str(error)
+    if "full" in said or "disk I/O" in said:
+        return f"{said}; nothing was stored: make room on this disk and store it again"
+    if "locked" in said:
+        return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again when it is done"
+    if "readonly" in said or "unable to open" in said:
+        return f"{said}; expected a folder that may be written: see its permissions"
+    if "not a database" in said or "malformed" in said:
+        return f"{said}; the file is damaged or none of ours: take a copy from a backup, evaluations that were exported can be imported"
+    return said
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk; Windows has no such call, and its file systems keep names by a journal.
+
+    Examples
+    --------
+    >>> sync_folder(Path("."))
+    """
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,284 @@
+"""An evaluation as a record and value files, and back, to the last bit."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from idealrank.conventions import SWITCHES, Convention
+from idealrank.coverage import Coverage
+from idealrank.data.alignment import Alignment
+from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.evaluation import Evaluation, InputRecord
+from idealrank.explanation import JudgedHits
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure
+from idealrank.measures.rules import Rules
+from idealrank.store.files import Blob, array_blob
+from idealrank.store.record import file_name
+
+Fields = dict[str, Any]
+
+_COUNTS = tuple(field.name for field in fields(Coverage) if field.name != "missing_queries")
+_ALIGNMENT = tuple(field.name for field in fields(Alignment))
+_HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
+
+
+@dataclass(frozen=True)
+class KeptInput:
+    """A file that was evaluated, as a store keeps it.
+
+    Attributes
+    ----------
+    path : str
+        Its name, without folders.
+    size : int
+        Bytes.
+    modified : str
+        Time of its last change, UTC, ISO 8601.
+    sha256 : str
+        Of its content when it was stored, in hexadecimal digits; empty where it could not be read any more.
+
+    Examples
+    --------
+    >>> KeptInput("bm25.run", 0, "", "").path
+    'bm25.run'
+    """
+
+    path: str
+    size: int
+    modified: str
+    sha256: str
+
+
+def canonical(record: Fields) -> str:
+    """JSON with one spelling for one content: what an id is a hash of.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": [0.1]})
+    '{"a":[0.1],"b":1}'
+    """
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def evaluation_fields(evaluation: Evaluation) -> Fields:
+    """All of an evaluation but its arrays and lists, as JSON takes it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> evaluation_fields(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"))["measures"]
+    [{'text': 'AP', 'resolved': 'AP(no_relevant=zero)', 'parses': True}]
+    """
+    provenance = evaluation.provenance
+    return {
+        "name": evaluation.name,
+        "path": file_name(evaluation.path),
+        "measures": [
+            {"text": str(measure), "resolved": resolved, "parses": _parses(measure)}
+            for measure, resolved in zip(evaluation.measures, provenance.measures, strict=True)
+        ],
+        "n_queries": len(evaluation.queries),
+        "convention": convention_fields(evaluation.convention),
+        "coverage": {name: int(getattr(evaluation.coverage, name)) for name in _COUNTS},
+        "version": provenance.version,
+        "inputs": [_input_fields(one) for one in provenance.inputs],
+        "max_documents": provenance.max_documents,
+    }
+
+
+def convention_fields(convention: Convention) -> Fields:
+    """A convention with every switch.
+
+    Examples
+    --------
+    >>> convention_fields(Convention.of("standard"))["switches"]["ties"]
+    'docid'
+    """
+    return {
+        "name": convention.name,
+        "fingerprint": convention.fingerprint,
+        "tool": convention.tool,
+        "proof": convention.proof,
+        "switches": convention.switches(),
+    }
+
+
+def _parses(measure: Measure) -> bool:
+    try:
+        return parse_measure(str(measure)) == measure
+    except OptionError:
+        return False
+
+
+def _input_fields(one: InputRecord) -> Fields:
+    try:
+        digest = one.sha256
+    except OSError:  # gone since it was evaluated, or never more than a pipe
+        digest = ""
+    return {"name": file_name(one.path), "size": one.size, "modified": one.modified, "sha256": digest}
+
+
+def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[str, Blob]:
+    """The arrays and lists of an evaluation, by what they are; those that say nothing are left out.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> sorted(evaluation_files(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"), None))
+    ['queries', 'values']
+    """
+    files = {"queries": _list_blob(evaluation.queries), "values": array_blob(np.asarray(evaluation.values, np.float64))}
+    if not evaluation.scored.all():
+        files["scored"] = array_blob(np.asarray(evaluation.scored, np.bool_))
+    if len(evaluation.coverage.missing_queries):
+        files["missing"] = _list_blob(evaluation.coverage.missing_queries)
+    if evaluation.texts:
+        files["texts"] = Blob.of(canonical({text: list(words) for text, words in evaluation.texts.items()}).encode(), "json")
+    if hits is not None:
+        files["hits"] = hits_blob(hits)
+    return files
+
+
+def _list_blob(ids: Sequence[str]) -> Blob:
+    # Ids that are not UTF-8 hold surrogates, which ASCII JSON escapes and gives back.
+    return Blob.of(json.dumps(list(ids), separators=(",", ":")).encode(), "json")
+
+
+def hits_blob(hits: JudgedHits) -> Blob:
+    """Hits as a compressed NumPy archive; their queries are those of the evaluation.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.explanation import judged_hits
+    >>> blob = hits_blob(judged_hits(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]})))
+    >>> read_hits(blob.content, ["q"]).documents
+    ['a']
+    """
+    pool = list(dict.fromkeys(hits.documents))
+    places = {document: place for place, document in enumerate(pool)}
+    pooled = np.frombuffer(json.dumps(pool, separators=(",", ":")).encode(), np.uint8)
+    columns = {name: getattr(hits, name) for name in _HIT_COLUMNS}
+    document = np.array([places[one] for one in hits.documents], np.int64)
+    buffer = BytesIO()
+    np.savez_compressed(buffer, documents=pooled, document=document, depth=np.int64(hits.depth), **columns)
+    return Blob.of(buffer.getvalue(), "npz")
+
+
+def read_hits(content: bytes, queries: Sequence[str]) -> JudgedHits:
+    """The hits of an archive that `hits_blob` made."""
+    with np.load(BytesIO(content), allow_pickle=False) as archive:
+        columns = {name: archive[name] for name in _HIT_COLUMNS}
+        pool = json.loads(archive["documents"].tobytes())
+        documents = [pool[place] for place in archive["document"].tolist()]
+        return JudgedHits(queries=queries, documents=documents, depth=int(archive["depth"]), **columns)
+
+
+def read_convention(kept: Fields, whose: str, given: Convention | None = None) -> Convention:
+    """The convention of a record; `given` where it holds functions of the user's own.
+
+    Raises
+    ------
+    OptionError
+        It holds a function of the user's own that only the user can give.
+    IncompatibleError
+        What was given is another convention.
+
+    Examples
+    --------
+    >>> kept = convention_fields(Convention.of("lightgbm,ties=expected"))
+    >>> read_convention(kept, "example") == Convention.of("lightgbm,ties=expected")
+    True
+    """
+    if given is not None:
+        if given.fingerprint != kept["fingerprint"]:
+            raise IncompatibleError(f"{whose}: found convention {given}, expected {kept['name']} [{kept['fingerprint']}]")
+        return given
+    switches = {name: value for name, value in kept["switches"].items() if name in SWITCHES}
+    own = [name for name, value in switches.items() if value.startswith("custom:")]
+    if own or len(switches) < len(kept["switches"]):
+        unknown = own or sorted(set(kept["switches"]) - set(switches))
+        raise OptionError(
+            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps the name alone; "
+            "pass the convention, as in store.evaluation(id, convention=...)"
+        )
+    switches["cutoff"] = None if switches.get("cutoff", "none") == "none" else switches["cutoff"]
+    alignment = Alignment(**{name: switches[name] for name in _ALIGNMENT if name in switches})
+    rules = Rules(**{name: switches[name] for name in Rules.names() if name in switches})
+    return Convention(kept["name"], alignment, rules, kept["tool"], kept["proof"])
+
+
+def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()) -> tuple[Measure, ...]:
+    """The measures of a record; those of the user's own classes are looked for among the `given`.
+
+    Raises
+    ------
+    OptionError
+        A measure is of the user's own class, and was not given.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in read_measures([{"text": "P@5", "parses": True}], "example")]
+    ['P@5']
+    """
+    own = {str(measure): measure for measure in given}
+    found: list[Measure] = []
+    for one in kept:
+        text = one["text"]
+        if text in own:
+            found.append(own[text])
+        elif one["parses"]:
+            found.append(parse_measure(text))
+        else:
+            raise OptionError(
+                f"{whose}: {text} is a measure of your own, of which a store keeps text and values alone; pass it, as in "
+                f"store.evaluation(id, measures=[...]), or read the values, as in store.evaluation(id).values({text!r})"
+            )
+    return tuple(found)
+
+
+def read_coverage(kept: Fields, missing: Sequence[str]) -> Coverage:
+    """The coverage of a record.
+
+    Examples
+    --------
+    >>> read_coverage(dict.fromkeys(_COUNTS, 0), []).scored
+    0
+    """
+    return Coverage(**{name: kept.get(name, 0) for name in _COUNTS}, missing_queries=tuple(missing))
+
+
+def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:
+    """An array of a value file, its type and shape checked.
+
+    Raises
+    ------
+    InputError
+        They are not what the record says.
+
+    Examples
+    --------
+    >>> read_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example").shape
+    (2, 1)
+    """
+    array = np.load(BytesIO(content), allow_pickle=False)
+    if array.dtype != np.dtype(kind) or array.shape != shape:
+        raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def finite(value: float) -> float | None:
+    """A number as JSON and SQLite have it: None for NaN and infinities.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(math.nan)
+    (0.5, None)
+    """
+    return value if math.isfinite(value) else None

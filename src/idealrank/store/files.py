@@ -1,0 +1,194 @@
+"""Value files: named by the hash of what they hold, written whole, on the disk before anything speaks of them."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from idealrank.data.types import AnyArray, FloatArray
+from idealrank.errors import InputError
+from idealrank.store.database import sync_folder
+
+FOLDER = "values"
+UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True)
+class Blob:
+    """What one value file holds.
+
+    Attributes
+    ----------
+    name : str
+        The SHA-256 of the content and the ending, as ``"e3b0...855.npy"``.
+    content : bytes
+        All of it.
+
+    Examples
+    --------
+    >>> Blob.of(b"", "npy").name[:8]
+    'e3b0c442'
+    """
+
+    name: str
+    content: bytes
+
+    @classmethod
+    def of(cls, content: bytes, ending: str) -> "Blob":
+        """A file of this content."""
+        return cls(f"{hashlib.sha256(content).hexdigest()}.{ending}", content)
+
+
+def array_blob(array: AnyArray) -> Blob:
+    """An array as a plain NumPy file, little-endian, in C order: one row lies in one piece.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.load(BytesIO(array_blob(np.array([[1.0, 2.0]])).content))
+    array([[1., 2.]])
+    """
+    buffer = BytesIO()
+    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    np.lib.format.write_array(buffer, plain, version=(1, 0), allow_pickle=False)
+    return Blob.of(buffer.getvalue(), "npy")
+
+
+class ValueFiles:
+    """The folder of value files of a store.
+
+    Parameters
+    ----------
+    store : Path
+        Folder of the store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> files = ValueFiles(Path(tempfile.mkdtemp()))
+    >>> blob = Blob.of(b"[1]", "json")
+    >>> with files.prepared([blob]) as prepared:
+    ...     prepared.place()
+    >>> files.read(blob.name, "an example")
+    b'[1]'
+    """
+
+    def __init__(self, store: Path) -> None:
+        self.folder = store / FOLDER
+
+    def path(self, name: str) -> Path:
+        """Where a file is: in a folder named by its first two digits."""
+        return self.folder / name[:2] / name
+
+    def prepared(self, blobs: Sequence[Blob]) -> "Prepared":
+        """Write what is not there yet under temporary names, to be placed inside a transaction."""
+        return Prepared(self, blobs)
+
+    def read(self, name: str, whose: str) -> bytes:
+        """The content of a file, its hash checked.
+
+        Raises
+        ------
+        InputError
+            It is missing, or not what was written.
+        """
+        path = self.path(name)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise _lost(path, whose, f"cannot be read ({error.strerror or error})") from None
+        if hashlib.sha256(content).hexdigest() != name.partition(".")[0]:
+            raise _lost(path, whose, f"is damaged: its {len(content):,} bytes do not have the SHA-256 of its name")
+        return content
+
+    def read_row(self, name: str, row: int, shape: tuple[int, int], whose: str) -> FloatArray:
+        """One row of a float64 array of this shape: one read of one piece. Its size is checked, its hash is not.
+
+        Raises
+        ------
+        InputError
+            The file is missing, or has not the size of such an array.
+        """
+        path, width = self.path(name), 8 * shape[1]
+        try:
+            with path.open("rb", buffering=0) as file:
+                size = os.fstat(file.fileno()).st_size
+                before = size - shape[0] * width  # the header of the format, 64 bytes or a multiple
+                if before <= 0 or before % 64:
+                    raise _lost(path, whose, f"is damaged: found {size:,} bytes, expected those of {shape[0]:,} x {shape[1]} values")
+                file.seek(before + row * width)
+                return np.frombuffer(file.read(width), "<f8")
+        except OSError as error:
+            raise _lost(path, whose, f"cannot be read ({error.strerror or error})") from None
+
+
+class Prepared:
+    """Files that are on the disk under temporary names; leaving the block removes those that were not placed."""
+
+    def __init__(self, files: ValueFiles, blobs: Iterable[Blob]) -> None:
+        self._files = files
+        self._blobs = list({blob.name: blob for blob in blobs}.values())
+        self._unfinished: dict[str, Path] = {}
+
+    def __enter__(self) -> "Prepared":
+        try:
+            for blob in self._blobs:
+                if not self._is_there(blob):
+                    self._write(blob)
+        except OSError as error:
+            self.__exit__()
+            raise InputError(
+                f"{self._files.folder}: {error.strerror or error}; nothing was stored: make room and store it again"
+            ) from error
+        return self
+
+    def _is_there(self, blob: Blob) -> bool:
+        """Whether the file stands in its place, whole; a damaged one is written anew."""
+        path = self._files.path(blob.name)
+        return path.is_file() and path.stat().st_size == len(blob.content) and path.read_bytes() == blob.content
+
+    def _write(self, blob: Blob) -> None:
+        self._files.folder.mkdir(exist_ok=True)
+        unfinished = self._files.folder / f"{blob.name}.{os.getpid()}.{secrets.token_hex(4)}{UNFINISHED}"
+        self._unfinished[blob.name] = unfinished
+        with unfinished.open("xb") as file:
+            file.write(blob.content)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def place(self) -> None:
+        """Give every file its name and bring the names to the disk. Inside a transaction, which keeps sweepers away."""
+        folders = set()
+        for blob in self._blobs:
+            target = self._files.path(blob.name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if blob.name not in self._unfinished and not target.is_file():
+                self._write(blob)  # a sweeper was quicker than this transaction
+            if blob.name in self._unfinished:
+                self._rename(blob, target)
+            folders.add(target.parent)
+        for folder in sorted(folders):
+            sync_folder(folder)
+        sync_folder(self._files.folder)
+        sync_folder(self._files.folder.parent)
+
+    def _rename(self, blob: Blob, target: Path) -> None:
+        try:
+            self._unfinished[blob.name].replace(target)
+        except FileNotFoundError:  # swept away while this process slept for hours
+            self._write(blob)
+            self._unfinished[blob.name].replace(target)
+        del self._unfinished[blob.name]
+
+    def __exit__(self, *_: object) -> None:
+        for path in self._unfinished.values():
+            path.unlink(missing_ok=True)
+
+
+def _lost(path: Path, whose: str, what: str) -> InputError:
+    return InputError(f"{path}: {what}; {whose} needs it: take the file from a backup, or import what was exported")

@@ -1,0 +1,131 @@
+"""Questions to the tables of a store."""
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.measures.parse import parse_measure
+from idealrank.store.adding import DIGITS, FORMAT
+from idealrank.store.database import Database, Row
+from idealrank.store.encoding import Fields
+from idealrank.store.record import Entry, Kind, Record
+
+_CONDITIONS = {
+    "id": "id = ?",
+    "kind": "kind = ?",
+    "run": "name = ?",
+    "tag": "id IN (SELECT id FROM tag WHERE tag = ?)",
+    "measure": "id IN (SELECT id FROM mean WHERE measure = ?)",
+    "commit": "commit_id <> '' AND substr(commit_id, 1, length(?)) = ?",
+}
+
+
+def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
+    """The whole id of a unique beginning.
+
+    Raises
+    ------
+    InputError
+        None or several begin so.
+    OptionError
+        It is no beginning of an id.
+    """
+    text = beginning.strip().lower()
+    if not re.fullmatch(rf"[0-9a-f]{{4,{DIGITS}}}", text):
+        raise OptionError(f"id {shown(repr(beginning))}: expected 4 to {DIGITS} hexadecimal digits, as `idealrank history` shows them")
+    found = database.rows("SELECT id, kind FROM entry WHERE id >= ? AND id <= ? ORDER BY id LIMIT 9", (text, text + "g"))
+    if len(found) > 1:
+        raise InputError(f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits")
+    if not found:
+        raise InputError(f"id {text}: found none in {database.path.parent}; `idealrank history` shows what is there")
+    if kind is not None and found[0][1] != kind:
+        raise InputError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
+    return str(found[0][0])
+
+
+def fields_of(database: Database, key: str) -> Fields:
+    """The record of an entry, its hash checked.
+
+    Raises
+    ------
+    InputError
+        It is damaged, or written by a newer version.
+    """
+    digest, text = database.rows("SELECT digest, record FROM entry WHERE id = ?", (key,))[0]
+    if hashlib.sha256(text.encode()).hexdigest() != digest or digest[:DIGITS] != key:
+        raise InputError(
+            f"{database.path}: the record of {key} is damaged: it does not have the SHA-256 of its id; import an exported copy"
+        )
+    fields: Fields = json.loads(text)
+    if fields["format"] > FORMAT:
+        raise InputError(f"{key}: found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade idealrank")
+    return fields
+
+
+def entries(database: Database, wanted: Mapping[str, str], limit: int | None = None) -> list[Entry]:
+    """Entries that fulfil every condition, the newest first."""
+    parameters: list[Any] = []
+    for name, value in wanted.items():
+        text = _measure(value) if name == "measure" else value
+        parameters += [text] * _CONDITIONS[name].count("?")
+    conditions = " AND ".join(_CONDITIONS[name] for name in wanted) or "1"
+    # Conditions are constants of this file; what a user says stands in the parameters.
+    chosen = f"FROM entry WHERE {conditions} ORDER BY time DESC, id LIMIT ?"
+    parameters.append(-1 if limit is None else limit)
+
+    def of_these(columns: str, table: str, order: str) -> list[Row]:
+        return database.rows(f"SELECT {columns} FROM {table} WHERE id IN (SELECT id {chosen}) ORDER BY {order}", parameters)  # noqa: S608
+
+    means = _grouped(of_these("id, measure, value", "mean", "id, place"))
+    tags = _grouped(of_these("id, tag", "tag", "id, tag"))
+    notes = _grouped(of_these("id, text", "note", "id, time, text"))
+    parts = _grouped(of_these("id, evaluation", "part", "id, place"))
+    sizes: dict[str, int] = dict(of_these("id, n_queries", "evaluation", "id"))
+    columns = "id, kind, name, convention, fingerprint, version, time, commit_id, dirty, command"
+    return [
+        replace(
+            _entry(row),
+            means=dict(means[row[0]]) if row[1] == "evaluation" else None,
+            n_queries=sizes.get(row[0]),
+            parts=tuple(part for (part,) in parts[row[0]]),
+            record=_record(row[6:], tags[row[0]], notes[row[0]]),
+        )
+        for row in database.rows(f"SELECT {columns} {chosen}", parameters)
+    ]
+
+
+def _entry(row: Row) -> Entry:
+    key, kind, name, convention, fingerprint, version = row[:6]
+    return Entry(id=key, kind=kind, name=name, convention=convention, fingerprint=fingerprint, version=version)
+
+
+def _record(row: Row, tags: Iterable[Row], notes: Iterable[Row]) -> Record:
+    time, commit, dirty, command = row
+    return Record(
+        command=command,
+        commit=commit,
+        dirty=None if dirty is None else bool(dirty),
+        time=time,
+        tags=tuple(tag for (tag,) in tags),
+        notes=tuple(text for (text,) in notes),
+    )
+
+
+def _measure(text: str) -> str:
+    """The text a measure is kept by; that of a user's own class is taken as it is."""
+    try:
+        return str(parse_measure(text))
+    except OptionError:
+        return text
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]]) -> defaultdict[str, list[tuple[Any, ...]]]:
+    found: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for key, *values in rows:
+        found[key].append(tuple(values))
+    return found

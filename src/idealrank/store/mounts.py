@@ -1,0 +1,54 @@
+"""Whether a folder lies on a network: there SQLite's locks and shared memory are not to be trusted."""
+
+import re
+from pathlib import Path
+
+_NETWORK = frozenset(
+    (
+        "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "fuse.ceph", "fuse.davfs", "fuse.gcsfuse", "fuse.glusterfs",
+        "fuse.goofys", "fuse.gvfsd-fuse", "fuse.mount.davfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "glusterfs", "gpfs", "lustre",
+        "ncpfs", "nfs", "nfs4", "pvfs2", "virtiofs", "vboxsf",
+    )
+)  # fmt: skip
+_MOUNTS = Path("/proc/mounts")
+
+
+def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | None:
+    r"""Type and mount point of the network file system a folder lies on; None where it lies on none, or where nobody can say.
+
+    Parameters
+    ----------
+    folder : Path
+        Need not exist yet.
+    mounts : Path
+        The table of mounts, as Linux has it; other systems have no such file, and nothing is found.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> table = pathlib.Path(tempfile.mkdtemp(), "mounts")
+    >>> _ = table.write_text("/dev/sda1 / ext4 rw 0 0\nserver:/home /home nfs4 rw 0 0\n", encoding="utf-8")
+    >>> network_mount(pathlib.Path("/home/ann/results"), table), network_mount(pathlib.Path("/var/results"), table)
+    (('nfs4', '/home'), None)
+    """
+    try:
+        table = mounts.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    place = folder.resolve()
+    found, depth = ("", ""), -1
+    for line in table.splitlines():
+        columns = line.split(" ")
+        if len(columns) < 3:
+            continue
+        point = Path(_unescaped(columns[1]))
+        # Of two mounts on one point the later one covers the earlier.
+        if place.is_relative_to(point) and len(point.parts) >= depth:
+            found, depth = (columns[2], str(point)), len(point.parts)
+    kind = found[0].lower()
+    return found if kind in _NETWORK or kind.startswith(("smb", "nfs")) else None
+
+
+def _unescaped(text: str) -> str:
+    """Blanks of a mount point are written as octal digits."""
+    return re.sub(r"\\([0-7]{3})", lambda digits: chr(int(digits[1], 8)), text)

@@ -1,0 +1,163 @@
+"""What stands beside a result in a store: who made it, from what, and when; and what a list of results shows of each."""
+
+import math
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """How a result came about, as far as its numbers do not say.
+
+    Attributes
+    ----------
+    command : str
+        The command line. Absolute paths in it are shortened to their last part when it is stored.
+    commit : str
+        Of the git repository the work was done in; empty where there is none.
+    dirty : bool or None
+        Whether files of that repository had changes that no commit holds; None where nobody knows.
+    time : str
+        UTC, ISO 8601, to the microsecond; where it is empty, the time of storing.
+    tags, notes : tuple of str
+        Anything that helps to find it again.
+
+    Examples
+    --------
+    >>> Record(tags=("release",), notes=("the new stemmer",)).commit
+    ''
+    """
+
+    command: str = ""
+    commit: str = ""
+    dirty: bool | None = None
+    time: str = ""
+    tags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What a list of a store's results shows of one.
+
+    Attributes
+    ----------
+    id : str
+        12 hexadecimal digits.
+    kind : {"evaluation", "comparison", "gate"}
+        What it is.
+    name : str
+        Of the run; of a comparison the names of its runs, with ``against`` between.
+    means : mapping of str to (float or None)
+        Of an evaluation, by the text of the measure; None where no query counts, or the mean is not finite.
+    n_queries : int or None
+        Of an evaluation.
+    convention, fingerprint : str
+        Name and short hash of the convention.
+    version : str
+        Of the idealrank that computed it.
+    parts : tuple of str
+        Of a comparison or a gate: ids of its evaluations.
+    record : Record
+        How it came about.
+
+    Examples
+    --------
+    >>> Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25").record.tags
+    ()
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    means: Mapping[str, float | None] | None = None
+    n_queries: int | None = None
+    convention: str = ""
+    fingerprint: str = ""
+    version: str = ""
+    parts: tuple[str, ...] = ()
+    record: Record = Record()
+
+
+def now() -> str:
+    """The time, UTC, ISO 8601, to the microsecond, so that texts sort as times do.
+
+    Examples
+    --------
+    >>> len(now())
+    32
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def file_name(path: str) -> str:
+    r"""The last part of a path of any system.
+
+    Examples
+    --------
+    >>> file_name("/home/ann/bm25.run"), file_name("runs/bm25.run"), file_name("C:\\runs\\bm25.run")
+    ('bm25.run', 'bm25.run', 'bm25.run')
+    """
+    return PureWindowsPath(path).name or PurePosixPath(path).name
+
+
+# An absolute path after the start of a word, or after what parts words in an option: --output=/tmp/x, a:/b, [/tmp/x].
+_ABSOLUTE = re.compile(r"(^|[=,:;\[({'\"\s])((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^=,;'\"\])}\s]+)")
+
+
+def without_folders(text: str) -> str:
+    """A text with every absolute path shortened to its last part; addresses of the web stay as they are.
+
+    Examples
+    --------
+    >>> without_folders("/home/ann/bm25.run"), without_folders("--queries=/data/q.tsv"), without_folders("runs/bm25.run")
+    ('bm25.run', '--queries=q.tsv', 'runs/bm25.run')
+    """
+    if re.match(r"(?!file:)\w+://", text):
+        return text
+    if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]|\\\\|file:", text):
+        return file_name(text)
+    return _ABSOLUTE.sub(lambda found: found[1] + file_name(found[2]), text)
+
+
+def command_without_folders(command: str) -> str:
+    """A command line with every absolute path in it shortened to its last part.
+
+    Examples
+    --------
+    >>> command_without_folders("idealrank evaluate '/home/ann/my qrels.txt' runs/bm25.run -m nDCG@10")
+    "idealrank evaluate 'my qrels.txt' runs/bm25.run -m nDCG@10"
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:  # no line of a shell: a bracket of quotes is open
+        words = command.split()
+    return shlex.join(without_folders(word) for word in words)
+
+
+def plain(value: Any) -> Any:
+    """The same dicts and lists as JSON takes them: texts free of absolute paths, None for what is not finite.
+
+    Examples
+    --------
+    >>> plain({"weights": "/home/ann/weights.csv", "alpha": 0.05})
+    {'weights': 'weights.csv', 'alpha': 0.05}
+    """
+    if isinstance(value, str):
+        return without_folders(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

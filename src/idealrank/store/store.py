@@ -1,0 +1,294 @@
+"""A store: every evaluation, comparison and gate that was put in, with what made it, in one folder."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from idealrank.conventions import Convention
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation import Evaluation
+from idealrank.explanation import JudgedHits
+from idealrank.measures.measure import Measure
+from idealrank.store import finding
+from idealrank.store.adding import Adding, evaluation_adding, verdict_adding
+from idealrank.store.database import NAME, Database, Row
+from idealrank.store.files import ValueFiles
+from idealrank.store.mounts import network_mount
+from idealrank.store.record import Entry, Kind, Record, now
+from idealrank.store.stored import Stored, StoredVerdict
+from idealrank.verdict import Comparison, Gated
+
+
+class Store:
+    """Evaluations, comparisons and gates kept in a folder; open it with `Store.open`.
+
+    One store object belongs to one thread of one process; any number of them may use one folder at a time. What `add` gives an id for
+    is on the disk. Close it, or use it in a ``with``.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
+    ...     [(entry.name, entry.means) for entry in store.entries()]
+    [('run', {'RR': 0.5})]
+    """
+
+    def __init__(self, folder: Path, database: Database) -> None:
+        self.folder = folder
+        self.files = ValueFiles(folder)
+        self._database = database
+
+    @classmethod
+    def open(cls, path: "str | Path", *, create: bool = True) -> "Store":
+        """Open the store of a folder, and make it where there is none.
+
+        Parameters
+        ----------
+        path : str or Path
+            The folder, on a disk of this machine.
+        create : bool
+            False refuses a folder without a store.
+
+        Raises
+        ------
+        InputError
+            The folder lies on a network, holds no store or that of a newer version, or cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> Store.open(tempfile.mkdtemp()).entries()
+        []
+        """
+        folder = Path(path)
+        if network := network_mount(folder):
+            kind, point = network
+            raise InputError(
+                f"{path}: found a network file system ({kind}, mounted at {point}), expected a disk of this machine: SQLite's locks and "
+                "shared memory are not safe over a network; keep the store here and move evaluations as files (export_file, import_file)"
+            )
+        if not create and not (folder / NAME).is_file():
+            raise InputError(f"{path}: found no store, expected a folder with {NAME}; --store makes one")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be made a store: {error.strerror or error}; expected a folder") from None
+        return cls(folder, Database(folder))
+
+    def close(self) -> None:
+        """Close it; nothing is lost without, but a last copy from the log into the file is made later."""
+        self._database.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # --- putting in --------------------------------------------------------------------------------------------------------------
+
+    def add(self, evaluation: Evaluation, *, hits: JudgedHits | None = None, record: Record | None = None) -> str:
+        """Keep an evaluation.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            Its values are kept to the last bit.
+        hits : JudgedHits, optional
+            Which judged documents it returned, as `judged_hits` gives them.
+        record : Record, optional
+            Command line, commit, time, tags, notes.
+
+        Returns
+        -------
+        str
+            Its id, 12 hexadecimal digits. When it is there, the evaluation is on the disk.
+
+        Raises
+        ------
+        InputError
+            It cannot be written; then nothing of it is in the store.
+        """
+        return self._keep(evaluation_adding(evaluation, hits, record or Record()))
+
+    def add_comparison(
+        self,
+        comparison: Comparison,
+        evaluations: Sequence[str],
+        *,
+        options: Mapping[str, Any] | None = None,
+        record: Record | None = None,
+    ) -> str:
+        """Keep a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            Kept as what `Comparison.as_dict` gives.
+        evaluations : sequence of str
+            Ids of what was compared, in its order; they are in this store.
+        options : mapping, optional
+            What was asked beyond what `Comparison.method` says: weights and clusters by query, slices.
+        record : Record, optional
+            Command line, commit, time, tags, notes.
+
+        Returns
+        -------
+        str
+            Its id.
+
+        Raises
+        ------
+        InputError
+            An evaluation is not in this store, or it cannot be written.
+        """
+        parts = [self.resolve(one, kind="evaluation") for one in evaluations]
+        return self._keep(verdict_adding("comparison", comparison, parts, options or {}, record or Record()))
+
+    def add_gate(
+        self, gated: Gated, evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
+    ) -> str:
+        """Keep what a gate said; as `add_comparison`, the run's evaluation first, then those of its baselines."""
+        parts = [self.resolve(one, kind="evaluation") for one in evaluations]
+        return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
+
+    def _keep(self, adding: Adding) -> str:
+        with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
+            while self._database.rows("SELECT 1 FROM entry WHERE id = ?", (adding.id,)):
+                adding = adding.renamed()
+            prepared.place()
+            adding.insert(connection)
+        return adding.id
+
+    # --- finding again -----------------------------------------------------------------------------------------------------------
+
+    def resolve(self, beginning: str, *, kind: Kind | None = None) -> str:
+        """The whole id of a unique beginning of 4 digits or more.
+
+        Raises
+        ------
+        InputError
+            None or several begin so.
+        """
+        return finding.resolve(self._database, beginning, kind)
+
+    def evaluation(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> Stored:  # noqa: A002
+        """An evaluation, by its id or a beginning of it.
+
+        Parameters
+        ----------
+        id : str
+            4 to 12 hexadecimal digits.
+        measures : sequence of Measure, optional
+            Those of classes of your own, which no text can make again.
+        convention : Convention, optional
+            Where its gain or discount is a function of your own.
+
+        Raises
+        ------
+        InputError
+            It is not there, or its record is damaged.
+        """
+        found = self.resolve(id, kind="evaluation")
+        return Stored(self.entry(found), finding.fields_of(self._database, found), self.files, tuple(measures), convention)
+
+    def comparison(self, id: str) -> StoredVerdict:  # noqa: A002
+        """A comparison, by its id or a beginning of it."""
+        return self._verdict(id, "comparison")
+
+    def gate(self, id: str) -> StoredVerdict:  # noqa: A002
+        """What a gate said, by its id or a beginning of it."""
+        return self._verdict(id, "gate")
+
+    def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
+        found = self.resolve(beginning, kind=kind)
+        fields = finding.fields_of(self._database, found)
+        return StoredVerdict(self.entry(found), fields["options"], fields["result"])
+
+    def entry(self, id: str) -> Entry:  # noqa: A002
+        """What a list shows of one, by its id or a beginning of it."""
+        return finding.entries(self._database, {"id": self.resolve(id)})[0]
+
+    def entries(
+        self,
+        *,
+        kind: Kind | None = None,
+        run: str | None = None,
+        tag: str | None = None,
+        measure: str | None = None,
+        commit: str | None = None,
+        limit: int | None = None,
+    ) -> list[Entry]:
+        """What is in the store, the newest first.
+
+        Parameters
+        ----------
+        kind : {"evaluation", "comparison", "gate"}, optional
+            These alone.
+        run, tag : str, optional
+            Of this name; with this tag.
+        measure : str, optional
+            Evaluations of this measure, in any spelling.
+        commit : str, optional
+            Of this commit, or one that begins so.
+        limit : int, optional
+            So many at most.
+        """
+        wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
+        return finding.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """What a SELECT over the tables of the store gives; its schema may grow with a version."""
+        if not sql.lstrip().upper().startswith(("SELECT", "WITH")):
+            raise OptionError("rows: found a statement that changes something, expected a SELECT")
+        return self._database.rows(sql, parameters)
+
+    # --- words beside it ---------------------------------------------------------------------------------------------------------
+
+    def tag(self, id: str, *tags: str) -> None:  # noqa: A002
+        """Give an entry tags; one it has already changes nothing."""
+        found = self.resolve(id)
+        if not all(tag.strip() and tag.isprintable() for tag in tags):
+            raise OptionError(f"tag: found {tags!r}, expected words that can be printed")
+        with self._database.writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(found, tag) for tag in tags])
+
+    def untag(self, id: str, *tags: str) -> None:  # noqa: A002
+        """Take tags from an entry.
+
+        Raises
+        ------
+        InputError
+            It has no such tag.
+        """
+        entry = self.entry(id)
+        if missing := [tag for tag in tags if tag not in entry.record.tags]:
+            raise InputError(f"{entry.id}: found no tag {missing[0]!r}, expected one of {', '.join(entry.record.tags) or 'none at all'}")
+        with self._database.writing() as connection:
+            connection.executemany("DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, tag) for tag in tags])
+
+    def note(self, id: str, text: str) -> None:  # noqa: A002
+        """Add a note to an entry."""
+        found = self.resolve(id)
+        with self._database.writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO note (id, time, text) VALUES (?, ?, ?)", (found, now(), text))
+
+    def remove(self, id: str) -> None:  # noqa: A002
+        """Take an entry out; `gc` then frees what no other entry needs.
+
+        Raises
+        ------
+        InputError
+            A comparison or a gate was made of it.
+        """
+        found = self.resolve(id)
+        with self._database.writing() as connection:
+            users = [row[0] for row in connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (found,))]
+            if users:
+                raise InputError(f"{found}: found it in {', '.join(users)}, expected nothing made of it; remove that first")
+            connection.execute("DELETE FROM entry WHERE id = ?", (found,))
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.folder)!r})"

@@ -1,0 +1,190 @@
+"""What a store gives back: evaluations, comparisons and gates with all that was kept beside them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import InputError
+from idealrank.evaluation import Evaluation, Provenance
+from idealrank.explanation import JudgedHits
+from idealrank.measures.measure import Measure
+from idealrank.store.encoding import (
+    Fields,
+    KeptInput,
+    read_array,
+    read_convention,
+    read_coverage,
+    read_hits,
+    read_measures,
+)
+from idealrank.store.files import ValueFiles
+from idealrank.store.record import Entry, Record
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """One evaluation of a store. Its files are read, and their hashes checked, when something of them is asked.
+
+    Attributes
+    ----------
+    entry : Entry
+        What a list shows of it.
+    fields : dict
+        The record as it was stored; not to be changed.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
+    ...     store.evaluation(key).evaluation.mean()
+    {'RR': 0.5}
+    """
+
+    entry: Entry
+    fields: Fields
+    _files: ValueFiles
+    _given: Sequence[Measure] = ()
+    _convention: Convention | None = field(default=None)
+
+    @property
+    def id(self) -> str:
+        """12 hexadecimal digits."""
+        return self.entry.id
+
+    @property
+    def record(self) -> Record:
+        """How it came about, its tags and notes."""
+        return self.entry.record
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Texts of the measures, as asked."""
+        return tuple(one["text"] for one in self.fields["measures"])
+
+    @property
+    def _whose(self) -> str:
+        return f"evaluation {self.id}"
+
+    def _content(self, what: str) -> bytes | None:
+        name = self.fields["files"].get(what)
+        return None if name is None else self._files.read(name, self._whose)
+
+    def _list(self, what: str) -> list[str]:
+        content = self._content(what)
+        return [] if content is None else json.loads(content)
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """Ids of the queries, in the order of every array."""
+        return self._list("queries")
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.fields["n_queries"], len(self.measures)
+
+    @cached_property
+    def all_values(self) -> FloatArray:
+        """Values, shape (n_queries, n_measures); NaN where a query is left out of a measure."""
+        values: FloatArray = read_array(self._content("values") or b"", "<f8", self._shape, self._whose)
+        return values
+
+    @cached_property
+    def scored(self) -> BoolArray:
+        """Which values count in the mean, shape (n_queries, n_measures)."""
+        content = self._content("scored")
+        return np.ones(self._shape, np.bool_) if content is None else read_array(content, "|b1", self._shape, self._whose)
+
+    def values(self, measure: str) -> FloatArray:
+        """Values of one measure by its text, shape (n_queries,), also of measures that cannot be made again.
+
+        Raises
+        ------
+        InputError
+            It was not evaluated.
+        """
+        if measure not in self.measures:
+            raise InputError(f"{self._whose}: found no {measure}, expected one of {', '.join(self.measures)}")
+        return self.all_values[:, self.measures.index(measure)]
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """The evaluation, as it was stored, to the last bit; of its input files it has the names without folders.
+
+        Raises
+        ------
+        OptionError
+            A measure or a function of the convention is the user's own and was not given to `Store.evaluation`.
+        InputError
+            A file is missing or damaged.
+        """
+        kept = self.fields
+        provenance = Provenance(
+            kept["version"],
+            read_convention(kept["convention"], self._whose, self._convention),
+            tuple(one["resolved"] for one in kept["measures"]),
+            tuple(KeptInput(one["name"], one["size"], one["modified"], one["sha256"]) for one in kept["inputs"]),
+            kept["max_documents"],
+        )
+        texts = self._content("texts")
+        return Evaluation(
+            kept["name"],
+            self.queries,
+            read_measures(kept["measures"], self._whose, self._given),
+            self.all_values,
+            self.scored,
+            read_coverage(kept["coverage"], self._list("missing")),
+            provenance,
+            kept["path"],
+            {} if texts is None else json.loads(texts),
+        )
+
+    @cached_property
+    def hits(self) -> JudgedHits | None:
+        """Judged documents it returned, with their ranks; None where they were not kept."""
+        content = self._content("hits")
+        return None if content is None else read_hits(content, self.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredVerdict:
+    """A comparison or a gate of a store.
+
+    Attributes
+    ----------
+    entry : Entry
+        What a list shows of it; `parts` are the ids of its evaluations.
+    options : dict
+        As they were asked.
+    result : dict
+        What it said: `Comparison.as_dict()`, or that of `Gated`.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"])
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     key = store.add_comparison(ir.compare(one, one), [store.add(one), store.add(one)])
+    ...     store.comparison(key).result["method"]["test"]
+    'permutation'
+    """
+
+    entry: Entry
+    options: dict[str, Any]
+    result: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """12 hexadecimal digits."""
+        return self.entry.id
+
+    @property
+    def record(self) -> Record:
+        """How it came about, its tags and notes."""
+        return self.entry.record
