@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
     from idealrank.settings import choose
     from idealrank.store import Store
+    from idealrank.trackers import log_to_mlflow, log_to_wandb
     from idealrank.verdict import (
         Attribution,
         Choice,
@@ -135,6 +136,8 @@ _HOMES = {
     "gate": "verdict",
     "intervals": "verdict",
     "kendall": "agreement",
+    "log_to_mlflow": "trackers",
+    "log_to_wandb": "trackers",
     "measure": "measures.user",
     "ndcg": "api",
     "overlap": "inquiry",
@@ -286,6 +289,8 @@ __all__ = [
     "gate",
     "intervals",
     "kendall",
+    "log_to_mlflow",
+    "log_to_wandb",
     "measure",
     "ndcg",
     "overlap",
