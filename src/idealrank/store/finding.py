@@ -48,6 +48,13 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
     return str(found[0][0])
 
 
+def shortest(database: Database, key: str) -> str:
+    """The shortest beginning of 4 digits or more that no other id has."""
+    around = database.rows("SELECT max(id) FROM entry WHERE id < ? UNION ALL SELECT min(id) FROM entry WHERE id > ?", (key, key))
+    others = [str(other) for (other,) in around if other is not None]
+    return next(key[:n] for n in range(4, DIGITS + 1) if not any(other.startswith(key[:n]) for other in others))
+
+
 def fields_of(database: Database, key: str) -> Fields:
     """The record of an entry, its hash checked.
 

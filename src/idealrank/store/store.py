@@ -174,6 +174,10 @@ class Store:
         """
         return finding.resolve(self._database, beginning, kind)
 
+    def shortest(self, id: str) -> str:  # noqa: A002
+        """The shortest beginning of an id, of 4 digits or more, that no other one has."""
+        return finding.shortest(self._database, self.resolve(id))
+
     def evaluation(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> Stored:  # noqa: A002
         """An evaluation, by its id or a beginning of it.
 
