@@ -1,0 +1,304 @@
+"""Every figure of a report: templates and rows for a page, and finished specifications for files and notebooks."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.measures.measure import Measure
+from idealrank.reports import specs_queries, specs_summaries
+from idealrank.reports.page.subject import Curve, Subject
+from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
+from idealrank.verdict import RunMean
+
+_LEVEL = 0.95  # of intervals, where nothing was compared
+_MOST_PAIRS = 3  # of more pairs of runs, only the first has figures of its own
+_UNSAFE = re.compile(r"[^\w@.,=()+-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One figure, before it has a size and colours.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without the ending.
+    plot : str
+        Which kind: means, distribution, scatter, winloss, cutoffs, slices or robust.
+    template : specification
+        With words.
+    rows : list of dict
+        What is drawn.
+    words : mapping of str to value
+        What the words are.
+    """
+
+    name: str
+    plot: str
+    template: Spec
+    rows: list[Row]
+    words: Mapping[str, Any]
+
+    def spec(self, inches: float, colours: Mapping[str, str] = LIGHT) -> Spec:
+        """The specification of a drawing that is so many inches wide in print.
+
+        Examples
+        --------
+        >>> figure = Figure(name="dot", plot="dot", template={"mark": "point"}, rows=[], words={})
+        >>> figure.spec(3.33)["width"]
+        387
+        """
+        room = room_words(pixels(inches), self.template.get("usermeta", {}).get("letters", 0))
+        return in_print(dressed(self.template, self.rows, {**room, **self.words}, colours), inches)
+
+
+def templates(subject: Subject) -> dict[str, Spec]:
+    """The template of each plot that a page of this subject has, by its name.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> list(templates(Subject(evaluations=(one,), measures=one.measures)))
+    ['distribution']
+    """
+    level, names = _level(subject), subject.names
+    found = {"means": specs_summaries.means_template(level)} if subject.means else {}
+    found["distribution"] = specs_queries.distribution_template(runs=len(names))
+    if len(names) > 1:
+        found |= {"scatter": specs_queries.scatter_template(), "winloss": specs_queries.winloss_template()}
+    if subject.curves:
+        cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
+        found["cutoffs"] = specs_summaries.cutoffs_template(level, cutoffs, names)
+    if _sliced(subject):
+        found["slices"] = specs_summaries.slices_template(level)
+    if subject.robustness is not None:
+        rows = specs_summaries.robust_rows(subject.robustness)
+        found["robust"] = specs_summaries.robust_template(rows, subject.robustness.method.level)
+    return found
+
+
+def static_rows(subject: Subject) -> dict[str, list[Row]]:
+    """Rows of the plots that are not made from values by query, for all measures and pairs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> static_rows(Subject(evaluations=(one,), measures=one.measures))
+    {}
+    """
+    found = {}
+    if subject.means:
+        found["means"] = specs_summaries.means_rows(subject.means, _directions(subject))
+    if subject.curves:
+        found["cutoffs"] = specs_summaries.cutoff_rows(subject.curves)
+    if subject.comparison is not None and _sliced(subject):
+        found["slices"] = specs_summaries.slice_rows(subject.comparison)
+    if subject.robustness is not None:
+        found["robust"] = specs_summaries.robust_rows(subject.robustness)
+    return found
+
+
+def static_words(subject: Subject) -> dict[str, Any]:
+    """Words of these plots: of each curve by its measure, and of the variants.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> static_words(Subject(evaluations=(one,), measures=one.measures))
+    {'cutoffs': {}}
+    """
+    found: dict[str, Any] = {"cutoffs": {curve.measure: specs_summaries.curve_words(curve) for curve in subject.curves}}
+    if subject.robustness is not None:
+        robust = subject.robustness
+        found["robust"] = {"a": robust.run_a, "b": robust.run_b, "measure": robust.measure, "said": " ".join(robust.summary())}
+    return found
+
+
+def figures(subject: Subject) -> Iterator[Figure]:
+    """Every figure of a subject, one measure after the other.
+
+    Of up to three pairs of runs each has its own figures, of more only the first.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is to be shown.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [figure.name for figure in figures(Subject(evaluations=(one,), measures=one.measures))]
+    ['distribution-RR-run']
+    """
+    made, rows, words = templates(subject), static_rows(subject), static_words(subject)
+    pairs = pairs_shown(subject)
+    for measure in subject.measures:
+        for figure in _of_measure(subject, measure, pairs, made, rows):
+            yield figure
+    for curve in subject.curves:
+        shown = with_roles([row for row in rows["cutoffs"] if row["measure"] == curve.measure], subject, pairs[0])
+        yield Figure(name=slug("cutoffs", curve.measure), plot="cutoffs", template=made["cutoffs"], rows=shown, words=words["cutoffs"][curve.measure])
+    if "robust" in made:
+        said = words["robust"]
+        name = slug("robust", said["measure"], said["a"], said["b"])
+        yield Figure(name=name, plot="robust", template=made["robust"], rows=rows["robust"], words=said)
+
+
+def pairs_shown(subject: Subject) -> list[tuple[int, int]]:
+    """Pairs of runs, by their places, that have figures of their own; of one run alone it is both.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> pairs_shown(Subject(evaluations=(one, one), measures=one.measures))
+    [(0, 1)]
+    """
+    if subject.comparison is None:
+        return [(0, min(1, len(subject.names) - 1))]
+    place = {name: number for number, name in enumerate(subject.names)}
+    pairs = [(place[pair.a], place[pair.b]) for pair in subject.comparison.pairs]
+    return pairs if len(pairs) <= _MOST_PAIRS else pairs[:1]
+
+
+def _of_measure(
+    subject: Subject, measure: Measure, pairs: Sequence[tuple[int, int]], made: Mapping[str, Spec], rows: Mapping[str, list[Row]]
+) -> Iterator[Figure]:
+    text = str(measure)
+    means = subject.means.get(text, {})
+    if means:
+        shown = with_roles([row for row in rows["means"] if row["measure"] == text], subject, pairs[0])
+        words = {"measure": text, "said": means_said(means)}
+        yield Figure(name=slug("means", text), plot="means", template=made["means"], rows=shown, words=words)
+    for pair in pairs:
+        yield from _of_pair(subject, measure, pair, made)
+        a, b = (subject.names[place] for place in pair)
+        shown = [row for row in rows.get("slices", []) if (row["measure"], row["a"], row["b"]) == (text, a, b)]
+        if shown:
+            words = {"measure": text, "a": a, "b": b, "said": slices_said(shown)}
+            yield Figure(name=slug("slices", text, a, b), plot="slices", template=made["slices"], rows=shown, words=words)
+
+
+def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Mapping[str, Spec]) -> Iterator[Figure]:
+    text, names = str(measure), tuple(subject.names[place] for place in pair)
+    values, scored = _columns(subject, measure)
+    if not np.issubdtype(values[0].dtype, np.floating):
+        return
+    shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
+    words = {"measure": text} | specs_queries.pair_words(
+        *shared, (names[0], names[1]), direction=measure.direction, bounds=measure.bounds
+    )
+    counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
+    spread = {"domain": specs_queries.domain([one for _, _, one in counted], measure.bounds)}
+    names = names if pair[0] != pair[1] else names[:1]
+    yield Figure(
+        name=slug("distribution", text, *names), plot="distribution", template=made["distribution"],
+        rows=specs_queries.distribution_rows(counted), words=words | spread,
+    )  # fmt: skip
+    if pair[0] == pair[1]:
+        return
+    points = specs_queries.scatter_rows(*shared, subject.queries, measure.direction)
+    sizes = specs_queries.size_words(points)
+    yield Figure(name=slug("scatter", text, *names), plot="scatter", template=made["scatter"], rows=points, words=words | sizes)
+    bars = specs_queries.winloss_rows(*shared, subject.queries, measure.direction)
+    yield Figure(name=slug("winloss", text, *names), plot="winloss", template=made["winloss"], rows=bars, words=words)
+
+
+def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list[BoolArray]]:
+    """Values and which count, a run each, in the order of the queries of the first."""
+    place = {query: number for number, query in enumerate(subject.queries)}
+    values, scored = [], []
+    for one in subject.evaluations:
+        column = [str(each) for each in one.measures].index(str(measure))
+        rows = np.array([place[query] for query in one.queries], dtype=np.int64) if list(one.queries) != list(subject.queries) else slice(None)
+        value, counts = np.full(len(place), np.nan), np.zeros(len(place), dtype=np.bool_)
+        value[rows], counts[rows] = one.values[:, column], one.scored[:, column]
+        values.append(value)
+        scored.append(counts)
+    return values, scored
+
+
+def _roles(subject: Subject, pair: tuple[int, int]) -> list[tuple[str, str, int]]:
+    """Name, role and place of each run: the others first, so that the two of the pair are drawn over them."""
+    role = {pair[0]: "a", pair[1]: "b"}
+    found = [(name, role.get(place, "other"), place) for place, name in enumerate(subject.names)]
+    return sorted(found, key=lambda run: ["other", "a", "b"].index(run[1]))
+
+
+def with_roles(rows: Sequence[Row], subject: Subject, pair: tuple[int, int]) -> list[Row]:
+    """Rows of runs, each with the role of its run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> with_roles([{"run": "run"}], Subject(evaluations=(one,), measures=one.measures), (0, 0))
+    [{'run': 'run', 'role': 'b'}]
+    """
+    role = {name: role for name, role, _ in _roles(subject, pair)}
+    return [row | {"role": role.get(row["run"], "other")} for row in rows]
+
+
+def means_said(means: Mapping[str, RunMean]) -> str:
+    """Means in words.
+
+    Examples
+    --------
+    >>> means_said({"bm25": RunMean(0.5, (0.25, 0.75), 40)})
+    'bm25 0.5000, between 0.2500 and 0.7500.'
+    """
+    return "; ".join(f"{run} {one.mean:.4f}, between {one.interval[0]:.4f} and {one.interval[1]:.4f}" for run, one in means.items()) + "."
+
+
+def slices_said(rows: Sequence[Row]) -> str:
+    """Differences on slices in words.
+
+    Examples
+    --------
+    >>> slices_said([{"slice": "short", "text": "+0.1000  [+0.0000, +0.2000]", "n": 12}])
+    'short +0.1000 [+0.0000, +0.2000] on 12 queries.'
+    """
+    return "; ".join(f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries" for row in rows) + "."
+
+
+def slug(*parts: str) -> str:
+    """A file's name from texts: letters, digits and a few signs stay, anything else is a hyphen.
+
+    Examples
+    --------
+    >>> slug("scatter", "nDCG@10", "runs/bm25", "mini lm")
+    'scatter-nDCG@10-runs-bm25-mini-lm'
+    """
+    return "-".join(_UNSAFE.sub("-", part).strip("-.") or "run" for part in parts)
+
+
+def _directions(subject: Subject) -> dict[str, int]:
+    return {str(measure): measure.direction for measure in subject.measures}
+
+
+def _level(subject: Subject) -> float:
+    return _LEVEL if subject.comparison is None else subject.comparison.method.level
+
+
+def _sliced(subject: Subject) -> bool:
+    return subject.comparison is not None and any(row.slices is not None for _, row in subject.comparison.rows())
+
+
+def curve_of(subject: Subject, measure: Measure) -> Curve | None:
+    """The curve over cutoffs of a measure, where there is one.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> curve_of(Subject(evaluations=(one,), measures=one.measures), one.measures[0])
+    """
+    return next((curve for curve in subject.curves if curve.measure == str(measure).split("@")[0]), None)

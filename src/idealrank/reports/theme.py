@@ -1,0 +1,169 @@
+"""The look of every figure: colours by what they mean, sizes, and how a template becomes a specification that can be drawn.
+
+Templates name colours, runs and numbers by words, as ``"@accent"`` or ``"@b better on @wins queries"``. The words are filled in when
+a figure is drawn: here for files and notebooks, in a page by its script, which takes the colours from the page's own style.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+Spec: TypeAlias = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
+
+SCHEMA_URL = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nothing fetches it
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+# One accent, and an orange-brown that people who see few colours tell from it; all text has a contrast of 4.5 or more.
+LIGHT: Mapping[str, str] = {
+    "ink": "#1F2A33", "quiet": "#5C6873", "axis": "#9AA4AC", "line": "#E6EAED", "paper": "#FFFFFF",
+    "accent": "#0B6E99", "worse": "#B5541C", "run": "#69747D", "other": "#C2C9CF", "wash": "#F2F5F7",
+}  # fmt: skip
+DARK: Mapping[str, str] = {
+    "ink": "#E7EBEE", "quiet": "#A3AEB7", "axis": "#6B7680", "line": "#2B333A", "paper": "#14191D",
+    "accent": "#5BB4DB", "worse": "#E9935C", "run": "#A3AEB7", "other": "#4A545D", "wash": "#1D242A",
+}  # fmt: skip
+
+# Figures are designed in pixels, with text of 11.5 to 12.5; at this scale these are 7.1 to 7.8 points in print.
+POINTS_PER_PIXEL = 0.62
+_NARROW = 520  # pixels: below, intervals are drawn but not written
+_FEW_LETTERS = 19
+COLUMNS: Mapping[str, float] = {"": 3.33, "-wide": 7.0}  # inches, by what it adds to the name of a file
+_WORD = re.compile(r"@([a-z]+)\b")
+
+
+def pixels(inches: float) -> int:
+    """Width of a design that is so wide in print.
+
+    Examples
+    --------
+    >>> pixels(3.33), pixels(7.0)
+    (387, 813)
+    """
+    return round(72 * inches / POINTS_PER_PIXEL)
+
+
+def config() -> Spec:
+    """What all figures share, with words for colours.
+
+    Examples
+    --------
+    >>> config()["axis"]["gridColor"]
+    '@line'
+    """
+    return {
+        "font": "@font",
+        "background": "@paper",
+        "padding": 4,
+        "view": {"stroke": None},
+        "line": {"strokeWidth": 1.8, "strokeJoin": "round"},
+        "rule": {"color": "@axis"},
+        "text": {"font": "@font", "fontSize": 12, "color": "@ink"},
+        "axis": {
+            "labelFont": "@font", "titleFont": "@font", "labelFontSize": 11.5, "titleFontSize": 12, "titleFontWeight": "normal",
+            "titleColor": "@ink", "labelColor": "@quiet", "gridColor": "@line", "gridWidth": 1, "tickColor": "@axis",
+            "domainColor": "@axis", "tickSize": 4, "labelFlush": False,
+        },
+        "axisX": {"titlePadding": 8},
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 6, **ABOVE},
+    }  # fmt: skip
+
+
+# The title of a y axis stands above it, to be read without turning one's head.
+ABOVE: Spec = {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10}
+
+
+def dressed(template: Spec, rows: Sequence[Row], words: Mapping[str, Any], colours: Mapping[str, str] = LIGHT) -> Spec:
+    """A template with its rows and words.
+
+    A text that is one word becomes its value, whatever that is; inside a longer text it becomes text. Rows stay as they are, so that
+    nothing in them is taken for a word. A word that ends in "colour" has the name of a colour.
+
+    Parameters
+    ----------
+    template : specification
+        With ``"data": {"name": "rows"}``.
+    rows : sequence of dict
+        What is drawn.
+    words : mapping of str to value
+        Without the sign ``@``.
+    colours : mapping of str to str
+        `LIGHT` or `DARK`.
+
+    Examples
+    --------
+    >>> dressed({"mark": {"color": "@accent", "text": "@a, @n times"}}, [], {"a": "bm25", "n": 3})["mark"]
+    {'color': '#0B6E99', 'text': 'bm25, 3 times'}
+    """
+    meant = {name: colours[value] for name, value in words.items() if name.endswith("colour")}
+    filled = _filled(template, {"font": FONT, **colours, **words, **meant})
+    return filled | {"datasets": {"rows": [dict(row) for row in rows]}}
+
+
+def _filled(part: Any, words: Mapping[str, Any]) -> Any:
+    if isinstance(part, dict):
+        return {name: _filled(value, words) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_filled(value, words) for value in part]
+    return in_words(part, words) if isinstance(part, str) and "@" in part else part
+
+
+def in_words(text: str, words: Mapping[str, Any]) -> Any:
+    """One text with its words filled in; what is no word stays.
+
+    Examples
+    --------
+    >>> in_words("@low", {"low": 0.5}), in_words("nDCG@10 of @a@b.c", {"a": "x"})
+    (0.5, 'nDCG@10 of x@b.c')
+    """
+    alone = _WORD.fullmatch(text)
+    if alone and alone[1] in words:
+        return words[alone[1]]
+    return _WORD.sub(lambda found: str(words.get(found[1], found[0])), text)
+
+
+def room_words(width: float, letters: int) -> dict[str, Any]:
+    """Words that depend on how much room there is: where labels at the left begin, and which numbers stand at the right.
+
+    Parameters
+    ----------
+    width : float
+        Pixels of the whole figure.
+    letters : int
+        Of the longest label.
+
+    Examples
+    --------
+    >>> room_words(387, 40)
+    {'numbers': 'brief', 'left': -132, 'indented': -120, 'room': 128}
+    """
+    narrow = width < _NARROW
+    room = round(6.1 * min(letters, _FEW_LETTERS if narrow else letters)) + 16
+    return {"numbers": "brief" if narrow else "text", "left": -room, "indented": 12 - room, "room": room - 4}
+
+
+def in_print(spec: Spec, inches: float, *, height: float | None = None) -> Spec:
+    """The specification laid out for a width in print, in pixels of the design.
+
+    Parameters
+    ----------
+    spec : specification
+        Dressed; its ``usermeta`` says how it takes its room.
+    inches : float
+        Of the whole figure.
+    height : float, optional
+        Pixels of the panel where the figure does not say itself.
+
+    Examples
+    --------
+    >>> in_print({"mark": "point", "usermeta": {"height": 200}}, 3.33)["width"]
+    387
+    """
+    layout = spec.get("usermeta", {})
+    width = pixels(inches)
+    if "square" in layout:  # equal scales: the room beside the panel is known
+        side = min(width, layout["widest"]) - layout["square"]
+        return spec | {"width": side, "height": side}
+    fit = {"autosize": {"type": "fit-x", "contains": "padding"}, "width": width}
+    tall = {"height": layout.get("height", height)} if layout.get("height", height) is not None else {}
+    return spec | fit | tall
