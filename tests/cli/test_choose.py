@@ -25,7 +25,7 @@ COMMANDS = {
     "error-cutoff": "choose qrels.txt bm25.run neural.run --cutoffs ten",
     "error-nothing": "choose qrels.txt bm25.run neural.run --cutoffs ''",
     "error-size": "choose qrels.txt bm25.run neural.run --size 3",
-    "error-figure": "choose qrels.txt bm25.run neural.run --figure figure.pdf",
+    "error-figure": "choose qrels.txt bm25.run neural.run --figure figure.gif",
 }
 
 

@@ -60,7 +60,7 @@ COMMANDS = {
     "error-ybar-file": "theory limits --ybar none.csv",
     "error-ybar-file-row": "theory limits --ybar judgments.csv",
     "error-no-folder": "theory figures",
-    "error-format": "theory figures --out x --format pdf",
+    "error-format": "theory figures --out x --format gif",
     "error-no-format": "theory figures --out x --format ,",
     "error-figure": "theory figures --out x --figure 5",
     "error-no-data": "theory figures --out x --data none.npz",
@@ -160,7 +160,7 @@ def test_without_the_extra_nothing_is_computed_and_the_error_says_what_to_instal
     refused = say(*arguments)
 
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith("error: drawing SVG, PNG and HTML needs vl-convert-python; pip install 'idealrank[plots]'")
+    assert refused.err.startswith("error: drawing SVG, PNG, PDF and HTML needs vl-convert-python; pip install 'idealrank[plots]'")
     assert not (tmp_path / "out").exists()
     assert say(*arguments, "--format", "json").code == 0
 

@@ -68,7 +68,7 @@ def test_files_by_their_ending(tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     found = compared(3)
 
-    for ending in ("svg", "png", "html", "json"):
+    for ending in ("svg", "png", "pdf", "html", "json"):
         pair_figure.draw(found, str(tmp_path / f"pairs.{ending}"))
 
     assert (tmp_path / "pairs.svg").read_text(encoding="utf-8").startswith("<svg")
@@ -78,7 +78,7 @@ def test_files_by_their_ending(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_drawn_is_refused_before_anything_is_computed() -> None:
-    with pytest.raises(OptionError, match=r"--figure pairs.pdf: expected a file that ends in .svg, .png, .html, .json"):
-        pair_figure.check("pairs.pdf", None, ())
+    with pytest.raises(OptionError, match=r"--figure pairs.gif: expected a file that ends in .svg, .png, .pdf, .html, .json"):
+        pair_figure.check("pairs.gif", None, ())
     with pytest.raises(OptionError, match="found --baseline bm25, expected every two runs to be compared"):
         pair_figure.check("pairs.json", "bm25", ())

@@ -1,4 +1,4 @@
-"""A map of all pairs of runs as a file: SVG, PNG, a page, or its specification."""
+"""A map of all pairs of runs as a file: SVG, PNG, PDF, a page, or its specification."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from idealrank.verdict import Comparison
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
-    help="Draw a map of all pairs, too, by the first measure, in a page by all: FILE ends in .svg, .png, .html "
+    help="Draw a map of all pairs, too, by the first measure, in a page by all: FILE ends in .svg, .png, .pdf, .html "
     "(these take the extra plots) or .json (Vega-Lite).",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Drawings from Vega-Lite specifications: SVG, PNG, and pages that need no network."""
+"""Drawings from Vega-Lite specifications: SVG, PNG, PDF, and pages that need no network."""
 
 import html
 import json
@@ -13,10 +13,12 @@ from typing import Any, Literal, TypeAlias
 from idealrank.errors import InputError, MissingExtraError
 
 Spec: TypeAlias = dict[str, Any]
-Format: TypeAlias = Literal["svg", "png", "html", "json"]
+Format: TypeAlias = Literal["svg", "png", "pdf", "html", "json"]
 
+_DOTS = 300  # of a picture for each inch of paper
 _PIXELS = 2.0  # of a PNG for each pixel of the specification: sharp in print, too
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_SIZE = re.compile(r'(?<= )(width|height)="([\d.]+)"')
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 
 # Nothing is fetched and nothing is evaluated from text: Vega interprets its expressions instead.
@@ -57,10 +59,17 @@ for (const [name, spec] of Object.entries({specs})) {{
 """
 
 
-def svg(spec: Spec) -> str:
+def svg(spec: Spec, scale: float | None = None) -> str:
     """A drawing for papers and pages; its places have two digits after the point, a hundredth of a pixel.
 
     The description of the specification is what a screen reader says of it.
+
+    Parameters
+    ----------
+    spec : specification
+        What to draw.
+    scale : float, optional
+        Points in print of each pixel of the specification: the drawing then says how large it is. Without it, it has its pixels.
 
     Raises
     ------
@@ -74,24 +83,43 @@ def svg(spec: Spec) -> str:
     """
     drawn: str = _vega().vegalite_to_svg(spec)
     short = _PLACES.sub(lambda places: _LONG_NUMBER.sub(_hundredths, places[0]), drawn)
+    short = short if scale is None else _sized(short, scale / 72, "in")
     said = html.escape(str(spec.get("description", "")), quote=True)
     return short.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1) if said else short
+
+
+def _sized(drawn: str, scale: float, unit: str) -> str:
+    """The drawing at another size; what is in it stays, for its places are those of its view box."""
+    return _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.5g}{unit}"', drawn, count=2)
 
 
 def _hundredths(number: re.Match[str]) -> str:
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
-def png(spec: Spec) -> bytes:
-    """A picture, two pixels to one of the specification; errors as for `svg`.
+def png(spec: Spec, scale: float | None = None) -> bytes:
+    """A picture, two pixels to one of the specification, or at 300 to the inch; parameters and errors as for `svg`.
 
     Examples
     --------
     >>> png({"mark": "point", "data": {"values": [{}]}})[1:4]
     b'PNG'
     """
-    picture: bytes = _vega().vegalite_to_png(spec, scale=_PIXELS)
+    sharp = {"scale": _PIXELS} if scale is None else {"scale": scale, "ppi": _DOTS}
+    picture: bytes = _vega().vegalite_to_png(spec, **sharp)
     return picture
+
+
+def pdf(spec: Spec, scale: float | None = None) -> bytes:
+    """A drawing with its fonts in it, a point to each pixel, or as many as asked; parameters and errors as for `svg`.
+
+    Examples
+    --------
+    >>> pdf({"mark": "point", "data": {"values": [{}]}})[:4]
+    b'%PDF'
+    """
+    drawing: bytes = _vega().svg_to_pdf(_sized(_vega().vegalite_to_svg(spec), scale or 1.0, ""))
+    return drawing
 
 
 def page(specs: Mapping[str, Spec], title: str) -> str:
@@ -123,7 +151,7 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
     )
 
 
-def save(figures: Mapping[str, Spec], folder: Path, kind: Format) -> list[Path]:
+def save(figures: Mapping[str, Spec], folder: Path, kind: Format, scale: float | None = None) -> list[Path]:
     """Write figures to a folder, each file whole or not at all.
 
     Parameters
@@ -132,8 +160,10 @@ def save(figures: Mapping[str, Spec], folder: Path, kind: Format) -> list[Path]:
         By the name of the file, without its ending.
     folder : Path
         Made where it is missing.
-    kind : {"svg", "png", "json"}
+    kind : {"svg", "png", "pdf", "json"}
         The ending. JSON is the specification itself.
+    scale : float, optional
+        As for `svg`.
 
     Returns
     -------
@@ -154,33 +184,34 @@ def save(figures: Mapping[str, Spec], folder: Path, kind: Format) -> list[Path]:
     ...     [path.name for path in save({"dot": {"mark": "point", "data": {"values": [{}]}}}, Path(folder), "svg")]
     ['dot.svg']
     """
-    draw = _DRAWN[kind]
-    return [write_file(folder / f"{name}.{kind}", draw(spec)) for name, spec in figures.items()]
+    return [write_file(folder / f"{name}.{kind}", drawn(spec, kind, scale)) for name, spec in figures.items()]
 
 
-def drawn(spec: Spec, kind: Format) -> "str | bytes":
+def drawn(spec: Spec, kind: Format, scale: float | None = None) -> "str | bytes":
     r"""One figure as the content of a file; errors as for `svg`.
 
     Parameters
     ----------
     spec : specification
         What to draw.
-    kind : {"svg", "png", "json"}
+    kind : {"svg", "png", "pdf", "json"}
         JSON is the specification itself.
+    scale : float, optional
+        As for `svg`.
 
     Examples
     --------
     >>> drawn({"mark": "point"}, "json")
     '{\n "mark": "point"\n}\n'
     """
-    return _DRAWN[kind](spec)
+    return _DRAWN[kind](spec, scale)
 
 
-def _text(spec: Spec) -> str:
+def _text(spec: Spec, _: float | None = None) -> str:
     return json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
 
 
-_DRAWN: Mapping[str, Callable[[Spec], str | bytes]] = {"svg": svg, "png": png, "json": _text}
+_DRAWN: Mapping[str, Callable[[Spec, float | None], str | bytes]] = {"svg": svg, "png": png, "pdf": pdf, "json": _text}
 
 
 def write_file(path: Path, content: "str | bytes") -> Path:
@@ -231,7 +262,7 @@ def _vega() -> ModuleType:
     try:
         import vl_convert  # noqa: PLC0415  (an extra; 30 MB that only drawings need)
     except ImportError:
-        raise MissingExtraError("drawing SVG, PNG and HTML", "vl-convert-python", "plots") from None
+        raise MissingExtraError("drawing SVG, PNG, PDF and HTML", "vl-convert-python", "plots") from None
     return vl_convert
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
-from idealrank.reports import specs_queries, specs_summaries
-from idealrank.reports.page.subject import Curve, Subject
+from idealrank.reports import specs_forest, specs_queries, specs_summaries
+from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
 from idealrank.verdict import RunMean
 
@@ -75,10 +75,10 @@ def templates(subject: Subject) -> dict[str, Spec]:
         cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
         found["cutoffs"] = specs_summaries.cutoffs_template(level, cutoffs, names)
     if _sliced(subject):
-        found["slices"] = specs_summaries.slices_template(level)
+        found["slices"] = specs_forest.slices_template(level)
     if subject.robustness is not None:
-        rows = specs_summaries.robust_rows(subject.robustness)
-        found["robust"] = specs_summaries.robust_template(rows, subject.robustness.method.level)
+        rows = specs_forest.robust_rows(subject.robustness)
+        found["robust"] = specs_forest.robust_template(rows, subject.robustness.method.level)
     return found
 
 
@@ -98,9 +98,9 @@ def static_rows(subject: Subject) -> dict[str, list[Row]]:
     if subject.curves:
         found["cutoffs"] = specs_summaries.cutoff_rows(subject.curves)
     if subject.comparison is not None and _sliced(subject):
-        found["slices"] = specs_summaries.slice_rows(subject.comparison)
+        found["slices"] = specs_forest.slice_rows(subject.comparison)
     if subject.robustness is not None:
-        found["robust"] = specs_summaries.robust_rows(subject.robustness)
+        found["robust"] = specs_forest.robust_rows(subject.robustness)
     return found
 
 
@@ -141,11 +141,12 @@ def figures(subject: Subject) -> Iterator[Figure]:
     made, rows, words = templates(subject), static_rows(subject), static_words(subject)
     pairs = pairs_shown(subject)
     for measure in subject.measures:
-        for figure in _of_measure(subject, measure, pairs, made, rows):
-            yield figure
+        yield from _of_measure(subject, measure, pairs, made, rows)
     for curve in subject.curves:
         shown = with_roles([row for row in rows["cutoffs"] if row["measure"] == curve.measure], subject, pairs[0])
-        yield Figure(name=slug("cutoffs", curve.measure), plot="cutoffs", template=made["cutoffs"], rows=shown, words=words["cutoffs"][curve.measure])
+        yield Figure(
+            name=slug("cutoffs", curve.measure), plot="cutoffs", template=made["cutoffs"], rows=shown, words=words["cutoffs"][curve.measure]
+        )
     if "robust" in made:
         said = words["robust"]
         name = slug("robust", said["measure"], said["a"], said["b"])
@@ -193,9 +194,7 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     if not np.issubdtype(values[0].dtype, np.floating):
         return
     shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
-    words = {"measure": text} | specs_queries.pair_words(
-        *shared, (names[0], names[1]), direction=measure.direction, bounds=measure.bounds
-    )
+    words = {"measure": text} | specs_queries.pair_words(*shared, (names[0], names[1]), direction=measure.direction, bounds=measure.bounds)
     counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
     spread = {"domain": specs_queries.domain([one for _, _, one in counted], measure.bounds)}
     names = names if pair[0] != pair[1] else names[:1]
@@ -218,7 +217,9 @@ def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list
     values, scored = [], []
     for one in subject.evaluations:
         column = [str(each) for each in one.measures].index(str(measure))
-        rows = np.array([place[query] for query in one.queries], dtype=np.int64) if list(one.queries) != list(subject.queries) else slice(None)
+        rows = (
+            np.array([place[query] for query in one.queries], dtype=np.int64) if list(one.queries) != list(subject.queries) else slice(None)
+        )
         value, counts = np.full(len(place), np.nan), np.zeros(len(place), dtype=np.bool_)
         value[rows], counts[rows] = one.values[:, column], one.scored[:, column]
         values.append(value)
@@ -290,15 +291,3 @@ def _level(subject: Subject) -> float:
 
 def _sliced(subject: Subject) -> bool:
     return subject.comparison is not None and any(row.slices is not None for _, row in subject.comparison.rows())
-
-
-def curve_of(subject: Subject, measure: Measure) -> Curve | None:
-    """The curve over cutoffs of a measure, where there is one.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> curve_of(Subject(evaluations=(one,), measures=one.measures), one.measures[0])
-    """
-    return next((curve for curve in subject.curves if curve.measure == str(measure).split("@")[0]), None)

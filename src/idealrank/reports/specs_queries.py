@@ -1,6 +1,7 @@
 """Figures of values by query: how they are distributed, pair by pair, and won and lost. Rows, words and templates; nothing is drawn."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -200,7 +201,7 @@ def scatter_template() -> Spec:
     >>> scatter_template()["layer"][1]["encoding"]["size"]["field"]
     'count'
     """
-    scale = {"domain": "@domain", "nice": False, "zero": False}
+    scale = {"domain": "@domain", "nice": False, "zero": False, "padding": 10}  # pixels: room for whole points at the ends
     axis = {"tickCount": 5}
     tip = [
         {"field": "which", "type": "nominal", "title": "query"},
@@ -213,7 +214,7 @@ def scatter_template() -> Spec:
     return {
         "$schema": SCHEMA_URL,
         "description": "Each query by its @measure of @a, to the right, and of @b, upwards. " + _COUNTED,
-        "usermeta": {"square": 58, "widest": 480},
+        "usermeta": {"square": 50, "widest": 480},
         "data": {"name": "rows"},
         "layer": [
             {"data": {"values": [{}]}, "mark": diagonal, "encoding": corners},
@@ -259,7 +260,7 @@ def winloss_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Seque
     order = np.argsort(-differences, kind="stable")
     edges = np.unique(np.round(np.linspace(0, order.size, min(order.size, _COLUMNS) + 1)).astype(np.int64)).tolist()
     rows = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         group = order[first:last]
         place = int(group[np.argmax(np.abs(differences[group]))])
         difference, query = float(differences[place]), int(both[place])
@@ -296,7 +297,7 @@ def winloss_template() -> Spec:
             "y2": {"datum": 0}, "color": by_side(), "tooltip": tip,
         },
     }  # fmt: skip
-    only = {"data": {"values": [{}]}}
+    only: Spec = {"data": {"values": [{}]}}
     return {
         "$schema": SCHEMA_URL,
         "description": "Differences in @measure, @b less @a, a bar a query, the highest first. Mean difference @meantext. " + _COUNTED,
@@ -359,14 +360,14 @@ def pair_words(
 
 
 def signed(value: float) -> str:
-    """A difference with four digits and a minus sign as wide as a plus.
+    r"""A difference with four digits and a minus sign as wide as a plus.
 
     Examples
     --------
-    >>> signed(0.25), signed(-0.25)
-    ('+0.2500', '−0.2500')
+    >>> signed(0.25), ascii(signed(-0.25))
+    ('+0.2500', "'\\u22120.2500'")
     """
-    return f"{value:+.4f}".replace("-", "−")
+    return f"{value:+.4f}".replace("-", "\u2212")
 
 
 def size_words(rows: Sequence[Row]) -> dict[str, Any]:

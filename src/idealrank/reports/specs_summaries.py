@@ -1,14 +1,13 @@
-"""Figures of means and differences with their intervals: by run, by cutoff, on slices, in every variant. Nothing is drawn."""
+"""Figures of means with their intervals: by run and by cutoff. Nothing is drawn."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from idealrank.reports.layout import clipped
 from idealrank.reports.page.subject import Curve
-from idealrank.reports.specs_queries import SIGNED, by_role, by_side, signed
+from idealrank.reports.specs_queries import by_role
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.verdict import Comparison, Robustness, RunMean, Slice, Variant
+from idealrank.verdict import RunMean
 
 _LETTER = 6.1  # pixels, on average, of a text of 12
 _NAME = 30  # letters of a name beside a panel
@@ -29,21 +28,29 @@ def means_rows(means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[s
 
     Examples
     --------
-    >>> means_rows({"RR": {"bm25": RunMean(0.5, (0.25, 0.75), 40)}}, {"RR": 1})
-    [{'measure': 'RR', 'run': 'bm25', 'mean': 0.5, 'low': 0.25, 'high': 0.75, 'n': 40, 'brief': '0.5000', 'text': '0.5000  [0.2500, 0.7500]'}]
+    >>> rows = means_rows({"RR": {"bm25": RunMean(0.5, (0.25, 0.75), 40)}}, {"RR": 1})
+    >>> rows[0]["mean"], rows[0]["low"], rows[0]["text"]
+    (0.5, 0.25, '0.5000  [0.2500, 0.7500]')
     """
     rows = []
     for measure, runs in means.items():
         best = sorted(runs, key=lambda run: -directions.get(measure, 1) * runs[run].mean) if len(runs) > 2 else list(runs)
         for run in best:
             mean, (low, high) = runs[run].mean, runs[run].interval
-            row = {"measure": measure, "run": run, "mean": _number(mean), "low": _number(low), "high": _number(high), "n": runs[run].n}
+            row = {"measure": measure, "run": run, "mean": number(mean), "low": number(low), "high": number(high), "n": runs[run].n}
             ends = f"[{low:.4f}, {high:.4f}]" if math.isfinite(low) and math.isfinite(high) else ""
             rows.append(row | {"brief": f"{mean:.4f}", "text": f"{mean:.4f}  {ends}".rstrip()})
     return rows
 
 
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
+    """A number as rows have it: six digits after the point, None where it is not finite.
+
+    Examples
+    --------
+    >>> number(1 / 3), number(math.inf)
+    (0.333333, None)
+    """
     return round(value, _DIGITS) if math.isfinite(value) else None
 
 
@@ -60,7 +67,7 @@ def means_template(level: float) -> Spec:
     >>> means_template(0.95)["encoding"]["x"]["title"]
     'mean @measure with its 95 % interval'
     """
-    y = {"field": "run", "type": "nominal", "sort": None, "title": None, "axis": _names(170)}
+    y = {"field": "run", "type": "nominal", "sort": None, "title": None, "axis": names_axis(170)}
     x = {
         "field": "mean", "type": "quantitative", "title": f"mean @measure with its {100 * level:g} % interval",
         "scale": {"zero": False, "nice": True}, "axis": {"tickCount": 5, "grid": True},
@@ -73,9 +80,10 @@ def means_template(level: float) -> Spec:
         "height": {"step": 26},
         "encoding": {"x": x, "y": y, "color": _role_colour()},
         "layer": [
-            {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False}, "encoding": {"x": {"field": "low"} | _AGAIN, "x2": {"field": "high"}}},
+            {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False}, "encoding": {
+                "x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}}},
             {"mark": {"type": "circle", "size": 62, "opacity": 1}, "encoding": {"tooltip": _mean_tip()}},
-            _beside(),
+            beside(),
         ],
         "config": config(),
     }  # fmt: skip
@@ -86,7 +94,12 @@ _AGAIN: Spec = {"type": "quantitative"}
 
 def _role_colour() -> Spec:
     """As of lines, only that runs beside a and b are as dark as a: a dot has less ink than a line."""
-    return {"field": "role", "type": "nominal", "legend": None, "scale": {"domain": ["other", "a", "b"], "range": ["@run", "@run", "@accent"]}}
+    return {
+        "field": "role",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": ["other", "a", "b"], "range": ["@run", "@run", "@accent"]},
+    }
 
 
 def _mean_tip() -> list[Spec]:
@@ -97,12 +110,25 @@ def _mean_tip() -> list[Spec]:
     ]
 
 
-def _names(limit: int) -> Spec:
+def names_axis(limit: int) -> Spec:
+    """An axis of names, as dark as text.
+
+    Examples
+    --------
+    >>> names_axis(150)["labelLimit"]
+    150
+    """
     return {"grid": False, "labelColor": "@ink", "labelLimit": limit, "labelFontSize": 12, "labelPadding": 8}
 
 
-def _beside() -> Spec:
-    """Numbers at the right, in a column of their own: with the interval where there is room."""
+def beside() -> Spec:
+    """Numbers at the right, in a column of their own: with the interval where there is room.
+
+    Examples
+    --------
+    >>> beside()["encoding"]["text"]
+    {'field': '@numbers'}
+    """
     mark = {"type": "text", "align": "left", "dx": 12, "fontSize": 11.5, "color": "@ink", "aria": False}
     return {"mark": mark, "encoding": {"x": {"value": "width"}, "text": {"field": "@numbers"}, "color": {"value": "@ink"}}}
 
@@ -122,7 +148,7 @@ def cutoff_rows(curves: Sequence[Curve]) -> list[Row]:
         for run, means in curve.means.items():
             for cutoff, found in zip(curve.cutoffs, means, strict=True):
                 numbers = {"mean": found.mean, "low": found.interval[0], "high": found.interval[1], "place": places[run]}
-                row = {"measure": curve.measure, "run": run, "cutoff": cutoff, **{name: _number(value) for name, value in numbers.items()}}
+                row = {"measure": curve.measure, "run": run, "cutoff": cutoff, **{name: number(value) for name, value in numbers.items()}}
                 rows.append(row | {"last": cutoff == curve.cutoffs[-1]})
     return rows
 
@@ -192,7 +218,8 @@ def cutoffs_template(level: float, cutoffs: Sequence[int], names: Sequence[str])
     [1, 5, 10]
     """
     x = {
-        "field": "cutoff", "type": "quantitative", "title": "cutoff", "scale": {"type": "log", "nice": False, "zero": False, "domain": "@ends"},
+        "field": "cutoff", "type": "quantitative", "title": "cutoff",
+        "scale": {"type": "log", "nice": False, "zero": False, "domain": "@ends"},
         "axis": {"values": list(cutoffs), "grid": False, "format": ",d", "labelOverlap": True},
     }  # fmt: skip
     y = {
@@ -216,7 +243,7 @@ def cutoffs_template(level: float, cutoffs: Sequence[int], names: Sequence[str])
             {
                 "transform": [{"filter": "datum.role !== 'other'"}],
                 "mark": {"type": "area", "opacity": 0.13, "aria": False},
-                "encoding": {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}, "color": _role_colour(), "detail": {"field": "run"}},
+                "encoding": {"y": {"field": "low", **_AGAIN}, "y2": {"field": "high"}, "color": _role_colour(), "detail": {"field": "run"}},
             },
             {"mark": {"type": "line", "aria": False}, "encoding": by_role()},
             {"mark": {"type": "circle", "size": 36, "opacity": 1}, "encoding": {"color": by_role()["color"], "tooltip": tip}},
@@ -243,175 +270,3 @@ def curve_words(curve: Curve) -> dict[str, Any]:
     said = [f"{run} from {means[0].mean:.4f} at {first:,} to {means[-1].mean:.4f} at {last:,}" for run, means in curve.means.items()]
     ends = [first, last if last > first else last + 1]
     return {"curve": curve.measure, "said": f"{'; '.join(said)}.", "domain": list(curve_domain(curve)), "ends": ends}
-
-
-def slice_rows(comparison: Comparison) -> list[Row]:
-    """For each measure and pair all queries first, then each slice, the worst first; empty without slices.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [row["slice"] for row in slice_rows(ir.compare(one, one, slices={"q": "short"}))]
-    ['all queries', 'short']
-    """
-    rows = []
-    for pair, found in comparison.rows():
-        if found.slices is None:
-            continue
-        same = {"measure": found.measure, "a": pair.a, "b": pair.b}
-        side = found.verdict if found.verdict in ("better", "worse") else "equal"
-        whole = {"slice": "all queries", "n": found.n, "p": _number(found.p_corrected), "side": side, "all": True}
-        rows.append(same | whole | _effect(found.difference, found.interval if found.about == "mean difference" else None))
-        rows += [same | _sliced(one) for one in found.slices]
-    return rows
-
-
-def _sliced(one: Slice) -> Row:
-    side = one.verdict if one.verdict in ("better", "worse") else "equal"
-    row = {"slice": one.name, "n": one.n, "p": _number(one.p_corrected), "side": side, "all": False}
-    return row | _effect(one.difference, one.interval if one.about == "mean difference" else None)
-
-
-def _effect(difference: float, interval: tuple[float, float] | None) -> Row:
-    """Numbers and text of a difference; the interval only where it is of the mean difference, which is what is drawn."""
-    low, high = interval or (math.nan, math.nan)
-    ends = f"[{signed(low)}, {signed(high)}]" if math.isfinite(low) and math.isfinite(high) else ""
-    text = f"{signed(difference)}  {ends}".rstrip()
-    return {"difference": _number(difference), "low": _number(low), "high": _number(high), "brief": signed(difference), "text": text}
-
-
-def slices_template(level: float) -> Spec:
-    """Differences on slices with intervals; filled where the verdict is clear, in its colour.
-
-    Examples
-    --------
-    >>> slices_template(0.95)["encoding"]["x"]["title"]
-    '@b less @a, @measure, 95 % interval'
-    """
-    y = {"field": "slice", "type": "nominal", "sort": None, "title": None, "axis": _names(150)}
-    tip = [
-        {"field": "slice", "type": "nominal"},
-        {"field": "n", "type": "quantitative", "title": "queries", "format": ",d"},
-        {"field": "text", "type": "nominal", "title": "difference"},
-        {"field": "p", "type": "quantitative", "title": "p, corrected", "format": ".3~g"},
-    ]
-    return {
-        "$schema": SCHEMA_URL,
-        "description": "Differences in @measure, @b less @a, on slices of the queries. @said",
-        "usermeta": {"height": {"step": 24}},
-        "data": {"name": "rows"},
-        "height": {"step": 24},
-        "encoding": {"x": _differences(f"@b less @a, @measure, {100 * level:g} % interval"), "y": y},
-        "layer": [*_forest(tip), _beside()],
-        "config": config(),
-    }
-
-
-def _differences(title: str) -> Spec:
-    axis = {"tickCount": 5, "grid": True, **SIGNED}
-    return {"field": "difference", "type": "quantitative", "title": title, "scale": {"zero": True, "nice": True}, "axis": axis}
-
-
-def _forest(tip: list[Spec]) -> list[Spec]:
-    """Zero, the interval over all queries as a band, intervals and marks: hollow where nothing is decided."""
-    all_queries = [{"filter": "datum.all"}]
-    fill = {"condition": {"test": "datum.side === 'equal'", "value": "@paper"}, **by_side()}
-    return [
-        {
-            "transform": all_queries, "mark": {"type": "rect", "color": "@wash", "aria": False},
-            "encoding": {"x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}, "y": {"value": 0}, "y2": {"value": "height"}},
-        },
-        {"data": {"values": [{"difference": 0}]}, "mark": {"type": "rule", "color": "@ink", "strokeWidth": 1, "aria": False},
-         "encoding": {"y": {"value": 0}, "y2": {"value": "height"}}},
-        {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False},
-         "encoding": {"x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}, "color": by_side()}},
-        {"mark": {"type": "point", "size": 52, "strokeWidth": 1.8, "opacity": 1}, "encoding": {
-            "color": by_side(), "fill": fill, "tooltip": tip,
-            "shape": {"field": "side", "type": "nominal", "legend": None, "scale": {
-                "domain": ["better", "worse", "equal"], "range": ["triangle-up", "triangle-down", "circle"]}}}},
-    ]  # fmt: skip
-
-
-def robust_rows(found: Robustness) -> list[Row]:
-    """The comparison as asked, then by group every variant that changes the numbers, and pairs of changes that turn the verdict.
-
-    A group begins with a row that has its name alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
-    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
-    >>> [row["label"] for row in robust_rows(ir.robust(qrels, a, b, "nDCG@10", variants=["cutoff"]))]
-    ['as asked: nDCG@10', 'cutoff', '1']
-    """
-    rows = [_variant(found.reference, "", f"as asked: {found.measure}") | {"all": True}]
-    for group, members in found.groups().items():
-        shown = [one for one in members if one.status == "changes the numbers"]
-        rows += [_heading(group)] if shown else []
-        rows += [_variant(one, group, one.change.removeprefix(f"{group}=")) for one in shown]
-    rows += [_heading("two at once")] if found.pairs else []
-    rows += [_variant(one, one.group, one.change.replace(",", ", ")) for one in found.pairs]
-    return [row | {"row": f"{number:03d}"} for number, row in enumerate(rows)]
-
-
-def _heading(group: str) -> Row:
-    return {"group": group, "change": "", "label": group, "heading": True, "all": False, "side": "equal", "brief": "", "text": ""}
-
-
-def _variant(one: Variant, group: str, label: str) -> Row:
-    row: Row = {"group": group, "change": one.change, "label": clipped(label, 2 * _NAME), "heading": False, "all": False, "side": "equal"}
-    if one.row is None:
-        return row
-    side = one.row.verdict if one.row.verdict in ("better", "worse") else "equal"
-    about = one.row.interval if one.row.about == "mean difference" else None
-    return row | {"side": side, "verdict": one.row.verdict, "turns": one.verdict_turns or one.sign_turns} | _effect(one.row.difference, about)
-
-
-def robust_template(rows: Sequence[Row], level: float) -> Spec:
-    """Every variant as a line of a table: what is changed, the difference with its interval, the numbers.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Of `robust_rows`; the longest label decides how much room there is.
-    level : float
-        Of the intervals.
-
-    Examples
-    --------
-    >>> robust_template([{"label": "as asked"}], 0.95)["usermeta"]
-    {'height': {'step': 17}, 'letters': 8}
-    """
-    letters = max((len(row["label"]) for row in rows), default=0)
-    tip = [
-        {"field": "label", "type": "nominal", "title": "changed"},
-        {"field": "text", "type": "nominal", "title": "difference"},
-        {"field": "verdict", "type": "nominal"},
-    ]
-    label = {"type": "text", "align": "left", "limit": "@room", "fontSize": 11.5, "aria": False}
-    return {
-        "$schema": SCHEMA_URL,
-        "description": "The difference in every variant. @said",
-        "usermeta": {"height": {"step": 17}, "letters": min(letters, _NAME)},
-        "data": {"name": "rows"},
-        "height": {"step": 17},
-        "encoding": {
-            "x": _differences(f"@b less @a, {100 * level:g} % interval"),
-            "y": {"field": "row", "type": "nominal", "title": None, "axis": None},
-        },
-        "layer": [
-            *_forest(tip),
-            _left("datum.heading", "@left", label | {"color": "@quiet"}),
-            _left("datum.all", "@left", label),
-            _left("!datum.heading && !datum.all", "@indented", label),
-            _beside(),
-        ],
-        "config": config(),
-    }  # fmt: skip
-
-
-def _left(which: str, place: str, mark: Spec) -> Spec:
-    """Labels of some of the lines, left-aligned so that what is in a group stands below its name."""
-    return {"transform": [{"filter": which}], "mark": mark, "encoding": {"x": {"value": place}, "text": {"field": "label"}}}

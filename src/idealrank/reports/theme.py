@@ -96,7 +96,7 @@ def dressed(template: Spec, rows: Sequence[Row], words: Mapping[str, Any], colou
     {'color': '#0B6E99', 'text': 'bm25, 3 times'}
     """
     meant = {name: colours[value] for name, value in words.items() if name.endswith("colour")}
-    filled = _filled(template, {"font": FONT, **colours, **words, **meant})
+    filled: Spec = _filled(template, {"font": FONT, **colours, **words, **meant})
     return filled | {"datasets": {"rows": [dict(row) for row in rows]}}
 
 

@@ -55,7 +55,7 @@ is not shown, so that nobody chooses a measure by it.
     "--figure",
     "figure_path",
     metavar="FILE",
-    help="Draw it, too: FILE ends in .svg, .png, .html (with the extra plots) or .json (Vega-Lite).",
+    help="Draw it, too: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )
 @click.option(
     "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,

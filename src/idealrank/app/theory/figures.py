@@ -35,7 +35,7 @@ ranker an array of scores of the same shape. Lists of several lengths stand one 
 @click.option("--out", "folder", metavar="DIR", required=True, help="Where the files go; made if it is missing.")
 @click.option(
     "--format", "format_texts", metavar="FORMAT", multiple=True,
-    help="svg, png, html (one page for all figures, which needs no network) or json (Vega-Lite, to change by hand).  "
+    help="svg, png, pdf, html (one page for all figures, which needs no network) or json (Vega-Lite, to change by hand).  "
     "[default: svg,png,html]",
 )  # fmt: skip
 @click.option(
@@ -82,7 +82,7 @@ def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
         if kind not in get_args(plots.Format):
             raise OptionError(f"--format {kind}: expected {', '.join(get_args(plots.Format))}")
     if not found:
-        raise OptionError("--format: found nothing, expected svg, png, html or json")
+        raise OptionError("--format: found nothing, expected svg, png, pdf, html or json")
     known: dict[str, plots.Format] = {kind: kind for kind in get_args(plots.Format)}
     return [known[kind] for kind in dict.fromkeys(found)]
 

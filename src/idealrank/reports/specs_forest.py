@@ -1,0 +1,187 @@
+"""Figures of differences with their intervals: on slices of the queries, and in every variant of a comparison. Nothing is drawn."""
+
+import math
+from collections.abc import Sequence
+
+from idealrank.reports.layout import clipped
+from idealrank.reports.specs_queries import SIGNED, by_side, signed
+from idealrank.reports.specs_summaries import beside, names_axis, number
+from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.verdict import Comparison, Robustness, Slice, Variant
+
+_NAME = 30  # letters of a name beside a panel
+_AGAIN: Spec = {"type": "quantitative"}
+
+
+def slice_rows(comparison: Comparison) -> list[Row]:
+    """For each measure and pair all queries first, then each slice, the worst first; empty without slices.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [row["slice"] for row in slice_rows(ir.compare(one, one, slices={"q": "short"}))]
+    ['all queries', 'short']
+    """
+    rows: list[Row] = []
+    for pair, found in comparison.rows():
+        if found.slices is None:
+            continue
+        same: Row = {"measure": found.measure, "a": pair.a, "b": pair.b}
+        side = found.verdict if found.verdict in ("better", "worse") else "equal"
+        whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "side": side, "all": True}
+        rows.append(same | whole | _effect(found.difference, found.interval if found.about == "mean difference" else None))
+        rows += [same | _sliced(one) for one in found.slices]
+    return rows
+
+
+def _sliced(one: Slice) -> Row:
+    side = one.verdict if one.verdict in ("better", "worse") else "equal"
+    row = {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "side": side, "all": False}
+    return row | _effect(one.difference, one.interval if one.about == "mean difference" else None)
+
+
+def _effect(difference: float, interval: tuple[float, float] | None) -> Row:
+    """Numbers and text of a difference; the interval only where it is of the mean difference, which is what is drawn."""
+    low, high = interval or (math.nan, math.nan)
+    ends = f"[{signed(low)}, {signed(high)}]" if math.isfinite(low) and math.isfinite(high) else ""
+    text = f"{signed(difference)}  {ends}".rstrip()
+    return {"difference": number(difference), "low": number(low), "high": number(high), "brief": signed(difference), "text": text}
+
+
+def slices_template(level: float) -> Spec:
+    """Differences on slices with intervals; filled where the verdict is clear, in its colour.
+
+    Examples
+    --------
+    >>> slices_template(0.95)["encoding"]["x"]["title"]
+    '@b less @a, @measure, 95 % interval'
+    """
+    y = {"field": "slice", "type": "nominal", "sort": None, "title": None, "axis": names_axis(150)}
+    tip: list[Spec] = [
+        {"field": "slice", "type": "nominal"},
+        {"field": "n", "type": "quantitative", "title": "queries", "format": ",d"},
+        {"field": "text", "type": "nominal", "title": "difference"},
+        {"field": "p", "type": "quantitative", "title": "p, corrected", "format": ".3~g"},
+    ]
+    return {
+        "$schema": SCHEMA_URL,
+        "description": "Differences in @measure, @b less @a, on slices of the queries. @said",
+        "usermeta": {"height": {"step": 24}},
+        "data": {"name": "rows"},
+        "height": {"step": 24},
+        "encoding": {"x": _differences(f"@b less @a, @measure, {100 * level:g} % interval"), "y": y},
+        "layer": [*_forest(tip), beside()],
+        "config": config(),
+    }
+
+
+def _differences(title: str) -> Spec:
+    axis = {"tickCount": 5, "grid": True, **SIGNED}
+    return {"field": "difference", "type": "quantitative", "title": title, "scale": {"zero": True, "nice": True}, "axis": axis}
+
+
+def _forest(tip: list[Spec]) -> list[Spec]:
+    """Zero, the interval over all queries as a band, intervals and marks: hollow where nothing is decided."""
+    all_queries = [{"filter": "datum.all"}]
+    fill = {"condition": {"test": "datum.side === 'equal'", "value": "@paper"}, **by_side()}
+    return [
+        {
+            "transform": all_queries, "mark": {"type": "rect", "color": "@wash", "aria": False},
+            "encoding": {"x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}, "y": {"value": 0}, "y2": {"value": "height"}},
+        },
+        {"data": {"values": [{"difference": 0}]}, "mark": {"type": "rule", "color": "@ink", "strokeWidth": 1, "aria": False},
+         "encoding": {"y": {"value": 0}, "y2": {"value": "height"}}},
+        {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False},
+         "encoding": {"x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}, "color": by_side()}},
+        {"mark": {"type": "point", "size": 52, "strokeWidth": 1.8, "opacity": 1}, "encoding": {
+            "color": by_side(), "fill": fill, "tooltip": tip,
+            "shape": {"field": "side", "type": "nominal", "legend": None, "scale": {
+                "domain": ["better", "worse", "equal"], "range": ["triangle-up", "triangle-down", "circle"]}}}},
+    ]  # fmt: skip
+
+
+def robust_rows(found: Robustness) -> list[Row]:
+    """The comparison as asked, then by group every variant that changes the numbers, and pairs of changes that turn the verdict.
+
+    A group begins with a row that has its name alone.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
+    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
+    >>> [row["label"] for row in robust_rows(ir.robust(qrels, a, b, "nDCG@10", variants=["cutoff"]))]
+    ['as asked: nDCG@10', 'cutoff', '1']
+    """
+    rows = [_variant(found.reference, "", f"as asked: {found.measure}") | {"all": True}]
+    for group, members in found.groups().items():
+        shown = [one for one in members if one.status == "changes the numbers"]
+        rows += [_heading(group)] if shown else []
+        rows += [_variant(one, group, one.change.removeprefix(f"{group}=")) for one in shown]
+    rows += [_heading("two at once")] if found.pairs else []
+    rows += [_variant(one, one.group, one.change.replace(",", ", ")) for one in found.pairs]
+    return [row | {"row": f"{number:03d}"} for number, row in enumerate(rows)]
+
+
+def _heading(group: str) -> Row:
+    return {"group": group, "change": "", "label": group, "heading": True, "all": False, "side": "equal", "brief": "", "text": ""}
+
+
+def _variant(one: Variant, group: str, label: str) -> Row:
+    row: Row = {"group": group, "change": one.change, "label": clipped(label, 2 * _NAME), "heading": False, "all": False, "side": "equal"}
+    if one.row is None:
+        return row
+    side = one.row.verdict if one.row.verdict in ("better", "worse") else "equal"
+    about = one.row.interval if one.row.about == "mean difference" else None
+    return (
+        row | {"side": side, "verdict": one.row.verdict, "turns": one.verdict_turns or one.sign_turns} | _effect(one.row.difference, about)
+    )
+
+
+def robust_template(rows: Sequence[Row], level: float) -> Spec:
+    """Every variant as a line of a table: what is changed, the difference with its interval, the numbers.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Of `robust_rows`; the longest label decides how much room there is.
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> robust_template([{"label": "as asked"}], 0.95)["usermeta"]
+    {'height': {'step': 17}, 'letters': 8}
+    """
+    letters = max((len(row["label"]) for row in rows), default=0)
+    tip: list[Spec] = [
+        {"field": "label", "type": "nominal", "title": "changed"},
+        {"field": "text", "type": "nominal", "title": "difference"},
+        {"field": "verdict", "type": "nominal"},
+    ]
+    label = {"type": "text", "align": "left", "limit": "@room", "fontSize": 11.5, "aria": False}
+    return {
+        "$schema": SCHEMA_URL,
+        "description": "The difference in every variant. @said",
+        "usermeta": {"height": {"step": 17}, "letters": min(letters, _NAME)},
+        "data": {"name": "rows"},
+        "height": {"step": 17},
+        "encoding": {
+            "x": _differences(f"@b less @a, {100 * level:g} % interval"),
+            "y": {"field": "row", "type": "nominal", "title": None, "axis": None},
+        },
+        "layer": [
+            *_forest(tip),
+            _left("datum.heading", "@left", label | {"color": "@quiet"}),
+            _left("datum.all", "@left", label),
+            _left("!datum.heading && !datum.all", "@indented", label),
+            beside(),
+        ],
+        "config": config(),
+    }  # fmt: skip
+
+
+def _left(which: str, place: str, mark: Spec) -> Spec:
+    """Labels of some of the lines, left-aligned so that what is in a group stands below its name."""
+    return {"transform": [{"filter": which}], "mark": mark, "encoding": {"x": {"value": place}, "text": {"field": "label"}}}
