@@ -155,3 +155,13 @@ def test_values_of_many_queries_leave_less_room() -> None:
     one = ir.evaluate({f"q{i}": {"x": 1} for i in range(10_000)}, {"q0": ["x"]}, "RR")
 
     assert room_for_lists([one] * 10, 3, {}) < room_for_lists([one], 1, {}) < 1_000_000
+
+
+def test_relevant_documents_below_the_listing_keep_their_ranks(subject: Subject) -> None:
+    for query in list(subject.lists)[:12]:
+        for number, name in enumerate(("bm25", "minilm")):
+            rows = ir.explain(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", query, "nDCG@10").rows
+            found = subject.lists[query].runs[number]
+            assert found is not None
+            deeper = [row for row in rows[len(found.documents) :] if (row.grade or 0) > 0]
+            assert found.below == tuple((row.document, row.rank, row.grade, row.contribution) for row in deeper)

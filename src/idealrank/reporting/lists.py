@@ -71,13 +71,16 @@ class Lister(NamedTuple):
             account = account_of(self.measure.under(convention), listed)
             listed, added = account.listed, account.contributions.tolist()
         top = slice(self.depth)
-        grades, is_judged = listed.by_row(listed.qrels.grades)[top].tolist(), listed.is_judged[top].tolist()
+        every = listed.by_row(listed.qrels.grades)
+        grades, is_judged = every[top].tolist(), listed.is_judged[top].tolist()
+        deeper = (self.depth + np.flatnonzero(every[self.depth :] > 0)).tolist()
         return Listing(
             documents=tuple(listed.documents[top]),
             grades=tuple(grade if known else None for grade, known in zip(grades, is_judged, strict=True)),
             tied=tuple((listed.first < listed.last)[top].tolist()),
             added=tuple(added[top]),
             length=len(listed.documents),
+            below=tuple((listed.documents[place], place + 1, float(every[place]), added[place]) for place in deeper),
         )
 
     def relevant(self, query: str) -> tuple[tuple[str, float], ...]:

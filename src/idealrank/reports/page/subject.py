@@ -24,6 +24,8 @@ class Listing:
         What it contributes to the value by the first measure; None where contributions are not offered.
     length : int
         Documents in the whole list.
+    below : tuple of (str, int, float, float or None), optional
+        Documents with a grade above 0 further down: id, rank, grade, and what each contributes; None where nobody looked.
 
     Examples
     --------
@@ -36,6 +38,7 @@ class Listing:
     tied: tuple[bool, ...]
     added: tuple[float | None, ...]
     length: int
+    below: tuple[tuple[str, int, float, float | None], ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,95 @@
+// What stands below the rankings of a query: relevant documents that were missed, and commands; and what is copied.
+
+/** Where the runs shown have a document beyond the ranks that count: "rank 13 in minilm". */
+function queryWhere(view, document) {
+  const found = view.runs.map((run) => {
+    const rank = queryPlaces(view.lists.runs[run]).get(document)?.rank;
+    return rank ? `rank ${rank} in ${shown(view.page.runs[run])}` : "";
+  });
+  return found.filter(Boolean).join(", ");
+}
+
+/** Relevant documents that none of the runs shown has among the ranks that count, the best first. */
+function queryMissed(view) {
+  const seen = new Set(view.runs.flatMap((run) => view.lists.runs[run]?.d.slice(0, view.first) ?? []));
+  return view.lists.relevant.filter(([document]) => !seen.has(document)).sort((one, other) => other[1] - one[1]);
+}
+
+/** One missed document: grade, id, where it stands instead, text. */
+function queryMissedItem(view, [document, grade]) {
+  const where = queryWhere(view, document) || `not in the ${view.deepest === 1 ? "first rank" : `first ${queryCount(view.deepest)}`}`;
+  const [id, text] = queryDocument(view.page, document);
+  return make(
+    "li",
+    { "data-document": document },
+    queryGradeSquare(grade, view.grades),
+    make("div", { class: "query-document" }, id, make("span", { class: "quiet query-where" }, where), text),
+  );
+}
+
+/** The section of missed documents. */
+function queryMissedSection(view) {
+  const missed = queryMissed(view);
+  const who = view.runs.length > 2 ? "no run shown has" : "neither run has";
+  const title = make("h3", {}, "Missed");
+  if (!view.lists.relevant.length) return null;
+  if (!missed.length) {
+    const all = `Every relevant document that is judged is in ${queryFirst(view.cutoff ?? view.first)} of one run or another.`;
+    return make("section", { class: "query-missed" }, title, make("p", { class: "quiet" }, all));
+  }
+  const lead = `${queryCount(missed.length)} relevant ${missed.length === 1 ? "document" : "documents"} that ${who} in ${queryFirst(view.cutoff ?? view.first)}, the best first.`;
+  return make(
+    "section",
+    { class: "query-missed" },
+    title,
+    make("p", { class: "quiet" }, ...querySentence([lead])),
+    make("ul", {}, ...missed.map((pair) => queryMissedItem(view, pair))),
+  );
+}
+
+/** A word as a shell takes it. */
+function queryQuoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The files of the judgments and the runs, as the command that made the page names them; else words that stand for them. */
+function queryFiles(page) {
+  const words = (page.made?.command ?? "").match(/'(?:[^']|'\\'')*'|\S+/g) ?? [];
+  const known = ["compare", "evaluate", "gate"].includes(words[1]) ? words.slice(2) : [];
+  const end = known.findIndex((word) => word.startsWith("-"));
+  const files = end < 0 ? known : known.slice(0, end);
+  const isWhole = files.length === page.runs.length + 1;
+  return isWhole ? files : ["QRELS", ...page.runs.map((name) => queryQuoted(name))];
+}
+
+/** Shell commands that show this query, or the whole difference, in a terminal. */
+function queryCommands(page, state) {
+  const [qrels, ...files] = queryFiles(page);
+  const measure = queryQuoted(page.measures[state.measure].text);
+  const id = queryQuoted(page.queries[state.query]);
+  const pair = [...new Set([state.a, state.b])];
+  const each = pair.map((run) => `idealrank explain ${qrels} ${files[run]} --query ${id} -m ${measure}`);
+  return pair.length > 1 ? [...each, `idealrank why ${qrels} ${files[pair[0]]} ${files[pair[1]]} -m ${measure}`] : each;
+}
+
+/** The section of commands, each with a button that copies it. */
+function queryCommandSection(page, state, lead = null) {
+  const lines = queryCommands(page, state).map((command) => {
+    const copy = (event) => copyText(command, event.currentTarget);
+    return make("li", {}, make("code", {}, shown(command)), make("button", { type: "button", "aria-label": `Copy ${shown(command)}`, onclick: copy }, "Copy"));
+  });
+  return make("section", { class: "query-commands" }, make("h3", {}, "In a terminal"), lead, make("ul", {}, ...lines));
+}
+
+/** Rows that the selection touches, as lines of rank, grade and id, so that a copied ranking is a table; of a focused row its id. */
+function queryCopied(event, page) {
+  const selection = getSelection();
+  const row = event.target instanceof Element ? event.target.closest("tr[data-document]") : null;
+  const rows = queryRows(event.currentTarget).filter((each) => !selection.isCollapsed && selection.containsNode(each, true));
+  const id = (each) => page.documents[each.dataset.document] ?? "";
+  const line = (each) => [each.dataset.rank, each.querySelector(".query-grade").textContent, id(each)].join("\t");
+  if (rows.length > 1) event.clipboardData.setData("text/plain", rows.map(line).join("\n"));
+  else if (selection.isCollapsed && row) event.clipboardData.setData("text/plain", id(row));
+  else return;
+  event.preventDefault();
+}
