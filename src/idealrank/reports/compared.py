@@ -55,25 +55,55 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
 
 def _paragraph(comparison: Comparison) -> list[str]:
     """What the first measure says, in sentences; then what the others say."""
-    (pair,), method = comparison.pairs, comparison.method
+    return filled(sentences(comparison, comparison.pairs[0]))
+
+
+def sentences(comparison: Comparison, pair: Pair) -> list[str]:
+    """What a pair says by the first measure, the verdict first; then what the other measures say.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Whose pair it is.
+    pair : Pair
+        Two of its runs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.compare(one, one)
+    >>> sentences(found, found.pairs[0])[0].split(":")[0]
+    'run (2) and run cannot be told apart, for they have the same value on every query'
+    """
+    method = comparison.method
     first, *others = pair.measures.values()
-    sentences = [f"{_verdict(pair, first, method)}: {_numbers(first, method)}."]
+    said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method)}."]
     if first.wins or first.losses:
-        sentences.append(
-            f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}."
-        )
-    sentences += [*unanswered(comparison.missing), *unchanged(pair.rankings)[:1]]
+        said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
+    missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
+    said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     if first.queries_needed is not None and first.queries_needed > first.n:
-        sentences.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
+        said.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
     if math.isinf(first.detectable):
-        sentences.append("So few queries cannot show any difference by this test, however large.")
+        said.append("So few queries cannot show any difference by this test, however large.")
     elif math.isfinite(first.detectable):
-        sentences.append(f"A true difference of {first.detectable:.4f} is seen four times in five, smaller ones less often.")
-    sentences += _others(others)
-    return filled(sentences)
+        said.append(f"A true difference of {first.detectable:.4f} is seen four times in five, smaller ones less often.")
+    return said + _others(others)
 
 
-def _verdict(pair: Pair, row: Difference, method: Method) -> str:
+def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
+    """What one measure says of a pair, without numbers.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = ir.compare(a, b)
+    >>> verdict_text(found.pairs[0], found["RR"], found.method)
+    'run (2) is better than run'
+    """
     if not row.wins and not row.losses:
         return f"{pair.b} and {pair.a} cannot be told apart, for they have the same value on every query"
     return {
@@ -84,7 +114,17 @@ def _verdict(pair: Pair, row: Difference, method: Method) -> str:
     }[row.verdict]
 
 
-def _numbers(row: Difference, method: Method) -> str:
+def numbers_text(row: Difference, method: Method) -> str:
+    """Both means, the difference with its interval, and p.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.compare(one, one)
+    >>> numbers_text(found["RR"], found.method)
+    'RR 1.0000 against 1.0000, +0.0000 (95 % interval +0.0000 to +0.0000), p 1'
+    """
     tests = method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None else row.p_corrected
@@ -124,11 +164,24 @@ def _queries(number: int) -> str:
 def _summary(comparison: Comparison) -> list[str]:
     """One line for each pair: what the first measure says."""
     measure = next(iter(comparison.pairs[0].measures))
-    lines = [f"By {measure}, the first measure:"]
+    return [f"By {measure}, the first measure:", *(f"  {line}" for line in pair_lines(comparison, measure))]
+
+
+def pair_lines(comparison: Comparison, measure: str) -> list[str]:
+    """One line for each pair: what a measure says of it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> pair_lines(ir.compare(one, one), "RR")[0].rsplit(": ", 1)[1]
+    '+0.0000, p 1'
+    """
+    lines = []
     for pair in comparison.pairs:
         row = pair.measures[measure]
         needed = f" (about {_queries(_rounded(row.queries_needed))} would be needed)" if row.queries_needed else ""
-        lines.append(f"  {_verdict(pair, row, comparison.method)}: {row.difference:+.4f}, p {p_text(row.p_corrected)}{needed}")
+        lines.append(f"{verdict_text(pair, row, comparison.method)}: {row.difference:+.4f}, p {p_text(row.p_corrected)}{needed}")
     return lines
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from idealrank.reports.compared_cells import cells
 from idealrank.reports.compared_map import pair_map
 from idealrank.reports.layout import WIDTH, clipped, columns, filled
-from idealrank.verdict import Comparison, Groups, RunMean
+from idealrank.verdict import Comparison, RunMean
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
 _NAME = 24  # letters of a run's name
@@ -99,11 +99,24 @@ def opening(comparison: Comparison) -> list[list[str]]:
     if comparison.method.baseline is not None:
         return [_against_baseline(comparison, measure) for measure in measures]
     mapped = measures if len(measures) <= _MAPS else measures[:1]
-    sentences = [_top(comparison.groups(measure), len(comparison.names)) for measure in measures]
+    sentences = [headline(comparison, measure) for measure in measures]
     return [filled(sentences), *league_tables(comparison), *(pair_map(comparison, measure) for measure in mapped)]
 
 
-def _top(groups: Groups, runs: int) -> str:
+def headline(comparison: Comparison, measure: str) -> str:
+    """The first sentence on several runs: which is the best, and which cannot be told apart from it; or how many beat the baseline.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> headline(ir.compare(bad, good, bad), "RR")
+    'By RR, run (2) is better than all 2 others.'
+    """
+    if comparison.method.baseline is not None:
+        return _against(comparison, measure)
+    groups, runs = comparison.groups(measure), len(comparison.names)
     best, *others = groups.top
     if not others:
         return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
@@ -111,6 +124,13 @@ def _top(groups: Groups, runs: int) -> str:
     if len(groups.top) == runs:
         return f"By {groups.measure}, none of {runs:,} runs can be told apart from the best, {best}."
     return f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and cannot be told apart from {shown}."
+
+
+def _against(comparison: Comparison, measure: str) -> str:
+    found = [pair.measures[measure].verdict for pair in comparison.pairs]
+    better, worse = (found.count(verdict) for verdict in ("better", "worse"))
+    counts = f"{better:,} better than {comparison.method.baseline}, {worse:,} worse, {len(found) - better - worse:,} neither"
+    return f"Of {len(found):,} runs, by {measure}: {counts}."
 
 
 def league_tables(comparison: Comparison) -> list[list[str]]:
@@ -158,7 +178,7 @@ def _lines(rows: list[list[str]]) -> list[str]:
 
 def _against_baseline(comparison: Comparison, measure: str) -> list[str]:
     """Every run beside the baseline, the best first."""
-    ranked, baseline = Ranked.of(comparison, measure), comparison.method.baseline
+    ranked = Ranked.of(comparison, measure)
     found = {pair.b: pair.measures[measure] for pair in comparison.pairs}
     level = next(iter(found.values())).level
     rows = [["#", "run", measure, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "visible", "verdict"]]
@@ -166,7 +186,4 @@ def _against_baseline(comparison: Comparison, measure: str) -> list[str]:
         row = found.get(run)
         rest = ["", "", "", "", "", "baseline"] if row is None else [cells(row)[number] for number in _AGAINST]
         rows.append([str(place), clipped(run, _NAME), f"{mean.mean:.4f}", *rest])
-    better, worse = (sum(row.verdict == verdict for row in found.values()) for verdict in ("better", "worse"))
-    neither = len(found) - better - worse
-    head = f"Of {len(found):,} runs, by {measure}: {better:,} better than {baseline}, {worse:,} worse, {neither:,} neither."
-    return [*filled([head]), "", *_lines(rows)]
+    return [*filled([headline(comparison, measure)]), "", *_lines(rows)]

@@ -1,0 +1,159 @@
+"""What a reader should know before relying on a page: a sentence each, with a number and what to do."""
+
+from collections.abc import Iterator, Sequence
+
+from idealrank.evaluation import Evaluation
+from idealrank.reports.gated_words import counted, names, one_line
+from idealrank.reports.page.subject import Subject
+from idealrank.verdict import Comparison, Difference, Pair
+
+_FEW = 25  # queries below which a mean says little
+_UNJUDGED = 0.05  # share of unjudged documents from which it is said
+_UNJUDGED_APART = 0.05  # two runs whose shares differ by so much are not judged alike
+_TIED = 0.05  # share of queries with equal scores
+_SAME = 0.8  # share of queries on which two runs have the same value
+_NEAR = 6  # near ties that are told one by one
+
+
+def cautions(subject: Subject) -> list[str]:
+    """All that apply, the gravest first; none where nothing is wrong.
+
+    Parameters
+    ----------
+    subject : Subject
+        What the page shows.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"p": ["x"]}, "RR")
+    >>> cautions(Subject(evaluations=(one,), measures=one.measures))[0]
+    'Run run answers none of the 1 judged queries; do the query ids of both match?'
+    """
+    named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
+    found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]
+    found += [*_missing(named), *_out_of_range(named), *_unjudged(named)]
+    if subject.comparison is not None:
+        found += [*_on_judged(subject.comparison), *_near_ties(subject.comparison)]
+    return [*found, *_few(subject), *_tied(named), *_without_judgments(named), *_duplicates(named)]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    for name, one in named:
+        cover = one.coverage
+        if 0 < cover.missing < cover.queries_in_qrels:
+            fate = {"zero": "count as 0", "left-out": "are left out"}.get(one.convention.alignment.missing, "are an error")
+            yield (
+                f"{name} does not answer {cover.missing:,} of {counted(cover.queries_in_qrels, 'judged query', 'judged queries')}, which "
+                f"{fate}: filter the table of all queries to see which, and find out why."
+            )
+
+
+def _out_of_range(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    for name, one in named:
+        if one.coverage.out_of_range:
+            yield (
+                f"{counted(one.coverage.out_of_range, 'value')} of {name} lie outside the range of their measure: look at negative grades "
+                "and at the gain."
+            )
+
+
+def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    shares = [one.coverage.unjudged_share for _, one in named]
+    if not shares or max(shares) < _UNJUDGED:
+        return
+    depth = named[0][1].coverage.unjudged_cutoff
+    where = f"of the first {depth} documents" if depth else "of the documents"
+    told = sorted(zip(shares, (name for name, _ in named), strict=True), reverse=True)
+    some = [f"{share:.1%} in {name}" for share, name in told[:_NEAR]] + (["..."] if len(told) > _NEAR else [])
+    policy = named[0][1].convention.alignment.unjudged
+    fate = {"not-relevant": "they count as not relevant", "skipped": "they are skipped"}.get(policy, "")
+    apart = max(shares) - min(shares) >= _UNJUDGED_APART
+    advice = "the run with more of them may be better than it looks" if apart and policy == "not-relevant" else "the values may change"
+    yield (
+        f"Nobody judged {', '.join(some)} {where}{'; ' + fate if fate else ''}: {advice}; judge the unjudged documents of the largest "
+        "differences first."
+    )
+
+
+def _on_judged(comparison: Comparison) -> Iterator[str]:
+    for pair in comparison.pairs[:_NEAR]:
+        row = next(iter(pair.measures.values()))
+        if row.difference_judged is not None and row.difference * row.difference_judged < 0:
+            yield (
+                f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by {row.difference_judged:+.4f} instead of "
+                f"{row.difference:+.4f} ({row.measure}): the sign hangs on unjudged documents, so judge them before you decide."
+            )
+
+
+def _near_ties(comparison: Comparison) -> Iterator[str]:
+    rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
+    near = [(pair, row) for pair, row in rows if row.verdict == "undecided" and (row.wins or row.losses)]
+    if len(near) > _NEAR:
+        yield (
+            f"{len(near):,} of {counted(len(rows), 'pair')} cannot be told apart by {near[0][1].measure}: do not order such runs by "
+            "their means."
+        )
+    else:
+        yield from (_near_tie(pair, row) for pair, row in near)
+    for pair, row in rows[:_NEAR]:
+        alike = row.ties / row.n if row.n else 0.0
+        if _SAME <= alike < 1:
+            differing = row.n - row.ties
+            yield (
+                f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on {row.ties:,} of {row.n:,} queries: everything "
+                f"said of them rests on the other {differing:,}; read those."
+            )
+
+
+def _near_tie(pair: Pair, row: Difference) -> str:
+    runs = f"{one_line(pair.b)} and {one_line(pair.a)}"
+    if 0 < row.detectable < float("inf") and abs(row.difference) < row.detectable:
+        return (
+            f"The difference of {runs}, {row.difference:+.4f}, is smaller than {row.detectable:.4f}, the smallest that these queries find "
+            f"four times in five: undecided does not mean equal; {_more(row)}."
+        )
+    return f"The difference of {runs}, {row.difference:+.4f}, is within chance (p {row.p_corrected:.2g}): undecided; {_more(row)}."
+
+
+def _more(row: Difference) -> str:
+    if row.queries_needed is None or row.queries_needed <= row.n:
+        return "more queries would tell"
+    return f"about {row.queries_needed:,} queries like these would tell"
+
+
+def _few(subject: Subject) -> Iterator[str]:
+    scored = min(one.coverage.scored for one in subject.evaluations)
+    if 0 < scored < _FEW:
+        most = 1 / scored
+        yield f"Only {counted(scored, 'query', 'queries')} count: one of them moves a mean by up to {most:.3f} of its range; add queries."
+
+
+def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    for name, one in named:
+        cover, ties = one.coverage, one.convention.alignment.ties
+        if ties != "expected" and cover.scored and cover.tied_queries / cover.scored >= _TIED:
+            yield (
+                f"{name} gives equal scores to {cover.tied_documents:,} documents on {cover.tied_queries:,} of {cover.scored:,} queries, "
+                f"whose order is then a matter of the convention (ties={ties}): see whether ties=expected says the same."
+            )
+
+
+def _without_judgments(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    some = {name: one.coverage.without_judgments for name, one in named if one.coverage.without_judgments}
+    if some and named[0][1].convention.alignment.without_judgments == "left-out":
+        most = max(some.values())
+        yield (
+            f"Up to {counted(most, 'query', 'queries')} of {names(some)} have no judgments and are left out: check that the judgments are "
+            "the right ones."
+        )
+
+
+def _duplicates(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    for name, one in named:
+        if one.coverage.duplicates:
+            yield f"{name} lists {counted(one.coverage.duplicates, 'document')} more than once for a query: make its ids unique."

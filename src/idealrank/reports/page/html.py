@@ -1,0 +1,189 @@
+"""A page: what anyone can read without scripts is written here, the rest is packed for scripts that stand in the same file."""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib import resources
+from types import ModuleType
+from typing import Any
+from urllib.parse import quote
+
+from idealrank.errors import MissingExtraError
+from idealrank.reports.page import grids, said
+from idealrank.reports.page.cautions import cautions
+from idealrank.reports.page.packed import packed
+from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
+from idealrank.reports.page.subject import Subject
+from idealrank.reports.words import in_words, title
+
+MOST_BYTES = 1_900_000
+"""What a page keeps below: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
+
+_SCRIPTS = ("decode.js", "words.js", "state.js", "rows.js", "queries.js", "changes.js", "view.js", "main.js")
+_STYLES = ("page.css",)
+_CHANGES = 8  # queries that lost, and that gained, near the top
+_EVERY_PAIR = 66  # pairs that are listed one by one
+
+# What no text of a page may hold: control characters, halves of letters, marks that turn the direction of reading or end lines.
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def page_html(subject: Subject) -> str:
+    """One HTML file that opens offline: no request leaves it, and nothing in it is evaluated from text.
+
+    Parameters
+    ----------
+    subject : Subject
+        Everything it shows.
+
+    Raises
+    ------
+    MissingExtraError
+        Jinja2 or vl-convert-python is not installed.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> page_html(Subject(evaluations=(one,), measures=one.measures)).splitlines()[0]
+    '<!DOCTYPE html>'
+    """
+    template, vega = _template(), _vega_bundle()
+    script, plain = "\n".join(map(_asset, _SCRIPTS)), _static(subject)
+    fixed = {
+        "styles": "\n".join(map(_asset, _STYLES)),
+        "script": script,
+        "vega": packed(vega.encode()),
+        "policy": _policy(script, vega),
+    }
+    empty = Payload("", "", 0, 0, {})
+    without: str = template.render(plain | fixed | _room(subject, empty))
+    found = fitted(subject, MOST_BYTES - len(without.encode()))
+    whole: str = template.render(plain | fixed | _room(subject, found))
+    return whole
+
+
+def fit(text: str) -> str:
+    r"""A text without what could break the page or turn the direction of reading: such characters stand as escapes.
+
+    Examples
+    --------
+    >>> fit("a\u202eb\udcff"), fit("one\ntwo")
+    ('a\\u202eb\\udcff', 'one\ntwo')
+    """
+    return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def _finalize(value: Any) -> Any:
+    """Everything that a template writes goes through `fit`; what it holds to be HTML stays that."""
+    return type(value)(fit(value)) if isinstance(value, str) else value
+
+
+def _static(subject: Subject) -> dict[str, Any]:
+    """What the templates write whatever there is room for."""
+    comparison, pairs = subject.comparison, pairs_of(subject)
+    pair = pairs[0] if pairs else None
+    worst, best = grids.changes(subject, pair, _CHANGES)
+    convention = subject.evaluations[0].convention
+    first = str(subject.measures[0])
+    return {
+        "title": said.page_title(subject),
+        "kind": said.kind(subject),
+        "headline": said.headline(subject),
+        "sentences": said.sentences(subject),
+        "listed": said.pair_sentences(subject),
+        "passed": subject.gated.passed if subject.gated is not None else None,
+        "cautions": cautions(subject),
+        "names": subject.names,
+        "pair_names": None if pair is None else tuple(subject.names[run] for run in pair),
+        "measure": first,
+        "measures": [str(measure) for measure in subject.measures],
+        "pairs": pairs,
+        "worst": worst,
+        "best": best,
+        "grids": _grids(subject),
+        "every_pair": grids.every_pair_grid(comparison, first) if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR else None,
+        "convention_title": title(convention),
+        "convention": in_words(convention).split("; "),
+        "method": said.method(subject),
+        "made": subject.made,
+        "version": subject.evaluations[0].provenance.version,
+        "n_queries": len(queries_of(subject)),
+        "has_slices": bool(subject.categories) or (comparison is not None and comparison.method.slices is not None),
+        "has_curves": bool(subject.curves),
+        "has_robust": subject.robustness is not None,
+    }
+
+
+def _grids(subject: Subject) -> dict[str, grids.Grid | None]:
+    comparison, gated = subject.comparison, subject.gated
+    first = str(subject.measures[0])
+    return {
+        "means": grids.means_grid(subject),
+        "pair": grids.pair_grid(comparison.pairs[0]) if comparison is not None and len(comparison.pairs) == 1 else None,
+        "checks": grids.checks_grid(gated) if gated is not None and gated.checks else None,
+        "contracts": grids.contracts_grid(gated) if gated is not None and gated.contracts else None,
+        "slices": grids.slices_grid(comparison.pairs[0], first) if comparison is not None else None,
+        "spread": grids.spread_grid(subject),
+        "curves": grids.curves_grid(subject),
+        "robust": grids.robust_grid(subject.robustness) if subject.robustness is not None else None,
+    }
+
+
+def _room(subject: Subject, found: Payload) -> dict[str, Any]:
+    """The packed parts, and what is said of their limits."""
+    return {
+        "data": found.data,
+        "lists": found.lists,
+        "rankings": found.rankings,
+        "rankings_given": len(subject.lists),
+        "texts": found.texts,
+        "texts_given": len(subject.query_texts),
+        "rounded": {text: error for text, error in found.errors.items() if error},
+    }
+
+
+def _policy(*scripts: str) -> str:
+    """Scripts run by their hashes alone, and nothing is ever fetched."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("idealrank.reports.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _template() -> Any:
+    try:
+        import jinja2  # noqa: PLC0415  (an extra, which only pages need)
+    except ImportError:
+        raise MissingExtraError("writing a report", "jinja2", "report") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
+    )
+    environment.filters["fragment"] = _fragment
+    return environment.get_template("page.html")
+
+
+@cache
+def _vega_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script."""
+    script: str = _drawer().javascript_bundle()
+    return script
+
+
+def _drawer() -> ModuleType:
+    try:
+        import vl_convert  # noqa: PLC0415  (an extra, which only pages and drawings need)
+    except ImportError:
+        raise MissingExtraError("writing a report", "vl-convert-python", "report") from None
+    return vl_convert
+
+
+def _fragment(query: str) -> str:
+    """An id behind the # of an address; what is no UTF-8 is told by its escapes, as scripts do."""
+    return quote(_LONE.sub(lambda found: ascii(found[0])[1:-1], query), safe="")

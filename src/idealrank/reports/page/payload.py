@@ -1,0 +1,251 @@
+"""What the scripts of a page read: runs, queries and values in one part, rankings in another, as many as there is room for."""
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.measures.measure import Measure
+from idealrank.reports.page.packed import DISTINCT, coded, packed, size_packed
+from idealrank.reports.page.subject import Listing, QueryLists, Subject
+
+_MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
+_TEXT = 300  # letters of a query's text
+_SNIPPET = 240  # of a document's
+_SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest
+_STEP = 0.96  # so many of the rankings are kept when an estimate was too bold
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Both parts, packed, and what had no room in them.
+
+    Attributes
+    ----------
+    data, lists : str
+        Deflated JSON in base64.
+    texts, rankings : int
+        Queries whose text and whose rankings are in them.
+    errors : mapping of str to float
+        By measure: the largest rounding error of its values; 0 where they are exact.
+    """
+
+    data: str
+    lists: str
+    texts: int
+    rankings: int
+    errors: Mapping[str, float]
+
+
+def payload(subject: Subject) -> dict[str, Any]:
+    """Everything that scripts read, whatever its size: the layout is told in the guide of reports.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = payload(Subject(evaluations=(one,), measures=one.measures))
+    >>> found["runs"], found["queries"], found["measures"][0]["text"]
+    (['run'], ['q'], 'RR')
+    """
+    return _data(subject, dict(_texts(subject))) | _lists(subject, len(subject.lists))
+
+
+def fitted(subject: Subject, room: int) -> Payload:
+    """Both parts in so many letters: values always, then texts of queries, then rankings in the order of the subject.
+
+    Parameters
+    ----------
+    subject : Subject
+        What the page shows.
+    room : int
+        Letters for both parts together. The values of all queries are never left out, so that a page of very many is larger.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> fitted(Subject(evaluations=(one,), measures=one.measures), 10_000).rankings
+    0
+    """
+    found = _data(subject, {})
+    free = room - len(packed(_json(found)))
+    texts = _some_texts(subject, free * _SHARE_OF_TEXTS)
+    found["texts"] = texts
+    data = packed(_json(found))
+    count = _estimate(subject, room - len(data))
+    lists = packed(_json(_lists(subject, count)))
+    while count and len(data) + len(lists) > room:
+        count = int(count * _STEP)
+        lists = packed(_json(_lists(subject, count)))
+    errors = {measure["text"]: values["error"] for measure, values in zip(found["measures"], found["values"], strict=True)}
+    return Payload(data, lists, len(texts), count, errors)
+
+
+def queries_of(subject: Subject) -> list[str]:
+    """Queries of all evaluations, in the order of the first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> queries_of(Subject(evaluations=(one,), measures=one.measures))
+    ['q']
+    """
+    return list(dict.fromkeys(query for one in subject.evaluations for query in one.queries))
+
+
+def values_of(subject: Subject, measure: Measure) -> tuple[FloatArray, BoolArray]:
+    """Values and whether they count, shape (n_runs, n_queries), in the order of `queries_of`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> values_of(Subject(evaluations=(one,), measures=one.measures), one.measures[0])
+    (array([[1.]]), array([[ True]]))
+    """
+    queries = queries_of(subject)
+    row_of = {query: row for row, query in enumerate(queries)}
+    values = np.full((len(subject.evaluations), len(queries)), np.nan)
+    counted = np.zeros(values.shape, bool)
+    for run, one in enumerate(subject.evaluations):
+        rows = np.fromiter((row_of[query] for query in one.queries), np.int64, len(one.queries))
+        column = one.measures.index(measure)
+        values[run, rows] = one.values[:, column]
+        counted[run, rows] = one.scored[:, column]
+    return values, counted
+
+
+def pairs_of(subject: Subject) -> list[tuple[int, int]]:
+    """Pairs of runs by number, the one that is shown first in front.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> pairs_of(Subject(evaluations=(one, one), measures=one.measures))
+    [(0, 1)]
+    """
+    if subject.comparison is not None:
+        place = {name: number for number, name in enumerate(subject.names)}
+        return [(place[pair.a], place[pair.b]) for pair in subject.comparison.pairs]
+    runs = range(len(subject.evaluations))
+    return [(a, b) for a in runs for b in runs if a < b]
+
+
+def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
+    queries = queries_of(subject)
+    most = DISTINCT * _MEASURES // max(_MEASURES, len(subject.measures))
+    return {
+        "runs": list(subject.names),
+        "measures": [_measure(measure) for measure in subject.measures],
+        "pairs": pairs_of(subject),
+        "queries": queries,
+        "texts": texts,
+        "values": [coded(*values_of(subject, measure), most_distinct=most) for measure in subject.measures],
+        "slices": _slices(subject, queries),
+        "specs": {},
+        "rows": {},
+        "made": _made(subject),
+    }
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    low, high = (float(end) if np.isfinite(end) else None for end in measure.bounds)
+    cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
+    return {"text": str(measure), "direction": measure.direction, "low": low, "high": high, "cutoff": cutoff}
+
+
+def _slices(subject: Subject, queries: list[str]) -> dict[str, list[int]]:
+    slices: dict[str, list[int]] = {}
+    for number, query in enumerate(queries):
+        for name in subject.categories.get(query, ()):
+            slices.setdefault(name, []).append(number)
+    return slices
+
+
+def _made(subject: Subject) -> dict[str, Any]:
+    made = subject.made
+    return {"command": made.command, "commit": made.commit, "when": made.when, "version": subject.evaluations[0].provenance.version}
+
+
+def _texts(subject: Subject) -> Iterator[tuple[str, str]]:
+    """Number and text of each query that has one, those with rankings first."""
+    place = {query: number for number, query in enumerate(queries_of(subject))}
+    for query in dict.fromkeys((*subject.lists, *place)):
+        if query in place and (text := subject.query_texts.get(query)):
+            yield str(place[query]), text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def _some_texts(subject: Subject, room: float) -> dict[str, str]:
+    found: dict[str, str] = {}
+    measure = _Deflated()
+    for number, text in _texts(subject):
+        if measure.add({number: text}) > room:
+            break
+        found[number] = text
+    return found
+
+
+def _lists(subject: Subject, count: int) -> dict[str, Any]:
+    """The first rankings, with the documents that are in them."""
+    numbers: dict[str, int] = {}
+    place = {query: number for number, query in enumerate(queries_of(subject))}
+    chosen = [query for query in subject.lists if query in place][:count]
+    lists = {str(place[query]): _query_lists(subject.lists[query], numbers) for query in chosen}
+    texts = {str(number): _snippet(subject.document_texts[name]) for name, number in numbers.items() if subject.document_texts.get(name)}
+    return {"documents": list(numbers), "documentTexts": texts, "lists": lists}
+
+
+def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
+    relevant = [[numbers.setdefault(name, len(numbers)), grade] for name, grade in lists.relevant]
+    return {"runs": [None if one is None else _listing(one, numbers) for one in lists.runs], "relevant": relevant}
+
+
+def _listing(one: Listing, numbers: dict[str, int]) -> dict[str, Any]:
+    return {
+        "d": [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents],
+        "g": list(one.grades),
+        "t": [int(tied) for tied in one.tied],
+        "a": [None if added is None or not np.isfinite(added) else float(f"{added:.6g}") for added in one.added],
+        "n": one.length,
+    }
+
+
+def _snippet(text: str) -> str:
+    return text if len(text) <= _SNIPPET else f"{text[: _SNIPPET - 1]}…"
+
+
+def _estimate(subject: Subject, room: int) -> int:
+    """How many rankings probably fit, without packing them all: each is deflated behind those before it, and counted."""
+    numbers: dict[str, int] = {}
+    measure = _Deflated()
+    for count, lists in enumerate(subject.lists.values()):
+        known = len(numbers)
+        one = _query_lists(lists, numbers)
+        new = list(numbers)[known:]
+        texts = {str(numbers[name]): _snippet(subject.document_texts[name]) for name in new if subject.document_texts.get(name)}
+        if measure.add([one, new, texts]) > room:
+            return count
+    return len(subject.lists)
+
+
+class _Deflated:
+    """How many letters packed JSON takes, piece after piece."""
+
+    def __init__(self) -> None:
+        self._deflate, self._size = zlib.compressobj(6), 0
+
+    def add(self, piece: Any) -> int:
+        self._size += len(self._deflate.compress(_json(piece)))
+        return size_packed(self._size)
+
+
+def _json(value: Any) -> bytes:
+    """ASCII alone: bytes that are not UTF-8, which ids hold as surrogates, stay what they are."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")

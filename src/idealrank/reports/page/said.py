@@ -1,0 +1,139 @@
+"""The sentences of a page, taken from where reports have them."""
+
+import math
+from typing import Literal, TypeAlias
+
+from idealrank.reports.compared import method_text, numbers_text, pair_lines, verdict_text
+from idealrank.reports.compared import sentences as of_pair
+from idealrank.reports.compared_many import headline as of_many
+from idealrank.reports.compared_many import is_many
+from idealrank.reports.gated_words import could_see, counted, number, one_line
+from idealrank.reports.gated_words import method as gate_method
+from idealrank.reports.gated_words import verdict as of_gate
+from idealrank.reports.page.subject import Subject
+from idealrank.reports.words import unanswered
+
+Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
+
+
+def kind(subject: Subject) -> Kind:
+    """What the page is about.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> kind(Subject(evaluations=(one,), measures=one.measures))
+    'evaluation'
+    """
+    if subject.gated is not None:
+        return "gate"
+    return "evaluation" if subject.comparison is None else "comparison"
+
+
+def page_title(subject: Subject) -> str:
+    """Of the window, and of a bookmark.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> page_title(Subject(evaluations=(one,), measures=one.measures))
+    'run'
+    """
+    names = [one_line(name) for name in subject.names]
+    if subject.gated is not None:
+        return f"Gate: {one_line(subject.gated.run)}"
+    if len(names) == 1:
+        return names[0]
+    return f"{names[1]} against {names[0]}" if len(names) == 2 else f"{len(names):,} runs"
+
+
+def headline(subject: Subject) -> str:
+    """The verdict in a sentence without its numbers.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> headline(Subject(evaluations=(one,), measures=one.measures))
+    'run reaches RR 1.0000'
+    """
+    if subject.gated is not None:
+        return of_gate(subject.gated)
+    comparison, first = subject.comparison, str(subject.measures[0])
+    if comparison is None:
+        if len(subject.evaluations) > 1:
+            return f"{counted(len(subject.evaluations), 'run')}, evaluated and not compared"
+        return f"{one_line(subject.names[0])} reaches {first} {number(subject.evaluations[0].mean().get(first, math.nan))}"
+    if len(comparison.pairs) == 1:
+        (pair,) = comparison.pairs
+        return verdict_text(pair, next(iter(pair.measures.values())), comparison.method)
+    return of_many(comparison, first).removesuffix(".")
+
+
+def sentences(subject: Subject) -> list[str]:
+    """What follows the verdict: its numbers, then what else is to be known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))[0]
+    'RR 1.0000 against 1.0000, +0.0000 (95 % interval +0.0000 to +0.0000), p 1.'
+    """
+    gated, comparison = subject.gated, subject.comparison
+    if gated is not None:
+        return [*(f"{reason[:1].upper()}{reason[1:]}." for reason in gated.reasons[:6]), *unanswered(gated.missing), could_see(gated)]
+    if comparison is None:
+        return _of_evaluation(subject)
+    if len(comparison.pairs) == 1:
+        (pair,) = comparison.pairs
+        first = next(iter(pair.measures.values()))
+        return [f"{numbers_text(first, comparison.method)}.", *of_pair(comparison, pair)[1:]]
+    others = [of_many(comparison, str(measure)) for measure in subject.measures[1:]]
+    return [*others, *unanswered(comparison.missing)]
+
+
+def _of_evaluation(subject: Subject) -> list[str]:
+    found = []
+    for text, by_run in subject.means.items():
+        for run, mean in by_run.items():
+            low, high = mean.interval
+            interval = f" (95 % interval {low:.4f} to {high:.4f})" if math.isfinite(high - low) else ""
+            found.append(f"{one_line(run)}: {text} {number(mean.mean)}{interval} over {counted(mean.n, 'query', 'queries')}.")
+    return found if len(subject.evaluations) == 1 else []
+
+
+def pair_sentences(subject: Subject) -> list[str]:
+    """A line for each of a few pairs; none for one pair, or for very many.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> pair_sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))
+    []
+    """
+    comparison = subject.comparison
+    if subject.gated is not None or comparison is None or len(comparison.pairs) == 1 or is_many(comparison):
+        return []
+    return [f"{line}." for line in pair_lines(comparison, str(subject.measures[0]))]
+
+
+def method(subject: Subject) -> list[str]:
+    """How it was found out, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> method(Subject(evaluations=(one,), measures=one.measures))
+    ["intervals of means: Student's, over queries like these"]
+    """
+    phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
+    if subject.comparison is not None:
+        phrases += [f"differences: {method_text(subject.comparison)}"]
+        phrases += ["+ / = / -: queries on which the second run is better, equal, worse; d_z: the difference over its standard deviation"]
+        phrases += ["visible: the smallest true difference that so many queries find four times in five"]
+    return [*phrases, "intervals of means: Student's, over queries like these"]
