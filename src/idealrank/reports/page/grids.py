@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.measures.measure import Measure
-from idealrank.reports.compared_cells import cells, number_cells, p_text
+from idealrank.reports.compared_cells import cells, number_cells
 from idealrank.reports.compared_many import Ranked
+from idealrank.reports.digits import p_text
 from idealrank.reports.gated_words import demand, number, one_line, unjudged, visible
 from idealrank.reports.page.payload import queries_of, values_of
 from idealrank.reports.page.subject import Subject
