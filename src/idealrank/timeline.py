@@ -150,7 +150,7 @@ class Rule:
     Examples
     --------
     >>> Rule(below=0.5).text, Rule(drop=0.1).text
-    ('below 0.5', 'by 0.1 or more below the best before')
+    ('below 0.5', '0.1 or more below the best before')
     """
 
     below: float | None = None
@@ -171,7 +171,7 @@ class Rule:
     def text(self) -> str:
         """The rule in words."""
         low, best = ("below", "best") if self.direction == 1 else ("above", "lowest")
-        return f"{low} {self.below:g}" if self.below is not None else f"by {self.drop:g} or more {low} the {best} before"
+        return f"{low} {self.below:g}" if self.below is not None else f"{self.drop:g} or more {low} the {best} before"
 
     def fails(self, points: Sequence[Point]) -> list[bool | None]:
         """Of each point whether it fails; None where there is no value.
@@ -290,6 +290,36 @@ class Suspects:
     def found(self) -> bool:
         """Whether the bad commit is the first one."""
         return self.between == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """Since when one line fails, and where to look on.
+
+    Attributes
+    ----------
+    onset : Onset
+        Since when.
+    order : {"commit", "time"}
+        Whether the evaluations were put in the order of their commits, or in that in which they were made.
+    suspects : Suspects or None
+        The commits between the last good and the first bad one, where a repository knows them.
+    left_out : int
+        Evaluations that have no commit of this repository, or of changed files, so that they have no place in that order.
+    subject : str
+        First line of the message of the first bad commit, once that one is found.
+
+    Examples
+    --------
+    >>> Trace(onset=Onset(Rule(below=0.5), "unknown")).order
+    'time'
+    """
+
+    onset: Onset
+    order: Literal["commit", "time"] = "time"
+    suspects: Suspects | None = None
+    left_out: int = 0
+    subject: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ COMMANDS = {
     "robust": "Show in how many ways of computing a verdict holds, and what turns it.",
     "why": "Show which queries and documents the difference of two runs comes from.",
     "seeds": "Compare systems that were trained several times, seeds and queries both counted.",
+    "history": "Show how a measure or a query developed, and since when it fails.",
     "overlap": "Show how alike two runs are, without judgments.",
     "explain": "Show where the value of one query comes from, rank by rank.",
     "reconcile": "Find the conventions that give a number somebody else reported.",

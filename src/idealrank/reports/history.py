@@ -2,28 +2,31 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from idealrank.reports.layout import clipped, columns, filled
+from idealrank.reports.digits import number
+from idealrank.reports.layout import clipped, columns, filled, printable
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.sparkline import sparkline
-from idealrank.timeline import Onset, Point, Step, Suspects, Timeline, steps
+from idealrank.reports.tables import Cell, Column, Table, as_text
+from idealrank.timeline import Point, Step, Suspects, Timeline, Trace, steps
 from idealrank.version import __version__
 
-_RUN, _TAGS = 24, 30  # widths of names in a table
+_RUN, _TAGS = 24, 24  # widths of names in a table
+_WIDTH = 120
 
 
-def history_table(timeline: Timeline, *, total: int, together: bool = False, plain: bool = False) -> str:
+def history_table(timeline: Timeline, *, shown: int = 0, together: bool = False, plain: bool = False) -> str:
     """The table and the lines.
 
     Parameters
     ----------
     timeline : Timeline
         What is shown.
-    total : int
-        How many points there are in all, shown or not.
+    shown : int
+        At most so many points have a row, the newest; 0 for all. Lines are drawn of all.
     together : bool
         Runs of different names are one line.
     plain : bool
@@ -32,38 +35,44 @@ def history_table(timeline: Timeline, *, total: int, together: bool = False, pla
     Examples
     --------
     >>> points = (Point(id="3f2a9c41d07b", when="2026-01-01T00:00:00+00:00", run="bm25", value=0.5),)
-    >>> print(history_table(Timeline(measure="AP", points=points), total=1).splitlines()[3])
-    3f2a9c41d07b  2026-01-01 00:00  bm25       -  0.5000       -
+    >>> print(history_table(Timeline(measure="AP", points=points)).splitlines()[3])
+    3f2a9c41d07b  2026-01-01 00:00  bm25  -       0.5000       -
     """
     lines = timeline.lines(together=together)
     by_id = {step.point.id: step for points in lines.values() for step in steps(points)}
-    parts = [[_title(timeline, total)], _rows(timeline, by_id), _drawn(lines, plain=plain), _warnings(by_id.values())]
+    points = timeline.points[-shown:]
+    parts = [[_title(timeline, len(points))], _rows(points, by_id), _drawn(lines, plain=plain), _warnings(by_id.values())]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _title(timeline: Timeline, total: int) -> str:
-    shown = len(timeline.points)
-    count = f"{shown:,} of {total:,} evaluations, the newest" if shown < total else f"{total:,} evaluation{'s' * (total != 1)}"
+def _title(timeline: Timeline, shown: int) -> str:
+    total = len(timeline.points)
+    count = (
+        f"{shown:,} of {total:,} evaluations, the newest (--limit 0 shows all)"
+        if shown < total
+        else f"{total:,} evaluation{'s' * (total != 1)}"
+    )
     return f"{timeline.measure}{f' of query {timeline.query}' if timeline.query else ''}: {count}{'; newest last' * (shown > 1)}"
 
 
-def _rows(timeline: Timeline, by_id: Mapping[str, Step]) -> list[str]:
-    rows = [["id", "when", "run", "commit", timeline.measure, "change", "tags"]]
-    rows += [_row(by_id[point.id]) for point in timeline.points]
-    return columns(rows, left=(0, 1, 2, 6))
+def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
+    kinds = {"value": "number", "change": "number"}
+    titles = ("id", "when", "run", "commit", "value", "change", "tags")
+    columns = [Column(title, "number" if title in kinds else "text") for title in titles]
+    return as_text(Table(columns, [_row(by_id[point.id]) for point in points]), _WIDTH).splitlines()
 
 
-def _row(step: Step) -> list[str]:
+def _row(step: Step) -> list[Cell]:
     point = step.point
-    change = "-" if step.change is None else f"{step.change:+.4f}"
+    change = Cell(number(math.nan if step.change is None else step.change, signed=True), step.change)
     return [
-        point.id,
-        minute(point.when),
-        clipped(point.run, _RUN),
-        short_commit(point),
-        f"{point.value:.4f}" if point.known else "-",
-        f"{'/'.join(step.breaks)} changed" if step.breaks else change,
-        clipped(", ".join(point.tags), _TAGS),
+        Cell(point.id),
+        Cell(minute(point.when)),
+        Cell(clipped(point.run, _RUN)),
+        Cell(short_commit(point)),
+        Cell(number(point.value), point.value),
+        Cell(f"| {' and '.join(step.breaks)}", tone="worse") if step.breaks else change,
+        Cell(clipped(", ".join(point.tags), _TAGS)),
     ]
 
 
@@ -96,52 +105,42 @@ def _drawn(lines: Mapping[str, Sequence[Point]], *, plain: bool) -> list[str]:
         known = [point.value for point in points if point.known]
         if len(known) > 1:
             drawn = sparkline([point.value for point in points], [bool(step.breaks) for step in steps(points)], plain=plain)
-            rows.append(
-                [clipped(run, _RUN) or "all", f"{known[0]:.4f}", drawn, f"{known[-1]:.4f}", f"{min(known):.4f} to {max(known):.4f}"]
-            )
-    return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2)) if rows else []
+            ends = f"{number(min(known))} to {number(max(known))}"
+            rows.append([printable(clipped(run, _RUN)) or "all runs", number(known[0]), drawn, number(known[-1]), ends])
+    return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2, 4)) if rows else []
 
 
-def _warnings(found: Any) -> list[str]:
+def _warnings(found: Iterable[Step]) -> list[str]:
     """That a line is not of one question."""
     kinds = sorted({kind for step in found for kind in step.breaks})
     if not kinds:
         return []
-    what = " and ".join(f"the {kind}" for kind in kinds)
-    return filled(
-        [
-            f"Where a bar stands, {what} changed: values on its two sides answer different questions, and their difference says nothing "
-            "of the runs. `idealrank diff ID ID` shows what changed."
-        ]
-    )
+    bar = f"Where a bar stands, the {' or the '.join(kinds)} changed: values on its two sides answer different questions."
+    return filled([bar, "Their difference says nothing of the runs; `idealrank diff ID ID` shows what else changed."])
 
 
-def since_report(run: str, found: Onset, suspects: Suspects | None = None, subject: str = "") -> str:
-    """In words since when a query fails.
+def since_report(run: str, trace: Trace) -> str:
+    """In words since when a line fails, and which commit to evaluate next.
 
     Parameters
     ----------
     run : str
         Name of the line; empty for all runs together.
-    found : Onset
+    trace : Trace
         What was found.
-    suspects : Suspects, optional
-        The commits between, where a repository knows them.
-    subject : str
-        First line of the message of the first bad commit, where that one is found.
 
     Examples
     --------
     >>> from idealrank.timeline import Rule, onset
-    >>> print(since_report("bm25", onset([], Rule(below=0.5))))
+    >>> print(since_report("bm25", Trace(onset=onset([], Rule(below=0.5)))))
     bm25: no value, so that nothing can be said
     """
-    head, rule = run or "all runs", found.rule.text
+    found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
     words = {
         "unknown": "no value, so that nothing can be said",
-        "fine": f"fine now: the newest value is not {rule}",
-        "never fine": f"every value is {rule}: no evaluation is known that is fine; evaluate an older commit to find where it began",
-        "fails": f"fails, which is: {rule}",
+        "fine": f"the newest value is fine (failing is: {rule})",
+        "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where it began",
+        "fails": f"fails (it is {rule})",
     }
     lines = [f"{head}: {words[found.state]}"]
     if found.last_good and found.first_bad:
@@ -149,31 +148,36 @@ def since_report(run: str, found: Onset, suspects: Suspects | None = None, subje
         lines += [
             f"  {line}" for line in columns([_side("last good", found.last_good), _side("first bad", found.first_bad)], left=(0, 1, 2, 4))
         ]
-    if found.breaks:
-        what = " and ".join(f"the {kind}" for kind in found.breaks)
-        again = "evaluate the last good commit again as the first bad one was, before any commit is blamed."
-        lines += filled([f"Between the two {what} changed, too: {again}"])
-    return "\n".join([*lines, *(_suspects(suspects, subject) if suspects and found.state == "fails" else [])])
+    return "\n".join([*lines, *_doubts(trace), *(_suspects(trace.suspects, trace.subject) if trace.suspects else [])])
 
 
 def _side(title: str, point: Point) -> list[str]:
-    return [title, point.id, minute(point.when), f"{point.value:.4f}", f"commit {short_commit(point)}" if point.commit else ""]
+    return [title, point.id, minute(point.when), number(point.value), f"commit {short_commit(point)}" if point.commit else ""]
+
+
+def _doubts(trace: Trace) -> list[str]:
+    lines = []
+    if trace.onset.breaks and trace.onset.state == "fails":
+        what = " and the ".join(trace.onset.breaks)
+        lines += filled([f"Between the two the {what} changed, too: evaluate the last good commit again, as the first bad one was."])
+    if trace.left_out:
+        many = f"{trace.left_out:,} evaluation{'s have' if trace.left_out != 1 else ' has'}"
+        lines += filled([f"In the order of commits; {many} no commit of this repository, or changed files beside it, and no place in it."])
+    return lines
 
 
 def _suspects(suspects: Suspects, subject: str) -> list[str]:
     """What the commits between allow to say."""
     bad = suspects.bad[:12]
     if suspects.found:
-        return [f"  {bad} is the first bad commit{f': {subject}' if subject else ''}"]
+        return [f"  {bad} is the first bad commit{f': {printable(subject)}' if subject else ''}"]
     if not suspects.next:
         return [f"  one of {suspects.between} commits up to {bad} is the first bad one; none of the others has a value"]
-    return [
-        f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, about {suspects.steps} more to go:",
-        f"    {suspects.next}",
-    ]
+    more = f"about {suspects.steps} evaluation{'s' * (suspects.steps != 1)} to go"
+    return [f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, {more}:", f"    {suspects.next}"]
 
 
-def history_csv(timeline: Timeline, *, together: bool = False) -> Iterator[str]:
+def history_csv(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[str]:
     r"""CSV with a point a row; empty where there is no value.
 
     Examples
@@ -198,7 +202,7 @@ def history_csv(timeline: Timeline, *, together: bool = False) -> Iterator[str]:
         "note",
     )
     yield csv_row(names)
-    for record in _records(timeline, together=together):
+    for record in _records(timeline, together=together)[-shown:]:
         yield csv_row([_cell((record | {"measure": timeline.measure, "query": timeline.query})[name]) for name in names])
 
 
@@ -210,14 +214,12 @@ def _cell(value: object) -> str:
     return "" if value is None else ",".join(value) if isinstance(value, tuple | list) else str(value)
 
 
-def history_json(
-    timeline: Timeline, since: Mapping[str, tuple[Onset, Suspects | None]] | None = None, *, total: int, together: bool = False
-) -> Iterator[str]:
+def history_json(timeline: Timeline, since: Mapping[str, Trace] | None = None, *, shown: int = 0, together: bool = False) -> Iterator[str]:
     """JSON with every point, and since when each line fails where that was asked.
 
     Examples
     --------
-    >>> json.loads("".join(history_json(Timeline(measure="AP"), total=0)))["points"]
+    >>> json.loads("".join(history_json(Timeline(measure="AP"))))["points"]
     []
     """
     record = {
@@ -226,31 +228,32 @@ def history_json(
         "measure": timeline.measure,
         "query": timeline.query or None,
         "direction": timeline.direction,
-        "total": total,
-        "points": _records(timeline, together=together),
+        "total": len(timeline.points),
+        "points": _records(timeline, together=together)[-shown:],
     }
     if since is not None:
-        record["since"] = {run: since_record(found, suspects) for run, (found, suspects) in since.items()}
+        record["since"] = {run: since_record(trace) for run, trace in since.items()}
     yield json.dumps(record, indent=2) + "\n"
 
 
-def since_record(found: Onset, suspects: Suspects | None) -> dict[str, Any]:
+def since_record(trace: Trace) -> dict[str, Any]:
     """Since when a line fails, as JSON has it.
 
     Examples
     --------
     >>> from idealrank.timeline import Rule, onset
-    >>> since_record(onset([], Rule(below=0.5)), None)["state"]
+    >>> since_record(Trace(onset=onset([], Rule(below=0.5))))["state"]
     'unknown'
     """
-    sides = {
-        name: None if point is None else _point(point) for name, point in (("last_good", found.last_good), ("first_bad", found.first_bad))
-    }
+    found, suspects = trace.onset, trace.suspects
     return {
         "rule": found.rule.text,
         "state": found.state,
-        **sides,
+        "last_good": None if found.last_good is None else _point(found.last_good),
+        "first_bad": None if found.first_bad is None else _point(found.first_bad),
         "breaks": list(found.breaks),
+        "order": trace.order,
+        "left_out": trace.left_out,
         "commits": None if suspects is None else asdict(suspects) | {"found": suspects.found},
     }
 

@@ -5,14 +5,16 @@ import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
 from idealrank.store.files import Blob
 from idealrank.store.record import Kind, Record, command_without_folders, now, plain
-from idealrank.verdict import Comparison, Gated
+
+if TYPE_CHECKING:
+    from idealrank.verdict import Comparison, Gated
 
 # What the fields of a record mean; a reader refuses a higher number.
 FORMAT = 1
@@ -138,6 +140,8 @@ def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[st
     >>> verdict_adding("comparison", ir.compare(one, one), ["0123456789ab"] * 2, {}, Record()).fields["name"]
     'run (2) against run'
     """
+    from idealrank.verdict import Comparison  # noqa: PLC0415  (loads SciPy; who has a verdict has it loaded)
+
     if isinstance(verdict, Comparison):
         name = f"{', '.join(verdict.names[1:])} against {verdict.names[0]}"
         version = verdict.method.version

@@ -3,21 +3,24 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.store import finding
+from idealrank.store import finding, history
 from idealrank.store.adding import Adding, evaluation_adding, verdict_adding
 from idealrank.store.database import NAME, Database, Row
 from idealrank.store.files import ValueFiles
 from idealrank.store.mounts import network_mount
 from idealrank.store.record import Entry, Kind, Record, now
 from idealrank.store.stored import Stored, StoredVerdict
-from idealrank.verdict import Comparison, Gated
+from idealrank.timeline import Timeline
+
+if TYPE_CHECKING:  # SciPy, for those who have a verdict
+    from idealrank.verdict import Comparison, Gated
 
 
 class Store:
@@ -115,7 +118,7 @@ class Store:
 
     def add_comparison(
         self,
-        comparison: Comparison,
+        comparison: "Comparison",
         evaluations: Sequence[str],
         *,
         options: Mapping[str, Any] | None = None,
@@ -148,7 +151,7 @@ class Store:
         return self._keep(verdict_adding("comparison", comparison, parts, options or {}, record or Record()))
 
     def add_gate(
-        self, gated: Gated, evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
+        self, gated: "Gated", evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
     ) -> str:
         """Keep what a gate said; as `add_comparison`, the run's evaluation first, then those of its baselines."""
         parts = [self.resolve(one, kind="evaluation") for one in evaluations]
@@ -248,6 +251,38 @@ class Store:
         if not sql.lstrip().upper().startswith(("SELECT", "WITH")):
             raise OptionError("rows: found a statement that changes something, expected a SELECT")
         return self._database.rows(sql, parameters)
+
+    def history(
+        self,
+        measure: str | None = None,
+        *,
+        run: "str | Sequence[str] | None" = None,
+        tag: str | None = None,
+        query: str | None = None,
+        since: str | None = None,
+    ) -> Timeline:
+        """Values of one measure in the order in which they were stored, of all queries or of one.
+
+        Parameters
+        ----------
+        measure : str, optional
+            In any spelling; default: the first measure of the newest evaluation.
+        run : str or sequence of str, optional
+            Names of runs.
+        tag : str, optional
+            Of evaluations with this tag.
+        query : str, optional
+            Of this query; default: the aggregate over all.
+        since : str, optional
+            Not before this: ISO 8601, or ``"7d"``, ``"12h"``, ``"2w"`` ago.
+
+        Raises
+        ------
+        InputError
+            Nothing in the store is asked for; the message says what there is.
+        """
+        runs = (run,) if isinstance(run, str) else tuple(run or ())
+        return history.history(self, measure=measure, runs=runs, tag=tag, query=query, since=since)
 
     # --- words beside it ---------------------------------------------------------------------------------------------------------
 

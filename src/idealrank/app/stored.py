@@ -1,0 +1,61 @@
+"""The store that a command reads, as an option; what several of those commands share."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from idealrank.errors import OptionError
+
+if TYPE_CHECKING:
+    from idealrank.store import Store
+
+VARIABLE = "IDEALRANK_STORE"
+
+store: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--store", "store_path", metavar="DIR", envvar=VARIABLE, show_envvar=True, help="The store to read."
+)
+
+
+@contextmanager
+def opened(path: str | None) -> "Iterator[Store]":
+    """The store of a folder, which must be there.
+
+    Raises
+    ------
+    OptionError
+        Nobody said where it is.
+    InputError
+        The folder holds no store, or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from idealrank.store import Store
+    >>> folder = tempfile.mkdtemp()
+    >>> Store.open(folder).close()
+    >>> with opened(folder) as store:
+    ...     store.entries()
+    []
+    """
+    if not path:
+        raise OptionError(
+            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank evaluate ... --store DIR` makes one"
+        )
+    from idealrank.store import Store  # noqa: PLC0415  (loads SQLite; not for a command's help)
+
+    with Store.open(path, create=False) as store:
+        yield store
+
+
+def is_plain() -> bool:
+    """Whether standard output has no blocks and lines to draw with.
+
+    Examples
+    --------
+    >>> isinstance(is_plain(), bool)
+    True
+    """
+    return "utf" not in (sys.stdout.encoding or "").lower()

@@ -1,0 +1,227 @@
+"""Which commit to evaluate next, where one is to be found: git knows the order of commits, a store knows their values."""
+
+import math
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from idealrank.errors import InputError
+from idealrank.timeline import Onset, Point, Rule, Suspects, Trace, breaks_between, onset
+
+Folder = str | Path
+
+
+def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
+    """Those of the commits that a repository has, each after its ancestors.
+
+    Parameters
+    ----------
+    commits : iterable of str
+        Full hashes; others and those of other repositories are left out.
+    folder : path
+        Anywhere in the repository.
+
+    Returns
+    -------
+    list of str
+        Empty outside a repository, and where git is not installed.
+
+    Examples
+    --------
+    >>> in_order([])
+    []
+    """
+    wanted = sorted({commit for commit in commits if commit and all(letter in "0123456789abcdef" for letter in commit)})
+    if not wanted:
+        return []
+    try:
+        listed = _git(folder, "cat-file", "--batch-check", given=wanted)
+    except InputError:
+        return []
+    here = {line.split()[0] for line in listed if line.endswith(tuple("0123456789")) and line.split()[1] == "commit"}
+    if not here:
+        return []
+    walked = _git(folder, "rev-list", "--topo-order", "--stdin", given=sorted(here))
+    return [commit for commit in reversed(walked) if commit in here]
+
+
+def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
+    """Since when a line fails: in the order of commits where two or more are of this repository, else in that of time.
+
+    Whoever looks for a commit evaluates old ones after new ones, so that time is the wrong order then.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Of one line, the oldest first. Of several of one commit the newest counts.
+    rule : Rule
+        What failing is.
+    folder : path
+        Anywhere in the repository.
+
+    Examples
+    --------
+    >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.9), ("b", 0.2))]
+    >>> found = trace(line, Rule(below=0.5))
+    >>> found.order, found.onset.state
+    ('time', 'fails')
+    """
+    newest = {point.commit: point for point in points if point.commit and not point.changed}
+    known = in_order(newest, folder)
+    if len(known) < 2:
+        return Trace(onset=onset(points, rule))
+    ordered = [newest[commit] for commit in known]
+    fails = dict(zip(known, rule.fails(ordered), strict=True))
+    found, left = onset(ordered, rule), None
+    if found.state == "fails":
+        left = suspects(fails, folder)
+        found = found if left is None else _on_both_sides(found, newest[left.good], newest[left.bad])
+    left_out = sum(1 for point in points if point.changed or point.commit not in fails)
+    about = subject(left.bad, folder) if left is not None and left.found else ""
+    return Trace(onset=found, order="commit", suspects=left, left_out=left_out, subject=about)
+
+
+def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> bool | None:
+    """Whether the newest evaluation of the commit that is checked out fails; None where there is none, or no value.
+
+    Files that were changed since that commit do not count against it: in a bisection they are what the work itself wrote.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        Of one line, the oldest first.
+    rule : Rule
+        What failing is; a drop is measured from the best of all other commits before it.
+    folder : path
+        Anywhere in the repository.
+
+    Examples
+    --------
+    >>> fails_here([], Rule(below=0.5)) is None
+    True
+    """
+    here = head(folder)
+    newest = {point.commit: point for point in points if point.commit and (not point.changed or point.commit == here)}
+    if here not in newest:
+        return None
+    known = in_order(newest, folder)
+    return rule.fails([newest[commit] for commit in known])[known.index(here)]
+
+
+def _on_both_sides(found: Onset, good: Point, bad: Point) -> Onset:
+    """With branches the neighbours in a list of commits need not be an ancestor and its descendant; these are."""
+    return replace(found, last_good=good, first_bad=bad, breaks=breaks_between(good, bad))
+
+
+def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects | None:
+    """Where the last change from fine to failing lies, and which commit to evaluate next.
+
+    Parameters
+    ----------
+    fails : mapping of str to (bool or None)
+        By commit, as a full hash: whether the newest evaluation of it fails; None where it has no value.
+    folder : path
+        Anywhere in the repository.
+
+    Returns
+    -------
+    Suspects or None
+        None where no failing commit of this repository has a fine one among its ancestors.
+
+    Notes
+    -----
+    All fine ancestors of the newest failing commit are taken out with their own ancestors, as ``git bisect`` does; what is left is cut
+    at its oldest failing commit; and the commit proposed is the one of ``git rev-list --bisect-all`` that comes nearest to halving it.
+
+    Examples
+    --------
+    >>> suspects({}) is None
+    True
+    """
+    known = in_order(fails, folder)
+    bad = next((commit for commit in reversed(known) if fails[commit]), "")
+    if not bad:
+        return None
+    before = set(_git(folder, "rev-list", bad))
+    good = [commit for commit in known if fails[commit] is False and commit in before]
+    if not good:
+        return None
+    while True:
+        left = _git(folder, "rev-list", "--topo-order", "--stdin", given=[bad, *(f"^{commit}" for commit in good)])
+        oldest = next(commit for commit in reversed(left) if fails.get(commit))
+        if oldest == bad:
+            break
+        bad = oldest
+    return _halved(fails, bad, good, left, folder)
+
+
+def _halved(fails: Mapping[str, bool | None], bad: str, good: Sequence[str], left: Sequence[str], folder: Folder) -> Suspects:
+    """The suspects, the next one chosen by git."""
+    before = set(_git(folder, "rev-list", bad))
+    nearest = [commit for commit in good if commit in before][-1]
+    ranked = [line.split()[0] for line in _git(folder, "rev-list", "--bisect-all", "--stdin", given=[bad, *(f"^{one}" for one in good)])]
+    unknown = [commit for commit in ranked if commit not in fails]
+    return Suspects(
+        good=nearest,
+        bad=bad,
+        between=len(left),
+        next=unknown[0] if unknown else "",
+        steps=math.ceil(math.log2(len(left))) if unknown else 0,
+        unclear=sum(1 for commit in left if commit in fails and commit != bad),
+    )
+
+
+def head(folder: Folder = ".") -> str:
+    """The commit that is checked out, as a full hash; empty outside a repository.
+
+    Examples
+    --------
+    >>> head("/")
+    ''
+    """
+    try:
+        return _git(folder, "rev-parse", "HEAD")[0]
+    except (InputError, IndexError):
+        return ""
+
+
+def full_hash(text: str, folder: Folder = ".") -> str:
+    """The commit that a branch, a tag or a short hash names; empty where it names none.
+
+    Examples
+    --------
+    >>> full_hash("no-such-branch")
+    ''
+    """
+    try:
+        return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")[0]
+    except (InputError, IndexError):
+        return ""
+
+
+def subject(commit: str, folder: Folder = ".") -> str:
+    """The first line of a commit's message; empty where there is none.
+
+    Examples
+    --------
+    >>> subject("main", "/")
+    ''
+    """
+    try:
+        return next(iter(_git(folder, "log", "-1", "--format=%s", commit)), "")
+    except InputError:
+        return ""
+
+
+def _git(folder: Folder, *arguments: str, given: Sequence[str] = ()) -> list[str]:
+    """The lines that git prints."""
+    command = ["git", "-C", str(folder), *arguments]
+    text = "\n".join(given) + "\n" if given else ""
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", errors="replace", check=False)  # noqa: S603  (no shell)
+    except OSError as error:
+        raise InputError(f"git: found {error.strerror}, expected the program to be installed") from None
+    if done.returncode:
+        raise InputError(f"git {arguments[0]}: found {done.stderr.strip() or 'a failure'}, expected a repository that has these commits")
+    return done.stdout.splitlines()

@@ -1,0 +1,229 @@
+"""What a store remembers of one measure: of all queries together, or of one of them."""
+
+import hashlib
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.measures.parse import parse_measure
+from idealrank.timeline import Point, Timeline
+
+if TYPE_CHECKING:
+    from idealrank.store.store import Store
+
+_SOME = 8  # names in a message
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def history(
+    store: "Store",
+    *,
+    measure: str | None = None,
+    runs: Sequence[str] = (),
+    tag: str | None = None,
+    query: str | None = None,
+    since: str | None = None,
+) -> Timeline:
+    """Values of one measure, in the order in which they were stored.
+
+    Parameters
+    ----------
+    store : Store
+        Where they are.
+    measure : str, optional
+        In any spelling; default: the first measure of the newest evaluation.
+    runs : sequence of str
+        Names of runs; default: all.
+    tag : str, optional
+        Of evaluations with this tag alone.
+    query : str, optional
+        Of this query; default: the aggregate over all.
+    since : str, optional
+        Not before this: a date or time in ISO 8601, or so many minutes, hours, days or weeks ago, as ``"7d"``.
+
+    Raises
+    ------
+    InputError
+        Nothing in the store is asked for; the message says what there is.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     for ranking in (["x", "a"], ["a"]):
+    ...         key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["RR"]))
+    ...     [point.value for point in history(store, query="q").points]
+    [0.5, 1.0]
+    """
+    conditions, parameters = _conditions(runs, tag, since)
+    text = _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
+    columns = (
+        "e.id, e.time, e.name, e.convention, e.fingerprint, e.commit_id, e.dirty, m.value, m.place, "
+        "v.queries_file, v.values_file, v.n_queries, v.n_measures, json_extract(e.record, '$.path')"
+    )
+    tables = "mean m JOIN entry e ON e.id = m.id JOIN evaluation v ON v.id = m.id"
+    # Conditions are constants of this file; what a user says stands in the parameters.
+    found = store.rows(
+        f"SELECT {columns} FROM {tables} WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",  # noqa: S608
+        [text, *parameters],
+    )
+    if not found:
+        raise _nothing(store, text, runs, tag, since)
+    values = [math.nan if row[7] is None else float(row[7]) for row in found] if query is None else _of_query(store, query, found)
+    judgments, tags, notes = _judgments(store, found), _words(store, "tag", "tag"), _words(store, "note", "text")
+    points = tuple(
+        Point(
+            id=row[0], when=row[1], run=row[2], value=value, convention=f"{row[3]} [{row[4]}]", judgments=judgments[row[0]], commit=row[5],
+            changed=bool(row[6]), tags=tuple(tags[row[0]]), note="; ".join(notes[row[0]]),
+        )
+        for row, value in zip(found, values, strict=True)
+    )  # fmt: skip
+    return Timeline(measure=text, query=query or "", direction=_direction(text), points=points)
+
+
+def _conditions(runs: Sequence[str], tag: str | None, since: str | None) -> tuple[str, list[str]]:
+    conditions, parameters = "", [*runs]
+    if runs:
+        conditions += f" AND e.name IN ({', '.join('?' * len(runs))})"
+    if tag is not None:
+        conditions += " AND e.id IN (SELECT id FROM tag WHERE tag = ?)"
+        parameters.append(tag)
+    if since is not None:
+        conditions += " AND e.time >= ?"
+        parameters.append(moment(since))
+    return conditions, parameters
+
+
+def moment(text: str) -> str:
+    """A time as a store has it: from ISO 8601, UTC where no zone is said, or so long ago.
+
+    Raises
+    ------
+    OptionError
+        It is neither.
+
+    Examples
+    --------
+    >>> moment("2026-01-01"), moment("2026-01-01T02:00+02:00")
+    ('2026-01-01T00:00:00.000000+00:00', '2026-01-01T00:00:00.000000+00:00')
+    """
+    if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text.strip()):
+        found = datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    else:
+        try:
+            found = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise OptionError(
+                f"since {shown(repr(text))}: expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
+            ) from None
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return found.isoformat(timespec="microseconds")
+
+
+def _spelled(measure: str) -> str:
+    """The text a measure is kept by; that of a user's own class is taken as it is."""
+    try:
+        return str(parse_measure(measure))
+    except OptionError:
+        return measure
+
+
+def _direction(measure: str) -> int:
+    try:
+        return parse_measure(measure).direction
+    except OptionError:  # of a measure of the user's own nobody said which way is better
+        return 1
+
+
+def _newest_measure(store: "Store", conditions: str, parameters: Sequence[str]) -> str:
+    found = store.rows(
+        f"SELECT m.measure FROM mean m JOIN entry e ON e.id = m.id WHERE 1{conditions} ORDER BY e.time DESC, e.id DESC, m.place LIMIT 1",  # noqa: S608
+        parameters,
+    )
+    return str(found[0][0]) if found else ""
+
+
+def _nothing(store: "Store", measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> InputError:
+    """What was asked for and is not there, and what is."""
+    asked = [f" of measure {measure}"] if measure else []
+    asked += [f" of run {' or '.join(runs)}"] if runs else []
+    asked += [f" with tag {tag}"] if tag is not None else []
+    asked += [f" since {since}"] if since is not None else []
+    there = {
+        "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) DESC",
+        "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure",
+        "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag",
+    }
+    known = {what: [str(row[0]) for row in store.rows(sql)] for what, sql in there.items()}
+    if not known["runs"]:
+        return InputError(
+            f"{store.folder}: found a store without an evaluation; `idealrank evaluate ... --store {store.folder}` puts one in"
+        )
+    what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
+    return InputError(f"{store.folder}: found no evaluation{''.join(asked)}; there are {what}")
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(map(shown, words[:_SOME])) + (f" and {len(words) - _SOME} more" if len(words) > _SOME else "")
+
+
+def _of_query(store: "Store", query: str, found: Sequence[tuple[Any, ...]]) -> list[float]:
+    """The value of one query in each evaluation: one small read of each value file."""
+    places: dict[str, int | None] = {}
+    values = []
+    for key, *_, place, queries_file, values_file, n_queries, n_measures, _path in found:
+        whose = f"evaluation {key}"
+        if queries_file not in places:
+            ids = json.loads(store.files.read(queries_file, whose))
+            places[queries_file] = ids.index(query) if query in ids else None
+        row = places[queries_file]
+        values.append(math.nan if row is None else float(store.files.read_row(values_file, row, (n_queries, n_measures), whose)[place]))
+    if all(place is None for place in places.values()):
+        raise InputError(
+            f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; `idealrank show ID --per-query` lists queries"
+        )
+    return values
+
+
+def _judgments(store: "Store", found: Sequence[tuple[Any, ...]]) -> Mapping[str, str]:
+    """A short hash of the judgments of each evaluation: of its input files but the run; empty where they were no files."""
+    files: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for key, name, sha256 in store.rows("SELECT id, name, sha256 FROM input ORDER BY id, place"):
+        files[key].append((name, sha256))
+    return {row[0]: judgments_hash(files[row[0]], row[-1] or "") for row in found}
+
+
+def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:
+    """12 digits of the SHA-256 of all judgment files of an evaluation, whatever their names; empty where one is not known.
+
+    Parameters
+    ----------
+    files : sequence of (str, str)
+        Name and SHA-256 of every input file.
+    run : str
+        Name of the file of the run: the last one of that name is no judgments.
+
+    Examples
+    --------
+    >>> judgments_hash([("qrels.txt", "1f" * 32), ("bm25.run", "2e" * 32)], "bm25.run")
+    '1f1f1f1f1f1f'
+    """
+    names = [name for name, _ in files]
+    last = max((place for place, name in enumerate(names) if name == run), default=-1) if run else -1
+    hashes = [sha256 for place, (_, sha256) in enumerate(files) if place != last]
+    if not hashes or not all(hashes):
+        return ""
+    whole = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()
+    return whole[:12]
+
+
+def _words(store: "Store", table: str, column: str) -> defaultdict[str, list[str]]:
+    words: defaultdict[str, list[str]] = defaultdict(list)
+    for key, word in store.rows(f"SELECT id, {column} FROM {table} ORDER BY id, {column}"):  # noqa: S608  (names of this file)
+        words[key].append(word)
+    return words
