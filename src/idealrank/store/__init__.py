@@ -3,5 +3,6 @@
 from idealrank.store.record import Entry, Record
 from idealrank.store.store import Store
 from idealrank.store.stored import Stored, StoredVerdict
+from idealrank.store.sweeping import Swept
 
-__all__ = ["Entry", "Record", "Store", "Stored", "StoredVerdict"]
+__all__ = ["Entry", "Record", "Store", "Stored", "StoredVerdict", "Swept"]

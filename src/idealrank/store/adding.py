@@ -11,7 +11,7 @@ from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
 from idealrank.store.files import Blob
-from idealrank.store.record import Kind, Record, command_without_folders, now, plain
+from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options
 
 if TYPE_CHECKING:
     from idealrank.verdict import Comparison, Gated
@@ -31,8 +31,6 @@ class Adding:
         Of the entry.
     fields : dict
         The record that never changes; the id is a hash of it.
-    means : sequence of (float or None, int)
-        Of an evaluation: mean and number of queries that count, measure by measure.
     files : mapping of str to Blob
         By what they are.
     tags : sequence of str
@@ -43,7 +41,6 @@ class Adding:
 
     kind: Kind
     fields: Fields
-    means: Sequence[tuple[float | None, int]] = ()
     files: Mapping[str, Blob] = field(default_factory=dict)
     tags: Sequence[str] = ()
     notes: Sequence[tuple[str, str]] = ()
@@ -60,7 +57,7 @@ class Adding:
 
     def renamed(self) -> "Adding":
         """The same with another id, where this one is taken."""
-        return Adding(self.kind, self.fields | {"nonce": secrets.token_hex(8)}, self.means, self.files, self.tags, self.notes)
+        return Adding(self.kind, self.fields | {"nonce": secrets.token_hex(8)}, self.files, self.tags, self.notes)
 
     def insert(self, connection: sqlite3.Connection) -> None:
         """Write the rows, in the transaction of the caller."""
@@ -92,7 +89,7 @@ class Adding:
             "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, ?, ?, ?)",
             [
                 (key, place, one["text"], one["resolved"], *mean)
-                for place, (one, mean) in enumerate(zip(fields["measures"], self.means, strict=True))
+                for place, (one, mean) in enumerate(zip(fields["measures"], fields["means"], strict=True))
             ],
         )
         connection.executemany(
@@ -108,26 +105,27 @@ def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: R
     --------
     >>> import idealrank as ir
     >>> adding = evaluation_adding(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"), None, Record())
-    >>> adding.means, len(adding.id)
-    ([(1.0, 1)], 12)
+    >>> adding.fields["means"], len(adding.id)
+    ([[1.0, 1]], 12)
     """
     files = evaluation_files(evaluation, hits)
     fields = evaluation_fields(evaluation) | _of_record("evaluation", record)
+    fields["means"] = means_of(evaluation)
     fields["files"] = {what: blob.name for what, blob in files.items()}
-    return Adding("evaluation", fields, means_of(evaluation), files, record.tags, _notes(record, fields))
+    return Adding("evaluation", fields, files, record.tags, _notes(record, fields))
 
 
-def means_of(evaluation: Evaluation) -> list[tuple[float | None, int]]:
+def means_of(evaluation: Evaluation) -> list[list[float | int | None]]:
     """Mean and number of queries that count, measure by measure.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> means_of(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"))
-    [(1.0, 1)]
+    [[1.0, 1]]
     """
     counted = evaluation.scored.sum(axis=0).tolist()
-    return [(finite(float(mean)), int(n)) for mean, n in zip(evaluation.mean().values(), counted, strict=True)]
+    return [[finite(float(mean)), int(n)] for mean, n in zip(evaluation.mean().values(), counted, strict=True)]
 
 
 def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[str], options: Mapping[str, Any], record: Record) -> Adding:
@@ -151,7 +149,7 @@ def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[st
     fields: Fields = _of_record(kind, record) | {
         "name": name,
         "parts": list(parts),
-        "options": plain(options),
+        "options": plain_options(options),
         "result": plain(verdict.as_dict()),
         "convention": convention_fields(verdict.convention),
         "version": version,

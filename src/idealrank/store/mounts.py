@@ -1,7 +1,10 @@
-"""Whether a folder lies on a network: there SQLite's locks and shared memory are not to be trusted."""
+"""Where a store may be: not on a network, for there SQLite's locks and shared memory are not to be trusted."""
 
 import re
 from pathlib import Path
+
+from idealrank.errors import InputError
+from idealrank.store.database import NAME
 
 _NETWORK = frozenset(
     (
@@ -47,6 +50,35 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
             found, depth = (columns[2], str(point)), len(point.parts)
     kind = found[0].lower()
     return found if kind in _NETWORK or kind.startswith(("smb", "nfs")) else None
+
+
+def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path:
+    """The folder of a store, made where it is missing.
+
+    Raises
+    ------
+    InputError
+        It lies on a network, cannot be made, or holds no store and must not be made one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> usable_folder(Path(tempfile.mkdtemp(), "results"), create=True).name
+    'results'
+    """
+    if network := network_mount(folder, mounts):
+        kind, point = network
+        raise InputError(
+            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a disk of this machine: SQLite's locks and "
+            "shared memory are not safe over a network; keep the store here and move evaluations as files (export_file, import_file)"
+        )
+    if not create and not (folder / NAME).is_file():
+        raise InputError(f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate ... --store {folder}` makes one")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a store: {error.strerror or error}; expected a folder") from None
+    return folder
 
 
 def _unescaped(text: str) -> str:

@@ -145,19 +145,34 @@ def command_without_folders(command: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The same dicts and lists as JSON takes them: texts free of absolute paths, None for what is not finite.
+    """The same dicts and lists as JSON takes them; None for what is not finite. A place in a file is named without folders.
 
     Examples
     --------
-    >>> plain({"weights": "/home/ann/weights.csv", "alpha": 0.05})
-    {'weights': 'weights.csv', 'alpha': 0.05}
+    >>> plain({"place": "/home/ann/contracts.csv:3", "query": "/a/b", "found": math.nan})
+    {'place': 'contracts.csv:3', 'query': '/a/b', 'found': None}
     """
-    if isinstance(value, str):
-        return without_folders(value)
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): without_folders(one) if name == "place" and isinstance(one, str) else plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as JSON takes them. Texts are freed of absolute paths; what is said by query stays, for ids and labels may look like paths.
+
+    Examples
+    --------
+    >>> plain_options({"weights": {"/q/1": 2.0}, "contracts": "/home/ann/contracts.csv", "alpha": 0.05})
+    {'weights': {'/q/1': 2.0}, 'contracts': 'contracts.csv', 'alpha': 0.05}
+    """
+    found = plain(options)
+    for name, value in found.items():
+        if isinstance(value, str):
+            found[name] = without_folders(value)
+        elif isinstance(value, list):
+            found[name] = [without_folders(one) if isinstance(one, str) else one for one in value]
+    return {**found}

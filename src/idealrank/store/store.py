@@ -1,6 +1,7 @@
 """A store: every evaluation, comparison and gate that was put in, with what made it, in one folder."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,15 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.store import finding, history
+from idealrank.store import changing, finding, history
 from idealrank.store.adding import Adding, evaluation_adding, verdict_adding
-from idealrank.store.database import NAME, Database, Row
+from idealrank.store.carrying import export, opened
+from idealrank.store.database import Database, Row
 from idealrank.store.files import ValueFiles
-from idealrank.store.mounts import network_mount
-from idealrank.store.record import Entry, Kind, Record, now
+from idealrank.store.mounts import usable_folder
+from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.stored import Stored, StoredVerdict
+from idealrank.store.sweeping import Swept, sweep
 from idealrank.timeline import Timeline
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
@@ -65,19 +68,7 @@ class Store:
         >>> Store.open(tempfile.mkdtemp()).entries()
         []
         """
-        folder = Path(path)
-        if network := network_mount(folder):
-            kind, point = network
-            raise InputError(
-                f"{path}: found a network file system ({kind}, mounted at {point}), expected a disk of this machine: SQLite's locks and "
-                "shared memory are not safe over a network; keep the store here and move evaluations as files (export_file, import_file)"
-            )
-        if not create and not (folder / NAME).is_file():
-            raise InputError(f"{path}: found no store, expected a folder with {NAME}; --store makes one")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be made a store: {error.strerror or error}; expected a folder") from None
+        folder = usable_folder(Path(path), create=create)
         return cls(folder, Database(folder))
 
     def close(self) -> None:
@@ -288,11 +279,7 @@ class Store:
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Give an entry tags; one it has already changes nothing."""
-        found = self.resolve(id)
-        if not all(tag.strip() and tag.isprintable() for tag in tags):
-            raise OptionError(f"tag: found {tags!r}, expected words that can be printed")
-        with self._database.writing() as connection:
-            connection.executemany("INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(found, tag) for tag in tags])
+        changing.tag(self._database, self.resolve(id), tags)
 
     def untag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Take tags from an entry.
@@ -302,17 +289,11 @@ class Store:
         InputError
             It has no such tag.
         """
-        entry = self.entry(id)
-        if missing := [tag for tag in tags if tag not in entry.record.tags]:
-            raise InputError(f"{entry.id}: found no tag {missing[0]!r}, expected one of {', '.join(entry.record.tags) or 'none at all'}")
-        with self._database.writing() as connection:
-            connection.executemany("DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, tag) for tag in tags])
+        changing.untag(self._database, self.entry(id), tags)
 
     def note(self, id: str, text: str) -> None:  # noqa: A002
         """Add a note to an entry."""
-        found = self.resolve(id)
-        with self._database.writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO note (id, time, text) VALUES (?, ?, ?)", (found, now(), text))
+        changing.note(self._database, self.resolve(id), text)
 
     def remove(self, id: str) -> None:  # noqa: A002
         """Take an entry out; `gc` then frees what no other entry needs.
@@ -322,12 +303,73 @@ class Store:
         InputError
             A comparison or a gate was made of it.
         """
-        found = self.resolve(id)
-        with self._database.writing() as connection:
-            users = [row[0] for row in connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (found,))]
-            if users:
-                raise InputError(f"{found}: found it in {', '.join(users)}, expected nothing made of it; remove that first")
-            connection.execute("DELETE FROM entry WHERE id = ?", (found,))
+        changing.remove(self._database, self.resolve(id))
+
+    def gc(self, *, dry_run: bool = False) -> Swept:
+        """Free the value files that no entry needs, and what killed writers left an hour ago or earlier; writers may go on meanwhile.
+
+        Parameters
+        ----------
+        dry_run : bool
+            Only say what would be freed.
+        """
+        return sweep(self._database, self.files, dry_run=dry_run)
+
+    # --- carrying ----------------------------------------------------------------------------------------------------------------
+
+    def export_file(self, id: str, path: "str | Path") -> None:  # noqa: A002
+        """Write one evaluation, with tags and notes, as one file that another store takes.
+
+        Raises
+        ------
+        InputError
+            A value file is missing or damaged, or the file cannot be written.
+        """
+        entry = self.entry(self.resolve(id, kind="evaluation"))
+        notes = self._database.rows("SELECT time, text FROM note WHERE id = ? ORDER BY time, text", (entry.id,))
+        fields = finding.fields_of(self._database, entry.id)
+        export(entry, fields, [(str(time), str(text)) for time, text in notes], partial(self.files.read, whose=entry.id), Path(path))
+
+    def import_file(self, path: "str | Path") -> str:
+        """Take in what `export_file` wrote; it keeps its id. What is here already stays, and gets back the value files it may have lost.
+
+        Raises
+        ------
+        InputError
+            The file is damaged or none of ours, or the store cannot be written.
+        """
+        adding = opened(Path(path))
+        with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
+            found = connection.execute("SELECT digest FROM entry WHERE id = ?", (adding.id,)).fetchone()
+            if found is not None and found[0] != adding.digest:
+                raise InputError(f"{path}: found another entry with the id {adding.id} in this store; use a store of its own")
+            prepared.place()
+            if found is None:
+                adding.insert(connection)
+        return adding.id
+
+    # --- making again ------------------------------------------------------------------------------------------------------------
+
+    def compare_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Comparison":  # noqa: A002
+        """Make a comparison again from the evaluations, options and seed that were kept; `measures` and `convention` as for `evaluation`.
+
+        Raises
+        ------
+        InputError
+            A file is missing or damaged, or weights, clusters or slices were not kept.
+        """
+        from idealrank.store.again import comparison_again  # noqa: PLC0415  (SciPy)
+
+        return comparison_again(self.comparison(id), self._parts(id, measures, convention), measures)
+
+    def gate_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Gated":  # noqa: A002
+        """Ask a gate again, as `compare_again`."""
+        from idealrank.store.again import gate_again  # noqa: PLC0415  (SciPy)
+
+        return gate_again(self.gate(id), self._parts(id, measures, convention), measures)
+
+    def _parts(self, key: str, measures: Sequence[Measure], convention: Convention | None) -> list[Evaluation]:
+        return [self.evaluation(part, measures=measures, convention=convention).evaluation for part in self.entry(key).parts]
 
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"

@@ -1,0 +1,83 @@
+"""Verdicts made again from what a store keeps: the same evaluations, options and seed give the same numbers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from idealrank.errors import InputError
+from idealrank.evaluation import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measures
+from idealrank.store.stored import StoredVerdict
+from idealrank.verdict import Comparison, Contract, Gated, Policy, compare, gate
+from idealrank.verdict.gating import first_run
+
+
+def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Comparison:
+    """A comparison made again. How alike rankings are is not in it: that needs the runs.
+
+    Raises
+    ------
+    InputError
+        Queries had weights, clusters or slices that were not kept among the options.
+    """
+    method = kept.result["method"]
+    given = _by_query(kept, weights=method["weighted"], clusters=method["clustered"], slices=method.get("slices") is not None)
+    return compare(
+        evaluations[0],
+        evaluations[1],
+        *evaluations[2:],
+        measures=_measures(list(kept.result["pairs"][0]["measures"]), own),
+        baseline=method["baseline"],
+        test=method["test"],
+        correction="holm" if method["correction"] == "holm" else "auto",
+        level=method["level"],
+        margin=method["margin"],
+        n_resamples=method["n_resamples"],
+        rng=method["seed"],
+        **given,
+    )
+
+
+def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Gated:
+    """A gate asked again.
+
+    Raises
+    ------
+    InputError
+        Queries had weights or clusters that were not kept among the options.
+    """
+    result = kept.result
+    policy = Policy(**result["policy"])
+    contracts = [Contract(**one) for one in {str(one["contract"]): one["contract"] for one in result["contracts"]}.values()]
+    if not result["baselines"]:
+        texts = [one["measure"] for one in result["contracts"]] or [str(measure) for measure in evaluations[0].measures]
+        return first_run(evaluations[0], _measures(list(dict.fromkeys(texts)), own), policy, contracts)
+    given = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
+    measures = _measures(list(dict.fromkeys(check["measure"] for check in result["checks"])), own)
+    return gate(
+        evaluations[0],
+        evaluations[1],
+        *evaluations[2:],
+        measures=measures,
+        policy=policy,
+        contracts=contracts,
+        n_resamples=result["n_resamples"],
+        rng=result["seed"],
+        **given,
+    )
+
+
+def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ...]:
+    by_text = {str(measure): measure for measure in own}
+    return parse_measures([by_text.get(text, text) for text in texts])
+
+
+def _by_query(kept: StoredVerdict, **asked: bool) -> dict[str, Any]:
+    """What was said of each query, from the options."""
+    for name, was_given in asked.items():
+        if was_given and not isinstance(kept.options.get(name), dict):
+            raise InputError(
+                f"{kept.entry.kind} {kept.id}: its queries had {name}, which were not kept, expected them among the options: "
+                f"store.add_{kept.entry.kind}(..., options={{{name!r}: ...}})"
+            )
+    return {name: kept.options[name] for name, was_given in asked.items() if was_given}

@@ -1,0 +1,269 @@
+"""A store says what is wrong with it, keeps to disks of this machine, and is brought up to date."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from idealrank.errors import InputError, OptionError
+from idealrank.store import Record, Store
+from idealrank.store.mounts import network_mount, usable_folder
+from tests.unit.store_samples import evaluations, same_evaluation
+from tests.unit.store_schema_1 import make_store_of_schema_1
+
+MOUNTS = """\
+/dev/sda1 / ext4 rw 0 0
+server:/home /home nfs4 rw 0 0
+/dev/sdb1 /home/ann/local\\040disk ext4 rw 0 0
+//server/share /mnt/share cifs rw 0 0
+me@server: /mnt/ssh fuse.sshfs rw 0 0
+host /mnt/host 9p rw 0 0
+//server/old /mnt/old smb3 rw 0 0
+tmpfs /mnt/old tmpfs rw 0 0
+broken
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    with Store.open(tmp_path / "store") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/home/ann/results", "nfs4"), ("/home", "nfs4"), ("/mnt/share/x", "cifs"), ("/mnt/ssh/a/b", "fuse.sshfs"), ("/mnt/host", "9p"),
+        ("/home/ann/local disk/results", None), ("/homely/results", None), ("/var/x", None), ("/mnt/old/x", None),
+    ],
+)  # fmt: skip
+def test_network_mounts_are_found(tmp_path: Path, folder: str, kind: str | None) -> None:
+    table = tmp_path / "mounts"
+    table.write_text(MOUNTS, encoding="utf-8")
+    found = network_mount(Path(folder), table)
+    assert (found and found[0]) == kind
+
+
+def test_a_network_mount_is_refused_with_the_reason(tmp_path: Path) -> None:
+    table = tmp_path / "mounts"
+    table.write_text(f"/dev/sda1 / ext4 rw 0 0\nserver:/x {tmp_path} nfs rw 0 0\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"network file system \(nfs, mounted at .*SQLite's locks.*export_file"):
+        usable_folder(tmp_path / "store", create=True, mounts=table)
+    assert not (tmp_path / "store").exists()
+    assert network_mount(tmp_path, tmp_path / "no such table") is None
+
+
+def test_a_store_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    make_store_of_schema_1(folder, evaluations()[2], note="kept in the first version", tags=("a", "b"))
+    with Store.open(folder) as store:
+        entry = store.entries()[0]
+        assert (entry.record.notes, entry.record.tags) == (("kept in the first version",), ("a", "b"))
+        same_evaluation(store.evaluation(entry.id).evaluation, evaluations()[2])
+        store.add(evaluations()[0], record=Record(notes=("one", "two")))
+        assert store.rows("SELECT count(*) FROM note") == [(3,)]
+    with sqlite3.connect(folder / "store.sqlite3") as migrated, sqlite3.connect(_new(tmp_path) / "store.sqlite3") as new:
+        schema = "SELECT m.name, p.cid, p.name, p.type FROM sqlite_master m, pragma_table_info(m.name) p ORDER BY 1, 2"
+        assert migrated.execute(schema).fetchall() == new.execute(schema).fetchall()
+        assert migrated.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert migrated.execute("PRAGMA user_version").fetchone() == new.execute("PRAGMA user_version").fetchone() == (2,)
+    migrated.close()
+    new.close()
+
+
+def _new(folder: Path) -> Path:
+    Store.open(folder / "new").close()
+    return folder / "new"
+
+
+def test_a_store_of_a_newer_schema_is_refused(store: Store) -> None:
+    store.close()
+    _execute(store.folder, "PRAGMA user_version=99")
+    with pytest.raises(InputError, match=r"found a store of schema 99, expected 2 or earlier.*upgrade"):
+        Store.open(store.folder)
+
+
+def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"found no store, expected a folder with store\.sqlite3"):
+        Store.open(tmp_path / "nothing", create=False)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be made a store"):
+        Store.open(tmp_path / "file")
+    for folder in (tmp_path / "other", tmp_path / "text"):
+        folder.mkdir()
+    _execute(tmp_path / "other", "CREATE TABLE mine (x)")
+    with pytest.raises(InputError, match="database of something else"):
+        Store.open(tmp_path / "other")
+    (tmp_path / "text" / "store.sqlite3").write_text("no database at all " * 99, encoding="utf-8")
+    with pytest.raises(InputError, match="damaged or none of ours"):
+        Store.open(tmp_path / "text")
+
+
+def _execute(folder: Path, statement: str) -> None:
+    plain = sqlite3.connect(folder / "store.sqlite3")
+    plain.execute(statement)
+    plain.commit()
+    plain.close()
+
+
+def test_a_damaged_or_missing_file_is_named(store: Store) -> None:
+    key = store.add(evaluations()[0])
+    path = store.files.path(store.evaluation(key).fields["files"]["values"])
+    content = path.read_bytes()
+    shape = evaluations()[0].values.shape
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 of its name; evaluation {key} needs it"):
+        _ = store.evaluation(key).evaluation
+    path.write_bytes(content[:-8])
+    with pytest.raises(InputError, match="is damaged: found"):
+        store.files.read_row(path.name, 0, shape, key)
+    path.unlink()
+    for read in (lambda: store.evaluation(key).evaluation, lambda: store.files.read_row(path.name, 0, shape, key)):
+        with pytest.raises(InputError, match=rf"{path.name}: cannot be read.*{key} needs it"):
+            read()
+    store.add(evaluations()[0])  # brings the file back
+    same_evaluation(store.evaluation(key).evaluation, evaluations()[0])
+
+
+def test_a_damaged_record_is_found(store: Store) -> None:
+    key = store.add(evaluations()[0])
+    store.close()
+    _execute(store.folder, "UPDATE entry SET record = replace(record, 'run 0', 'run 9')")
+    with Store.open(store.folder) as again, pytest.raises(InputError, match=f"the record of {key} is damaged"):
+        again.evaluation(key)
+
+
+def test_an_evaluation_goes_from_store_to_store_under_one_id(store: Store, tmp_path: Path) -> None:
+    keys = [store.add(evaluation, record=Record(tags=("t",), notes=("n",), commit="c", dirty=False)) for evaluation in evaluations()]
+    with Store.open(tmp_path / "second") as second:
+        for key, evaluation in zip(keys, evaluations(), strict=True):
+            store.export_file(key, tmp_path / "one.zip")
+            with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+                assert archive.testzip() is None
+            assert [second.import_file(tmp_path / "one.zip") for _ in range(2)] == [key, key]
+            same_evaluation(second.evaluation(key).evaluation, evaluation)
+            assert second.entry(key) == store.entry(key)
+        assert len(second.entries()) == len(keys)
+        shutil.rmtree(second.folder / "values")
+        second.import_file(tmp_path / "one.zip")
+        same_evaluation(second.evaluation(keys[-1]).evaluation, evaluations()[-1])
+        second.export_file(keys[-1], tmp_path / "two.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+def test_a_damaged_export_is_refused_wherever_it_is_damaged(store: Store, tmp_path: Path) -> None:
+    store.export_file(store.add(evaluations()[2]), tmp_path / "good.zip")
+    content = (tmp_path / "good.zip").read_bytes()
+    with Store.open(tmp_path / "second") as second:
+        for place in range(0, len(content), max(1, len(content) // 400)):
+            (tmp_path / "bad.zip").write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
+            with contextlib.suppress(InputError):  # a byte may say nothing, such as one of a date
+                same_evaluation(second.evaluation(second.import_file(tmp_path / "bad.zip")).evaluation, evaluations()[2])
+        (tmp_path / "bad.zip").write_bytes(content[:-30])
+        with pytest.raises(InputError, match=r"bad\.zip: "):
+            second.import_file(tmp_path / "bad.zip")
+        with pytest.raises(InputError, match="cannot be read"):
+            second.import_file(tmp_path / "none.zip")
+
+
+def test_an_archive_with_other_files_is_refused(store: Store, tmp_path: Path) -> None:
+    store.export_file(store.add(evaluations()[0]), tmp_path / "one.zip")
+    with zipfile.ZipFile(tmp_path / "one.zip", "a") as archive:
+        archive.writestr("../../outside.npy", b"x")
+    with pytest.raises(InputError, match="expected a record and value files alone"):
+        store.import_file(tmp_path / "one.zip")
+
+
+def test_gc_frees_what_nobody_needs_and_nothing_else(store: Store) -> None:
+    kept, gone = store.add(evaluations()[0]), store.add(evaluations()[2])
+    before = _files(store)
+    assert store.gc() == store.gc(dry_run=True)
+    assert (_files(store), store.gc().files) == (before, 0)
+    store.remove(gone)
+    would = store.gc(dry_run=True)
+    assert _files(store) == before
+    assert would == store.gc()
+    assert would.files == len(before) - len(_files(store)) > 0
+    assert would.bytes == sum(size for name, size in before.items() if name not in _files(store))
+    same_evaluation(store.evaluation(kept).evaluation, evaluations()[0])
+
+
+def _files(store: Store) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in (store.folder / "values").rglob("*") if path.is_file()}
+
+
+def test_gc_removes_leftovers_of_the_dead_after_an_hour(store: Store) -> None:
+    folder = store.folder / "values"
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.txt").write_text("not ours", encoding="utf-8")
+    child = subprocess.Popen(["true"])
+    child.wait()
+    for process in (os.getpid(), child.pid):
+        for hours in (0, 2):
+            path = folder / f"{'0' * 64}.npy.{process}.{hours:08x}.unfinished"
+            path.write_bytes(b"abc")
+            os.utime(path, (time.time() - 3600 * hours,) * 2)
+    assert store.gc().unfinished == 1
+    assert not path.exists()
+    assert len(list(folder.iterdir())) == 4
+
+
+def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store) -> None:
+    """Sweepers run all the while that a writer stores the same file again and again and removes it."""
+    done = threading.Event()
+    swept: list[int] = []
+
+    def sweep() -> None:
+        with Store.open(store.folder) as own:
+            while not done.is_set():
+                swept.append(own.gc().files)
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for _ in range(6):
+            key = store.add(evaluations()[3])
+            same_evaluation(store.evaluation(key).evaluation, evaluations()[3])
+            store.remove(key)
+    finally:
+        done.set()
+        sweeper.join()
+    assert swept
+
+
+def test_comparisons_and_gates_are_made_again(store: Store) -> None:
+    one, other, *_ = evaluations()
+    keys = [store.add(one), store.add(other)]
+    weights = {query: 1.0 + number % 3 for number, query in enumerate(one.queries)}
+    slices = {query: "odd" if number % 2 else "even" for number, query in enumerate(one.queries)}
+    compared = ir.compare(one, other, measures=["AP", "RR"], weights=weights, slices=slices, margin=0.02, rng=7, n_resamples=500)
+    key = store.add_comparison(compared, keys, options={"weights": weights, "slices": slices})
+    assert store.compare_again(key).as_dict() == compared.as_dict()
+    gated = ir.gate(
+        one, other, measures="AP", contracts=[ir.Contract(query="q1"), ir.Contract(query="q2", measure="RR", at_least=0.1)], tolerance=0.01
+    )
+    assert store.gate_again(store.add_gate(gated, keys)).as_dict() == gated.as_dict()
+    unkept = store.add_comparison(compared, keys)
+    with pytest.raises(InputError, match="its queries had weights, which were not kept"):
+        store.compare_again(unkept)
+
+
+def test_a_store_stays_in_its_process(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # as in a child after a fork
+    for use in (store.entries, lambda: store.add(evaluations()[3])):
+        with pytest.raises(InputError, match="open the store in each process"):
+            use()
+
+
+def test_only_questions_are_asked_of_the_tables(store: Store) -> None:
+    assert store.rows("SELECT count(*) FROM entry WHERE kind = ?", ["gate"]) == [(0,)]
+    with pytest.raises(OptionError, match="expected a SELECT"):
+        store.rows("DELETE FROM entry")
