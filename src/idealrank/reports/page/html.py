@@ -20,8 +20,23 @@ from idealrank.reports.words import in_words, title
 MOST_BYTES = 1_900_000
 """What a page keeps below: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
 
-_SCRIPTS = ("decode.js", "words.js", "state.js", "rows.js", "queries.js", "changes.js", "view.js", "main.js")
-_STYLES = ("page.css",)
+# One module: names at the top of a file are unique among all of them, and functions may be used before they are written.
+_SCRIPTS = (
+    "decode.js",
+    "words.js",
+    "state.js",
+    "rows.js",
+    "queries.js",
+    "changes.js",
+    "query_words.js",
+    "query_lists.js",
+    "query_lines.js",
+    "query_more.js",
+    "query.js",
+    "view.js",
+    "main.js",  # the last: it begins
+)
+_STYLES = ("page.css", "query.css", "query_lists.css")
 _CHANGES = 8  # queries that lost, and that gained, near the top
 _EVERY_PAIR = 66  # pairs that are listed one by one
 

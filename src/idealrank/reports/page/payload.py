@@ -12,6 +12,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports.page.packed import DISTINCT, coded, packed, size_packed
 from idealrank.reports.page.subject import Listing, QueryLists, Subject
+from idealrank.reports.specs import static_rows, static_words, templates
 
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text
@@ -149,8 +150,9 @@ def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
         "texts": texts,
         "values": [coded(*values_of(subject, measure), most_distinct=most) for measure in subject.measures],
         "slices": _slices(subject, queries),
-        "specs": {},
-        "rows": {},
+        "specs": templates(subject),
+        "rows": static_rows(subject),
+        "words": static_words(subject),
         "made": _made(subject),
     }
 
@@ -208,13 +210,21 @@ def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
 
 
 def _listing(one: Listing, numbers: dict[str, int]) -> dict[str, Any]:
-    return {
+    found = {
         "d": [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents],
         "g": list(one.grades),
         "t": [int(tied) for tied in one.tied],
-        "a": [None if added is None or not np.isfinite(added) else float(f"{added:.6g}") for added in one.added],
+        "a": [_added(added) for added in one.added],
         "n": one.length,
     }
+    if one.below is not None:
+        found["b"] = [[numbers.setdefault(name, len(numbers)), rank, grade, _added(added)] for name, rank, grade, added in one.below]
+    return found
+
+
+def _added(added: float | None) -> float | None:
+    """Six digits: more than anyone is shown."""
+    return None if added is None or not np.isfinite(added) else float(f"{added:.6g}")
 
 
 def _snippet(text: str) -> str:

@@ -3,7 +3,7 @@
 const SHEET = 50;
 
 function startQueries(page, element) {
-  const parts = { controls: queryControls(page), count: make("p", { class: "count", "aria-live": "polite" }) };
+  const parts = { controls: tableControls(page), count: make("p", { class: "count", "aria-live": "polite" }) };
   parts.table = make("table", { class: "queries" });
   parts.sheets = make("nav", { class: "sheets", "aria-label": "Sheets of the table" });
   const frame = make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "All queries" }, parts.table);
@@ -19,7 +19,7 @@ function startQueries(page, element) {
   return element;
 }
 
-function queryControls(page) {
+function tableControls(page) {
   const paired = page.runs.length > 1;
   const about = paired ? "difference" : "value";
   const slices = Object.keys(page.slices);
@@ -71,7 +71,7 @@ function drawSheet(page, parts, queries, now) {
   const said = queries.length === total ? countText(total, "query", "queries") : `${queries.length.toLocaleString("en")} of ${countText(total, "query", "queries")}`;
   if (parts.count.textContent !== said) parts.count.textContent = said;
   const focused = parts.table.contains(document.activeElement) ? document.activeElement.dataset.column : undefined;
-  parts.table.replaceChildren(queryHead(page, now), make("tbody", {}, ...rows.map((query) => queryRow(page, now, query))));
+  parts.table.replaceChildren(tableHead(page, now), make("tbody", {}, ...rows.map((query) => tableRow(page, now, query))));
   if (focused) parts.table.querySelector(`[data-column="${CSS.escape(focused)}"]`)?.focus();
   parts.sheets.hidden = last === 0;
   parts.sheets.replaceChildren(
@@ -87,7 +87,7 @@ function turnSheet(parts, sheet) {
 }
 
 /** Columns: query, the chosen pair, its difference, slices, then the other runs. */
-function queryColumns(page, now) {
+function tableColumns(page, now) {
   const paired = now.a !== now.b;
   const others = page.runs.map((_, run) => run).filter((run) => run !== now.a && run !== now.b);
   const run = (number) => ({ key: String(number), title: page.runs[number], cell: (query) => numberCell(page.value(now.measure, number, query)) });
@@ -99,8 +99,8 @@ function queryColumns(page, now) {
   ];
 }
 
-function queryHead(page, now) {
-  const columns = [{ key: "query", title: "query", text: true }, ...queryColumns(page, now)];
+function tableHead(page, now) {
+  const columns = [{ key: "query", title: "query", text: true }, ...tableColumns(page, now)];
   return make("thead", {}, make("tr", {}, ...columns.map((column) => headCell(column, now))));
 }
 
@@ -113,8 +113,8 @@ function headCell(column, now) {
   return make("th", { scope: "col", class: column.text ? "text" : null, "aria-sort": rising ? "ascending" : falling ? "descending" : "none" }, button);
 }
 
-function queryRow(page, now, query) {
-  return make("tr", {}, make("th", { scope: "row" }, ...queryLink(page, now, query)), ...queryColumns(page, now).map((column) => column.cell(query)));
+function tableRow(page, now, query) {
+  return make("tr", {}, make("th", { scope: "row" }, ...queryLink(page, now, query)), ...tableColumns(page, now).map((column) => column.cell(query)));
 }
 
 /** A link that opens a query, with its text where there is one, and its id. */

@@ -30,15 +30,12 @@ function fillView(page, now) {
   const text = page.text(now.query);
   const id = shown(page.queries[now.query]);
   document.getElementById("query-title").replaceChildren(isolated(text || id));
-  document.getElementById("query-facts").replaceChildren(queryFacts(page, now, text ? id : ""), valuesOfQuery(page, now));
+  document.getElementById("query-facts").replaceChildren(queryFacts(page, now, text ? id : ""));
+  document.querySelector("#query-values > div").replaceChildren(valuesOfQuery(page, now));
   const place = page.shown?.indexOf(now.query) ?? -1;
   document.getElementById("query-before").disabled = place <= 0;
   document.getElementById("query-after").disabled = place < 0 || place >= page.shown.length - 1;
-  const body = document.getElementById("query-body");
-  body.replaceChildren();
-  if (!(now.query in page.lists)) {
-    body.append(make("p", { class: "quiet" }, "This page has no rankings of this query. idealrank explain QRELS RUN --query ID shows them."));
-  } else if (typeof drawQuery === "function") drawQuery(body, page, now);
+  drawQuery(document.getElementById("query-body"), page, now);
 }
 
 function queryFacts(page, now, id) {
