@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from idealrank.measures.utility import Utility
     from idealrank.measures.yaap import YAAP
     from idealrank.reconciliation import DifferenceSplit, Reconciliation
+    from idealrank.reporting import report
     from idealrank.settings import choose
     from idealrank.store import Store
     from idealrank.trackers import log_to_mlflow, log_to_wandb
@@ -152,6 +153,7 @@ _HOMES = {
     "read_run": "api",
     "read_traffic": "io.by_query",
     "reconcile": "inquiry",
+    "report": "reporting",
     "robust": "inquiry",
     "slices": "verdict.slices",
     "spearman": "agreement",
@@ -305,6 +307,7 @@ __all__ = [
     "read_run",
     "read_traffic",
     "reconcile",
+    "report",
     "robust",
     "slices",
     "spearman",

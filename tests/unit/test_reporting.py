@@ -11,8 +11,8 @@ from idealrank.data.run import Run
 from idealrank.io.reading import read_qrels, read_run
 from idealrank.reporting.found import Found
 from idealrank.reporting.gathering import gather
-from idealrank.reporting.picked import closing_queries, fitting, queries_first, room_for_lists
-from idealrank.reports.page.subject import Listing, QueryLists, Subject
+from idealrank.reporting.picked import most_queries, queries_first, room_for_lists
+from idealrank.reports.page.subject import Subject
 from idealrank.verdict import Contract, intervals
 
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
@@ -132,29 +132,16 @@ def test_what_closed_a_gate_comes_first() -> None:
     gated = ir.gate(bad, good, contracts=[Contract(query="q5")])
 
     assert not gated.passed
-    assert closing_queries(gated)[:2] == ("q5", "q7")
+    assert gated.closing_queries[:2] == ("q5", "q7")
     assert list(queries_first([good, bad], good.measures[0], [(0, 1)], gated))[:2] == ["q5", "q7"]
-
-
-def test_no_more_lists_than_there_is_room_for() -> None:
-    generator = np.random.default_rng(5)
-
-    def listing() -> Listing:
-        names = tuple(f"document-{number}" for number in generator.integers(0, 10**9, 10))
-        return Listing(documents=names, grades=(1.0,) * 10, tied=(False,) * 10, added=tuple(generator.random(10)), length=10)
-
-    lists = {f"q{i}": QueryLists(runs=(listing(), listing()), relevant=()) for i in range(800)}
-
-    kept = fitting(lists, 100_000)
-
-    assert 300 < len(kept) < 700
-    assert list(kept) == list(lists)[: len(kept)]
 
 
 def test_values_of_many_queries_leave_less_room() -> None:
     one = ir.evaluate({f"q{i}": {"x": 1} for i in range(10_000)}, {"q0": ["x"]}, "RR")
 
-    assert room_for_lists([one] * 10, 3, {}) < room_for_lists([one], 1, {}) < 1_000_000
+    few, many = room_for_lists([one] * 10, 3, {}), room_for_lists([one], 1, {})
+    assert few < many < 1_000_000
+    assert most_queries(few, 10, 10) < most_queries(many, 1, 10)
 
 
 def test_relevant_documents_below_the_listing_keep_their_ranks(subject: Subject) -> None:

@@ -145,7 +145,7 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
 
 def _dispatch(typed: list[str]) -> None:
     """What click's own ``main`` does, without its answers to Ctrl-C and broken pipes, which end with code 1."""
-    with cli.make_context("idealrank", typed) as context:
+    with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:  # what was typed is told by reports
         cli.invoke(context)
     sys.stdout.flush()
 

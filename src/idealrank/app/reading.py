@@ -1,14 +1,14 @@
 """Files named on the command line, as judgments and runs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from idealrank.app import console
 from idealrank.conventions import Convention
 from idealrank.data.joining import Judgments
-from idealrank.data.qrels import Qrels
+from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
@@ -70,6 +70,59 @@ class Inputs:
         """One run, of one file or of several; a file of bare scores takes its queries and documents from the judgments' lines."""
         labels = None if qrels == "-" else qrels
         return read_run(path, name=name, format=self.file_format, columns=self.columns, labels=labels, group=self.group, tell=_note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The files of a command.
+
+    Attributes
+    ----------
+    qrels : str
+        Path of the judgments.
+    inputs : Inputs
+        How files are read, and further judgments.
+    others : tuple of (str or None)
+        Paths of runs, and of whatever else is read.
+
+    Examples
+    --------
+    >>> Given(qrels="qrels.txt", inputs=Inputs(more_qrels=("more.txt",)), others=("bm25.run", None)).paths
+    ('qrels.txt', 'more.txt', 'bm25.run')
+    """
+
+    qrels: str
+    inputs: Inputs
+    others: tuple[str | None, ...]
+
+    @property
+    def judgments(self) -> tuple[str, ...]:
+        """Paths of the judgments."""
+        return (self.qrels, *self.inputs.more_qrels)
+
+    @property
+    def every_path(self) -> tuple[str, ...]:
+        """Paths of everything that is read, as often as it is."""
+        return tuple(path for path in (*self.judgments, *self.others, self.inputs.group) if path is not None)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The same, each once."""
+        return tuple(dict.fromkeys(self.every_path))
+
+    def under_each_policy(self, convention: Convention, read: Qrels) -> "Callable[[QrelsDuplicates], Qrels]":
+        """Judgments as each policy for documents judged twice reads them; those read already, of standard input too, not again."""
+        policy = convention.alignment.duplicates
+        known = {"error" if policy == "twice" else policy: read}
+
+        def under(policy: QrelsDuplicates) -> Qrels:
+            if "-" in self.judgments:
+                return read
+            if policy not in known:
+                known[policy] = self.inputs.open_qrels(self.qrels, Convention.of("standard", duplicates=policy))
+            return known[policy]
+
+        return under
 
 
 def notes() -> Notes:

@@ -8,6 +8,8 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import encode_id
 
+_LINE = 40  # bytes, of a text
+
 
 def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
     """The judgments of one query; none at all where the query has none.
@@ -77,3 +79,14 @@ def longest(run: Run) -> int:
     source = run.source
     sizes = np.diff(source.offsets) if isinstance(source, _kernel.Table) else np.zeros(0)
     return int(sizes.max()) if sizes.size else 0
+
+
+def rows_about(run: Run) -> int:
+    """How many documents a run has, over all queries; of a text not read yet about so many, by its length.
+
+    Examples
+    --------
+    >>> rows_about(Run({"q1": ["a"], "q2": ["a", "b"]})), rows_about(Run.from_text(_kernel.Text([b"q1 Q0 d1 1 2.5 tag"], "run")))
+    (3, 1)
+    """
+    return run.source.n_rows if isinstance(run.source, _kernel.Table) else -(-run.source.nbytes // _LINE)

@@ -1,1 +1,203 @@
 """A page of results, for anything a user may hold: gathered here, drawn by `reports.page`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Any
+
+from idealrank.api import AnyTable, to_qrels, to_run
+from idealrank.data.run import Run
+from idealrank.errors import IncompatibleError, InputError
+from idealrank.evaluation import Evaluation
+from idealrank.io.writing import write_bytes
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.reporting.comparing import against_baselines
+from idealrank.reporting.comparing import robustness as robustness_of
+from idealrank.reporting.found import Found, Texts
+from idealrank.reporting.gathering import gather
+from idealrank.reporting.origin import hashed, moment
+from idealrank.reports.page.html import page_html
+from idealrank.reports.page.subject import Made
+from idealrank.verdict import Comparison, Gated, Robustness
+from idealrank.verdict.comparison import distinct
+from idealrank.verdict.slices import Categories
+from idealrank.verdict.table import companions_of
+
+__all__ = ["report"]
+
+
+def report(
+    result: "Evaluation | Sequence[Evaluation] | Comparison | Gated",
+    path: "str | PathLike[str] | None" = None,
+    *,
+    evaluations: "Sequence[Evaluation] | None" = None,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    qrels: AnyTable = None,
+    runs: Any = None,
+    queries: Texts | None = None,
+    documents: Texts | None = None,
+    slices: Categories | None = None,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    robustness: "Robustness | bool | None" = None,
+    threads: int = 0,
+    progress: "Callable[[int, int], None] | None" = None,
+) -> str:
+    """A page of results: one HTML file that opens offline, with every query behind the means.
+
+    Parameters
+    ----------
+    result : Evaluation, several of them, Comparison or Gated
+        What to show.
+    path : path, optional
+        Where to write the page; the file appears when it is complete.
+    evaluations : sequence of Evaluation, optional
+        Of a comparison or a gate: what was compared, which holds the value of every query.
+    measures : measure or iterable of them, optional
+        What to show, the one that decides first; default those compared or gated, else all that are nobody's companions.
+    qrels, runs : as for `evaluate`, optional
+        Judgments, and the runs in the order of the evaluations; of one evaluation the run alone is as good. With them the page has
+        rankings side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
+    queries, documents : path or mapping of str to str, optional
+        Texts by id; see the guide of reports for the files that can be read.
+    slices, weights, clusters : mapping, optional
+        Of each query, as for `compare`.
+    robustness : Robustness or bool, optional
+        What `robust` gave for the first two runs; True to make it, False to leave it out. By default it is made of a comparison with
+        `qrels` and `runs` of no more than four million lines.
+    threads : int
+        0 for one a core.
+    progress : callable, optional
+        Called with runs done and their number.
+
+    Returns
+    -------
+    str
+        The page. With one SOURCE_DATE_EPOCH in the environment the same input gives the same bytes.
+
+    Raises
+    ------
+    MissingExtraError
+        Jinja2 or vl-convert-python is not installed; the extra ``report`` has both.
+    InputError
+        Evaluations are lacking, or a file cannot be read or written.
+    IncompatibleError
+        The evaluations do not belong to the result, or the runs not to the evaluations.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> old, new = ({query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"]))
+    >>> both = [ir.evaluate(qrels, run, "nDCG@10") for run in (old, new)]
+    >>> page = ir.report(ir.compare(*both), evaluations=both, qrels=qrels, runs=[old, new], queries={"q0": "where is x"})
+    >>> page[:15], "where is x" in page or "q0" in page
+    ('<!doctype html>', True)
+    """
+    held = _evaluations(result, evaluations)
+    found = Found(
+        evaluations=held, measures=_measures(result, held, measures), weights=weights, clusters=clusters, categories=slices,
+        comparison=result if isinstance(result, Comparison) else None, queries=queries, documents=documents, threads=threads,
+        qrels=None if qrels is None else to_qrels(qrels), runs=_runs(runs, held),
+    )  # fmt: skip
+    if isinstance(result, Gated):
+        found = with_gate(found, result)
+    if found.qrels is None and found.runs:
+        raise InputError("runs: found no qrels beside them, expected both: lists are shown with the grades of their documents")
+    made = robustness if isinstance(robustness, Robustness) else robustness_of(found, wanted=robustness)
+    inputs = hashed(one for evaluation in held for one in evaluation.provenance.inputs)
+    subject = gather(replace(found, robustness=made, made=Made(inputs=inputs, when=moment())), progress=progress)
+    page = page_html(subject)
+    if path is not None:
+        write_bytes([page.encode()], fspath(path))
+    return page
+
+
+def with_gate(found: Found, gated: Gated) -> Found:
+    """What was found, with a gate and the comparison of its run with its baselines; these come first among the evaluations.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> with_gate(Found(evaluations=(one, one), measures=one.measures), ir.gate(one, one)).comparison.names
+    ('run', 'run (2)')
+    """
+    run, *baselines = found.evaluations
+    if not baselines:
+        return replace(found, gated=gated)
+    order = [*range(1, len(found.evaluations)), 0]
+    comparison = against_baselines(
+        run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None
+    )  # fmt: skip
+    comparison = renamed(comparison, [*gated.baselines, gated.run])
+    runs = tuple(found.runs[number] for number in order) if found.runs else ()
+    return replace(found, gated=gated, comparison=comparison, runs=runs, evaluations=tuple(found.evaluations[number] for number in order))
+
+
+def renamed(comparison: Comparison, names: Sequence[str]) -> Comparison:
+    """A comparison whose runs have other names, in the same order.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> renamed(ir.compare(one, one), ["old", "new"]).pairs[0].b
+    'new'
+    """
+    name = dict(zip(comparison.names, names, strict=True))
+    return replace(
+        comparison,
+        names=tuple(names),
+        pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in comparison.pairs),
+        means={text: {name[run]: mean for run, mean in of.items()} for text, of in comparison.means.items()},
+        missing={name[run]: count for run, count in comparison.missing.items()},
+    )
+
+
+def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
+    """The evaluations behind a result: the run of a gate first, else in the order of the comparison."""
+    if isinstance(result, Evaluation):
+        return (result,)
+    if not isinstance(result, (Comparison, Gated)):
+        held = tuple(result) if isinstance(result, Iterable) else ()
+        if not held or not all(isinstance(one, Evaluation) for one in held):
+            raise InputError(f"result: found {type(result).__name__}, expected an Evaluation, several, a Comparison or a Gated")
+        return held
+    if given is None:
+        kind = type(result).__name__
+        raise InputError(f"evaluations: found none, expected those of the {kind}: it holds no values of single queries")
+    names = result.names if isinstance(result, Comparison) else (result.run, *result.baselines)
+    by_name = dict(zip(distinct([one.name for one in given]), given, strict=True))
+    if set(by_name) != set(names):
+        raise IncompatibleError(f"evaluations: found {', '.join(by_name)}, expected {', '.join(names)}")
+    return tuple(by_name[name] for name in names)
+
+
+def _measures(result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
+    """What is shown, each of which was evaluated."""
+    evaluated = held[0].measures
+    if asked is not None:
+        wanted = list(map(str, parse_measures(asked)))
+    elif isinstance(result, Comparison):
+        wanted = list(result.pairs[0].measures)
+    elif isinstance(result, Gated) and result.checks:
+        wanted = list(dict.fromkeys(check.measure for check in result.checks))
+    else:
+        beside = {companion for measure in evaluated for companion in companions_of(measure)}
+        wanted = [str(measure) for measure in evaluated if measure not in beside and measure.aggregate != "text"]
+    by_text = {str(measure): measure for measure in evaluated}
+    if lacking := [text for text in wanted if text not in by_text]:
+        raise IncompatibleError(f"{lacking[0]}: run {held[0].name!r} was not evaluated by it, only by {', '.join(by_text)}")
+    return tuple(by_text[text] for text in wanted)
+
+
+def _runs(runs: Any, held: Sequence[Evaluation]) -> tuple[Run, ...]:
+    """The runs of the evaluations."""
+    if runs is None:
+        return ()
+    listed = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    if len(listed) != len(held):
+        raise InputError(f"runs: found {len(listed)}, expected one for each of the {len(held)} evaluations, in their order")
+    return tuple(to_run(run, name=one.name if not isinstance(run, Run) else None) for run, one in zip(listed, held, strict=True))

@@ -16,12 +16,11 @@ from idealrank.measures.measure import Measure
 from idealrank.reporting.curves import curves, families
 from idealrank.reporting.found import Found, Texts, beside, lined_up
 from idealrank.reporting.lists import Lister, depth_of
-from idealrank.reporting.picked import documents_of_lists, fitting, most_queries, queries_first, room_for_lists, texts_that_fit
+from idealrank.reporting.picked import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
 from idealrank.verdict import RunMean, intervals, with_companions
 
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
-_FOR_TEXTS = 0.5  # of the room for lists, where there are texts of documents
 
 
 def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
@@ -65,13 +64,12 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
     room = room_for_lists(evaluations, len(found.measures), query_texts)
     if isinstance(found.qrels, Qrels) and found.runs and evaluations[0].provenance.max_documents is None:
         evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
-        lists = fitting(lists, room if found.documents is None else int(room * (1 - _FOR_TEXTS)))
     documents = documents_of_lists(lists)
     texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
     return Subject(
         evaluations=evaluations, measures=found.measures, means=_means(found, evaluations), comparison=found.comparison,
         gated=found.gated, robustness=found.robustness, curves=drawn, categories=_categories(found), lists=lists, query_texts=query_texts,
-        document_texts=texts_that_fit(texts, documents, int(room * _FOR_TEXTS)), made=found.made,
+        document_texts=texts, made=found.made,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Which queries a page shows the lists of: those with the largest differences first, and as many as there is room for."""
+"""Which queries a page shows the lists of: those with the largest differences first, and no more than there can be room for."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, zip_longest
 
 import numpy as np
@@ -16,7 +16,7 @@ from idealrank.verdict.table import Table
 # Bytes. A page is to stay under two megabytes; the script that draws, styles and tables take a part of it whatever they show.
 _PAGE, _FIXED, _LEAST = 1_900_000, 620_000, 200_000
 _IN_BASE64 = 4 / 3
-_FOR_A_DOCUMENT = 3.0  # compressed, of a listing: a document, its grade, tie and contribution; never less, measured
+_FOR_A_DOCUMENT = 4.0  # compressed, of a listing: a document with grade, tie and contribution; with new ids it is three times that
 
 
 def queries_first(
@@ -52,7 +52,9 @@ def queries_first(
     looked = list(pairs) or list(combinations(range(len(values)), 2))
     orders = [_by_size(values[b] - values[a]) for a, b in looked] or [np.argsort(values[0], kind="stable")]
     in_turn = (int(row) for rows in zip_longest(*(order.tolist() for order in orders)) for row in rows if row is not None)
-    yield from dict.fromkeys([*_closing(gated, set(queries)), *(queries[row] for row in in_turn), *queries])
+    known, closing = set(queries), () if gated is None else gated.closing_queries
+    first = (query for query in closing if query in known)
+    yield from dict.fromkeys([*first, *(queries[row] for row in in_turn), *queries])
 
 
 def _by_size(differences: FloatArray) -> IntArray:
@@ -62,27 +64,6 @@ def _by_size(differences: FloatArray) -> IntArray:
     gains = differences[order] > 0
     losses = zip_longest(order[~gains].tolist(), order[gains][::-1].tolist())
     return np.array([row for both in losses for row in both if row is not None], np.int64)
-
-
-def _closing(gated: Gated | None, known: set[str]) -> list[str]:
-    return [] if gated is None else [query for query in closing_queries(gated) if query in known]
-
-
-def closing_queries(gated: Gated) -> tuple[str, ...]:
-    """The queries that closed a gate: of broken contracts, then those that fell most in each check that failed, the worst first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
-    >>> closing_queries(ir.gate(bad, good))[:2], closing_queries(ir.gate(good, bad))
-    (('q0', 'q1'), ())
-    """
-    broken = (kept.contract.query for kept in gated.contracts if not kept.passed)
-    failed = [check.worst for check in gated.checks if not check.passed]
-    worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
-    return tuple(dict.fromkeys([*broken, *worst]))
 
 
 def room_for_lists(evaluations: Sequence[Evaluation], n_measures: int, query_texts: Mapping[str, str]) -> int:
@@ -108,24 +89,9 @@ def most_queries(room: int, n_runs: int, depth: int) -> int:
     Examples
     --------
     >>> most_queries(60_000, 2, 10)
-    1000
+    750
     """
     return max(int(room / (n_runs * depth * _FOR_A_DOCUMENT)), 1)
-
-
-def fitting(lists: Mapping[str, QueryLists], room: int) -> dict[str, QueryLists]:
-    """The first of the lists, as many as fit into so many compressed bytes.
-
-    Examples
-    --------
-    >>> from idealrank.reports.page.subject import Listing
-    >>> one = QueryLists(runs=(Listing(documents=("d",), grades=(1.0,), tied=(False,), added=(0.25,), length=9),), relevant=())
-    >>> len(fitting({"q1": one, "q2": one}, 1000)), len(fitting({"q1": one, "q2": one}, 1))
-    (2, 0)
-    """
-    known: dict[str, int] = {}
-    pieces = ((query, _as_text(query, shown, known)) for query, shown in lists.items())
-    return {query: lists[query] for query in _while_there_is_room(pieces, room)}
 
 
 def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
@@ -142,41 +108,3 @@ def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
             found.update(dict.fromkeys(document for document in (listing.documents if listing else ()) if document is not None))
         found.update(dict.fromkeys(document for document, _ in shown.relevant))
     return found
-
-
-def texts_that_fit(texts: Mapping[str, str], order: Iterable[str], room: int) -> dict[str, str]:
-    """The first of the texts in an order, as many as fit into so many compressed bytes.
-
-    Examples
-    --------
-    >>> texts_that_fit({"a": "one", "b": "two"}, ["b", "c", "a"], 100)
-    {'b': 'two', 'a': 'one'}
-    """
-    pieces = ((name, texts[name]) for name in order if name in texts)
-    return {name: texts[name] for name in _while_there_is_room(pieces, room)}
-
-
-def _as_text(query: str, shown: QueryLists, known: dict[str, int]) -> str:
-    """What a page writes of a query, near enough: a document's id where it comes first, and its number after that."""
-
-    def number(document: str | None) -> str:
-        if document is None or document in known:
-            return str(known.get(document or "", -1))
-        known[document] = len(known)
-        return document
-
-    parts = [query, *(f"{number(document)},{grade:g}" for document, grade in shown.relevant)]
-    for listing in shown.runs:
-        if listing is not None:
-            added = (f"{value:.6g}" if value else "0" for value in listing.added)
-            parts += [*map(number, listing.documents), str(listing.grades), *added, str(listing.length)]
-    return ",".join(parts)
-
-
-def _while_there_is_room(pieces: Iterable[tuple[str, str]], room: int) -> Iterator[str]:
-    packer, size = zlib.compressobj(6), 0
-    for name, text in pieces:
-        size += len(packer.compress(text.encode("utf-8", "replace")))
-        if size > room or (size == 0 and len(text) > room):
-            return
-        yield name

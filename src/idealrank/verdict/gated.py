@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from idealrank.conventions import Convention
@@ -281,6 +282,23 @@ class Gated:
         """Why the gate is closed, one phrase for each check and contract that failed; empty where it is open."""
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.checks if not check.passed]
         return (*checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+
+    @property
+    def closing_queries(self) -> tuple[str, ...]:
+        """The queries behind a closed gate: of broken contracts, then those that fell most in each check that failed, the worst first.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+        >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> ir.gate(bad, good).closing_queries[:2], ir.gate(good, bad).closing_queries
+        (('q0', 'q1'), ())
+        """
+        broken = (kept.contract.query for kept in self.contracts if not kept.passed)
+        failed = [check.worst for check in self.checks if not check.passed]
+        worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
+        return tuple(dict.fromkeys([*broken, *worst]))
 
     def as_dict(self) -> dict[str, Any]:
         """What JSON has; None for what is not finite."""

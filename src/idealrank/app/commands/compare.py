@@ -1,6 +1,6 @@
 """`idealrank compare`: whether one run is better than another."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import click
@@ -9,6 +9,7 @@ from idealrank.app import options, output, pair_figure, rankings, reading
 from idealrank.app.by_query import QueryFiles, query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
+from idealrank.app.results import Results, results_of_pairs
 from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
@@ -36,6 +37,9 @@ Examples:
 \b
   On which kinds of query is it better, and on which worse?
     idealrank compare qrels.txt bm25.run neural.run --slices slices.csv
+\b
+  A page to look at: the verdict, every query with both rankings, plots:
+    idealrank compare qrels.txt bm25.run neural.run --report comparison.html
 
 Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell). They go by p values corrected over
 all pairs of runs and measures: ask for fewer measures to see smaller differences.
@@ -62,6 +66,7 @@ all pairs of runs and measures: ask for fewer measures to see smaller difference
 )  # fmt: skip
 @pair_figure.option
 @options.output
+@results_of_pairs
 @options.inputs
 @options.threads
 def compare(
@@ -78,6 +83,7 @@ def compare(
     layout: str,
     figure_path: str | None,
     output_path: str | None,
+    results: Results,
     inputs: reading.Inputs,
     threads: int,
 ) -> None:
@@ -87,26 +93,35 @@ def compare(
     smallest one that so many queries could have shown, and how many of the documents nobody judged. Of three or more runs every two are
     compared; of six or more the report shows groups of runs that cannot be told apart.
     """
-    names = _names(runs, baseline)
-    pair_figure.check(figure_path, baseline, (qrels, *runs, *files.paths))
+    names, given = _names(runs, baseline), reading.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
+    _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
 
     evaluated = partial(evaluate, judgments, measures=measures, convention=convention, threads=threads)
-    keep = rankings.are_wanted(with_rankings, len(runs))
-    opened, evaluations = _evaluated(runs, names, partial(inputs.open_run, qrels=qrels), evaluated, watch, keep=keep)
+    look, opens = rankings.are_wanted(with_rankings, len(runs)), partial(inputs.open_run, qrels=qrels)
+    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
     of_queries.check(queries_of(evaluations))
-    alike = rankings.overlaps(opened, baseline, asked, convention, threads, watch)
+    alike = rankings.overlaps(opened if look else (), baseline, asked, convention, threads, watch)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
         slices=of_queries.categories, threads=threads, rankings=alike, **testing.arguments,
     )  # fmt: skip
-    comparison = watch.count("comparing", lambda tell: compared(tell=tell))
-    pair_figure.draw(comparison, figure_path)
-    report = _report(comparison, layout, every_pair=every_pair)
-    output.write([*report, *_next(layout, why_command(qrels, runs, asked, convention_text, inputs))], output_path)
+    pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
+    next_ = _next(layout, why_command(qrels, runs, asked, convention_text, inputs))
+    output.write([*_report(comparison, layout, every_pair=every_pair), *next_], output_path)
+    results.write(
+        watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
+        weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
+    )  # fmt: skip
+
+
+def _check_written(given: reading.Given, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
+    """Refuse what cannot be read or written before anything is."""
+    pair_figure.check(written["--figure"], baseline, given.paths)
+    reading.refuse_standard_input_twice(*given.every_path)
+    results.check(given.paths, written)
 
 
 def _next(layout: str, command: str) -> list[str]:

@@ -7,6 +7,9 @@ import click
 
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
+from idealrank.app.results import Results, results
+from idealrank.data.progress import Progress
+from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.evaluation import evaluate as evaluate_run
@@ -42,6 +45,9 @@ Examples:
   Every query, for another program:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
+\b
+  A page to look at, with every query:
+    idealrank evaluate qrels.txt bm25.run neural.run --report evaluation.html
 """
 
 
@@ -61,6 +67,7 @@ Examples:
     help="A table for people; JSON, CSV or trec_eval's layout for programs.",
 )  # fmt: skip
 @options.output
+@results
 @options.inputs
 @options.threads
 def evaluate(
@@ -74,6 +81,7 @@ def evaluate(
     intervals: bool,
     layout: str,
     output_path: str | None,
+    results: Results,
     inputs: reading.Inputs,
     threads: int,
 ) -> None:
@@ -88,22 +96,24 @@ def evaluate(
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
-    names = reading.run_names(runs)
-    watch = Watch()
+    given, opened = reading.Given(qrels=qrels, inputs=inputs, others=runs), list[Run]()
+    results.check(given.paths, {"-o": output_path})
+    names, watch = reading.run_names(runs), Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
     def evaluate_one(path: str, name: str) -> Evaluation:
-        return watch.run(
-            name,
-            lambda progress: evaluate_run(
-                judgments, inputs.open_run(path, name, qrels), measures, convention, threads=threads, progress=progress
-            ),
-        )
+        def work(progress: Progress) -> Evaluation:
+            run = inputs.open_run(path, name, qrels)
+            opened.extend([run] if results.are_wanted else [])
+            return evaluate_run(judgments, run, measures, convention, threads=threads, progress=progress)
+
+        return watch.run(name, work)
 
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         reading.doubt(evaluation, path)
     output.write(_report(evaluations, layout, per_query=per_query, intervals=intervals), output_path)
+    results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
 
 
 def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:

@@ -12,6 +12,7 @@ from idealrank.app.cli import CLOSED
 from idealrank.app.gate.asked import Typed, asked_here
 from idealrank.app.gate.job import Job
 from idealrank.app.gate.outputs import Outputs, outputs
+from idealrank.app.results import Results, results_of_pairs
 from idealrank.io.policies import DEFAULT_MEASURE
 from idealrank.verdict import Gated
 
@@ -31,6 +32,9 @@ Examples:
 \b
   For the build server, and as a comment on the pull request:
     idealrank gate qrels.txt neural.run --baseline bm25.run --junit gate.xml --markdown gate.md
+\b
+  A page on which the queries that closed the gate can be looked at:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
 The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out.
 
@@ -80,6 +84,7 @@ Exit codes: 0 open, 1 closed, 2 bad input or usage.
     help="Words and a table for people; JSON for programs.",
 )  # fmt: skip
 @outputs
+@results_of_pairs
 @options.inputs
 @options.threads
 @click.pass_context
@@ -93,6 +98,7 @@ def gate(
     files: QueryFiles,
     layout: str,
     outputs: Outputs,
+    results: Results,
     inputs: reading.Inputs,
     threads: int,
     **typed: Any,
@@ -104,9 +110,20 @@ def gate(
     """
     asked = asked_here(Typed(weights=files.weights_path, cluster=files.cluster_path, **typed))
     files = QueryFiles(asked.weights_path, asked.cluster_path)
-    job = Job(asked=asked, qrels=qrels, run=run, inputs=inputs, files=files, update=update_baseline, outputs=outputs, threads=threads)
-    gated, notes = job.done()
+    job = Job(
+        asked=asked,
+        qrels=qrels,
+        run=run,
+        inputs=inputs,
+        files=files,
+        update=update_baseline,
+        outputs=outputs,
+        results=results,
+        threads=threads,
+    )
+    gated, notes, page = job.done()
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout), layout)
+    results.write_page(page)
     if not gated.passed:
         context.exit(CLOSED)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.app import reading
 from idealrank.app.by_query import OfQueries, QueryFiles
@@ -11,6 +12,7 @@ from idealrank.app.gate.asked import Asked
 from idealrank.app.gate.baselines import Baseline, Candidate, open_baseline, refuse_unfit_target
 from idealrank.app.gate.outputs import Outputs
 from idealrank.app.progress import Watch
+from idealrank.app.results import Results
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -22,6 +24,17 @@ from idealrank.measures.measure import Measure
 from idealrank.verdict import Contract, Gated, gate
 from idealrank.verdict.gating import first_run
 from idealrank.verdict.table import measures_of_gate, queries_of
+
+if TYPE_CHECKING:
+    from idealrank.reports.page.subject import Subject
+
+
+class Done(NamedTuple):
+    """What a gate says, what else there is to say, and what the page shows; None where none is wanted."""
+
+    gated: Gated
+    notes: list[str]
+    page: "Subject | None"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +55,8 @@ class Job:
         Whether the run may take the place of the last baseline.
     outputs : Outputs
         None of which is to be a file that is read.
+    results : Results
+        The page that is wanted.
     threads : int
         0 for one a core.
 
@@ -54,8 +69,8 @@ class Job:
     >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
     ...     _ = (folder / name).write_text(text, encoding="utf-8")
     >>> asked = settled(Typed(baselines=[str(folder / "old.run")]), PolicyFile())
-    >>> gated, notes = Job(asked=asked, qrels=str(folder / "qrels"), run=str(folder / "new.run")).done()
-    >>> gated.passed, notes
+    >>> done = Job(asked=asked, qrels=str(folder / "qrels"), run=str(folder / "new.run")).done()
+    >>> done.gated.passed, done.notes
     (True, [])
     """
 
@@ -66,10 +81,11 @@ class Job:
     files: QueryFiles = field(default_factory=QueryFiles)
     update: bool = False
     outputs: Outputs = field(default_factory=Outputs)
+    results: Results = field(default_factory=Results)
     threads: int = 0
 
-    def done(self) -> tuple[Gated, list[str]]:
-        """What the gate says, and what else there is to say.
+    def done(self) -> "Done":
+        """What the gate says, what else there is to say, and what the page shows, of files as they are before one is replaced.
 
         Raises
         ------
@@ -91,17 +107,32 @@ class Job:
         gated = self._held(evaluation, others, contracts, of_queries)
         judged_by = (self.qrels, *self.inputs.more_qrels)
         notes = [note for one, other in zip(opened, others, strict=True) for note in one.changes(other, judged_by)]
+        page = self._page(gated, watch, judgments, [run, *(one.run for one in opened)], [evaluation, *others], of_queries)
         if self.update:
             again, path = partial(work.of, path=self.run), asked.baselines[-1]
             candidate = Candidate(run=run, evaluation=evaluation, gated=gated, measures=asked.measures, judgments=judged_by, again=again)
             notes.append(candidate.replace(path, next((one.record for one in opened if one.path == path), None)))
-        return gated, notes
+        return Done(gated, notes, page)
+
+    def _page(
+        self, gated: Gated, watch: Watch, judgments: Qrels, runs: list[Run], evaluations: list[Evaluation], of_queries: OfQueries
+    ) -> "Subject | None":
+        """Put the results into the store, and gather what the page shows, where these are wanted."""
+        return self.results.gathered(
+            watch, self._given, gated=gated, evaluations=tuple(evaluations), measures=self.asked.measures, qrels=judgments,
+            runs=tuple(runs), weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
+        )  # fmt: skip
+
+    @property
+    def _given(self) -> reading.Given:
+        others = (self.run, *self.asked.baselines, *self.files.paths, self.asked.contracts_path)
+        return reading.Given(qrels=self.qrels, inputs=self.inputs, others=others)
 
     def _check_paths(self) -> None:
         others = [path for path in (*self.files.paths, self.asked.contracts_path) if path]
         reading.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *others)
-        read = (self.qrels, *self.inputs.more_qrels, self.run, self.inputs.group, *self.asked.baselines, *others)
-        self.outputs.refuse_to_replace(read, self.asked.baselines[-1] if self.update else None)
+        self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
+        self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
         if self.update:

@@ -39,7 +39,8 @@ class Outputs:
     markdown: str | None = None
     github: bool = False
 
-    def _files(self) -> Iterator[tuple[str, str]]:
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Options and paths of the files."""
         named = (("-o", self.report), ("--junit", self.junit), ("--markdown", self.markdown))
         yield from ((option, path) for option, path in named if path is not None)
 
@@ -54,7 +55,7 @@ class Outputs:
         read, written = list(inputs), dict[str, str]()
         if baseline is not None:
             written[str(Path(baseline).resolve())] = "--update-baseline"
-        for option, path in self._files():
+        for option, path in self.files():
             options.refuse_to_replace(path, read, option=option)
             place = path if path == "-" else str(Path(path).resolve())
             if not Path(path).parent.is_dir():

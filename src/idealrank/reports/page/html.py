@@ -110,6 +110,7 @@ def _static(subject: Subject) -> dict[str, Any]:
         "headline": said.headline(subject),
         "sentences": said.sentences(subject),
         "listed": said.pair_sentences(subject),
+        "closing": [] if subject.gated is None else subject.gated.closing_queries,
         "passed": subject.gated.passed if subject.gated is not None else None,
         "cautions": cautions(subject),
         "names": subject.names,

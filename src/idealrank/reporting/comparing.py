@@ -1,0 +1,107 @@
+"""Verdicts that a page shows beside those asked for: the comparison behind a gate, and how robust the first verdict is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from idealrank.data.one_query import in_memory, rows_about
+from idealrank.evaluation import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.reporting.found import Found
+from idealrank.verdict import Comparison, Difference, Pair, Robustness, Way, compare, robust
+from idealrank.verdict.comparison import Verdict, distinct
+from idealrank.verdict.sides import JudgmentsSource
+from idealrank.verdict.table import unfit
+
+MOST_ROWS = 4_000_000
+"""Documents of both runs together, up to which a page has the robust verdict unasked; it takes some ten seconds then."""
+
+_TURNED: Mapping[str, Verdict] = {"better": "worse", "worse": "better", "equivalent": "equivalent", "undecided": "undecided"}
+
+
+def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object) -> Comparison:
+    """A run compared with each of its baselines: every difference is run - baseline.
+
+    Parameters
+    ----------
+    run, baselines : Evaluation
+        The runs; the comparison has the baselines first.
+    measures : sequence of Measure
+        What is compared.
+    **options
+        weights, clusters, slices, level, threads: as for `compare`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> one, two, new = (ir.evaluate(qrels, {q: r for q in qrels}, "RR") for r in (["x"], ["y", "z", "x"], ["y", "x"]))
+    >>> found = against_baselines(new, [one, two], new.measures)
+    >>> found.names, [(pair.a, pair.b, round(pair["RR"].difference, 4), pair["RR"].verdict) for pair in found.pairs]
+    (('run', 'run (2)', 'run (3)'), [('run', 'run (3)', -0.5, 'worse'), ('run (2)', 'run (3)', 0.1667, 'better')])
+    """
+    texts = tuple(measures)
+    if len(baselines) == 1:
+        return compare(baselines[0], run, measures=texts, **options)  # type: ignore[arg-type]
+    from_run = compare(*baselines, run, measures=texts, baseline=distinct([one.name for one in (*baselines, run)])[-1], **options)  # type: ignore[arg-type]
+    return replace(from_run, pairs=tuple(map(_turned, from_run.pairs)), method=replace(from_run.method, baseline=None))
+
+
+def _turned(pair: Pair) -> Pair:
+    """Two runs the other way round: two-sided tests do not mind."""
+    return Pair(pair.b, pair.a, {text: _turned_row(row) for text, row in pair.measures.items()})
+
+
+def _turned_row(row: Difference) -> Difference:
+    return replace(
+        row, mean_a=row.mean_b, mean_b=row.mean_a, difference=0.0 - row.difference, interval=(0.0 - row.interval[1], 0.0 - row.interval[0]),
+        verdict=_TURNED[row.verdict], effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
+        unjudged_b=row.unjudged_a, difference_judged=None if row.difference_judged is None else 0.0 - row.difference_judged,
+    )  # fmt: skip
+
+
+def robustness(
+    found: Found,
+    judgments: "JudgmentsSource | None" = None,
+    *,
+    wanted: bool | None = None,
+    tell: "Callable[[int, int], None] | None" = None,
+) -> Robustness | None:
+    """Whether the verdict of the first pair by the first measure holds when it is computed otherwise, tested as the comparison is.
+
+    Parameters
+    ----------
+    found : Found
+        The comparison and its sources.
+    judgments : Qrels or callable, optional
+        What reads them under each policy for documents judged twice; default the judgments of `found`.
+    wanted : bool, optional
+        None leaves it to the size of the runs.
+    tell : callable, optional
+        Called with alignments done and their number.
+
+    Returns
+    -------
+    Robustness or None
+        None where it is not wanted, or there is nothing to make it from.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.reporting.found import Found
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> robustness(Found(evaluations=(one,), measures=one.measures)) is None
+    True
+    """
+    source = found.qrels if judgments is None else judgments
+    if wanted is False or source is None or not found.runs or found.comparison is None or not found.comparison.pairs:
+        return None
+    measure, (a, b) = found.measures[0], found.pairs[0]
+    sides = [found.runs[a], found.runs[b]]
+    if unfit(measure) or (wanted is None and sum(map(rows_about, sides)) > MOST_ROWS):
+        return None
+    method = found.comparison.method
+    way = Way(
+        test=method.test, level=method.level, margin=method.margin, weights=found.weights, clusters=found.clusters, threads=found.threads  # type: ignore[arg-type]
+    )  # fmt: skip
+    first, second = map(in_memory, sides)
+    return robust(source, first, second, measure, found.evaluations[0].convention, way=way, tell=tell)

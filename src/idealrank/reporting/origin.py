@@ -1,0 +1,55 @@
+"""Where a page comes from: its input files by hash, and when it was made."""
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+from idealrank.errors import OptionError
+from idealrank.evaluation import InputRecord
+
+
+def moment() -> str:
+    """The time, UTC, ISO 8601, to the second; that of SOURCE_DATE_EPOCH where it is set, so that the same input gives the same bytes.
+
+    Raises
+    ------
+    OptionError
+        SOURCE_DATE_EPOCH is no whole number of seconds.
+
+    References
+    ----------
+    The SOURCE_DATE_EPOCH specification, https://reproducible-builds.org/specs/source-date-epoch/
+
+    Examples
+    --------
+    >>> len(moment())
+    20
+    """
+    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    try:
+        when = datetime.fromtimestamp(int(said), UTC) if said else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise OptionError(f"SOURCE_DATE_EPOCH={said!r}: expected whole seconds since 1970") from None
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
+    """Name without folder and SHA-256 of each file, each path once; a file that cannot be read any more is left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from idealrank.io.provenance import input_file
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.run"
+    >>> _ = path.write_bytes(b"")
+    >>> [(name, digest[:8]) for name, digest in hashed([input_file(str(path))] * 2)]
+    [('a.run', 'e3b0c442')]
+    """
+    found = {}
+    for one in inputs:
+        try:
+            found[one.path] = one.sha256
+        except OSError:
+            continue
+    return tuple((PurePath(path).name, digest) for path, digest in found.items())

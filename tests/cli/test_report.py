@@ -1,0 +1,212 @@
+"""`--report` of evaluate, compare and gate: a page beside what is printed, which stays as it is; the same input, the same bytes."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from idealrank.reports.page import html
+from idealrank.reports.page.subject import Subject
+from tests.cli.terminal import DATA, Said
+
+Say = Callable[..., Said]
+COMMANDS = {
+    "evaluate": "evaluate qrels.txt bm25.run neural.run",
+    "compare": "compare qrels.txt bm25.run neural.run --slices slices.csv",
+    "gate": "gate qrels.txt bm25.run --baseline neural.run",
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the example files, where the time stands still."""
+    for path in DATA.iterdir():
+        shutil.copy(path, tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    monkeypatch.delenv("IDEALRANK_STORE", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
+    """What pages were made of."""
+    subjects: list[Subject] = []
+    page = html.page_html
+
+    def kept(subject: Subject) -> str:
+        subjects.append(subject)
+        return page(subject)
+
+    monkeypatch.setattr(html, "page_html", kept)
+    return subjects
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_page_stands_beside_what_is_printed(name: str, say: Say, here: Path) -> None:
+    plain = say(*COMMANDS[name].split(), cwd=here)
+
+    said = say(*COMMANDS[name].split(), "--report", "out.html", cwd=here)
+
+    assert (said.code, said.out) == (plain.code, plain.out)
+    size = len((here / "out.html").read_bytes())
+    assert said.err == plain.err + f"note: wrote out.html, {-(-size // 1000)} kB\n"
+    assert not list(here.glob(".*unfinished"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_same_input_gives_the_same_bytes(name: str, say: Say, here: Path) -> None:
+    pages = []
+    for _ in range(2):
+        say(*COMMANDS[name].split(), "--report", "out.html", cwd=here)
+        pages.append((here / "out.html").read_bytes())
+
+    assert pages[0] == pages[1]
+
+
+def test_a_page_says_how_it_was_made(say: Say, here: Path, shown: list[Subject]) -> None:
+    typed = ["compare", str(here / "qrels.txt"), "bm25.run", "neural.run", "--weights=/dev/null"]
+    assert say(*typed, "--report", "out.html", cwd=here).code == 2
+    say(*typed[:-1], "-m", "nDCG@10, AP", "--report", str(here / "out.html"), cwd=here)
+
+    made = shown[0].made
+    assert made.command == "idealrank compare qrels.txt bm25.run neural.run -m 'nDCG@10, AP' --report out.html"
+    assert made.when == "2023-11-14T22:13:20Z"
+    digests = {name: hashlib.sha256((DATA / name).read_bytes()).hexdigest() for name in ("qrels.txt", "bm25.run", "neural.run")}
+    assert dict(made.inputs) == digests
+    assert str(here) not in (here / "out.html").read_text(encoding="utf-8")
+
+
+def test_what_the_page_has_is_what_the_functions_say(say: Say, here: Path, shown: list[Subject]) -> None:
+    say(*COMMANDS["compare"].split(), "-m", "nDCG@10", "--report", "out.html", cwd=here)
+
+    subject = shown[0]
+    both = [ir.evaluate(here / "qrels.txt", here / f"{name}.run", ir.with_companions("nDCG@10")) for name in ("bm25", "neural")]
+    assert subject.comparison is not None
+    assert subject.comparison.pairs[0].measures["nDCG@10"].p == ir.compare(*both)["nDCG@10"].p
+    assert subject.comparison["nDCG@10"].slices is not None
+    assert set(subject.categories) == set(ir.read_categories(here / "slices.csv"))
+    assert subject.robustness is not None
+    assert subject.robustness.asked.p == ir.robust(here / "qrels.txt", here / "bm25.run", here / "neural.run").asked.p
+    assert [str(measure) for measure in subject.measures] == ["nDCG@10"]
+
+
+def test_the_robust_verdict_can_be_left_out(say: Say, here: Path, shown: list[Subject]) -> None:
+    say(*COMMANDS["compare"].split(), "--no-robust", "--report", "out.html", cwd=here)
+
+    assert shown[0].robustness is None
+
+
+def test_texts_stand_on_the_page(say: Say, here: Path, shown: list[Subject]) -> None:
+    qrels = ir.read_qrels(here / "qrels.txt")
+    (here / "queries.tsv").write_text("".join(f"{query}\twhat is {query}?\n" for query in list(qrels)[:-1]), encoding="utf-8")
+    (here / "documents.csv").write_text("docid,text\nd1,the first\nnobody,else\n", encoding="utf-8")
+
+    said = say(
+        *COMMANDS["evaluate"].split(), *["--report", "out.html", "--queries", "queries.tsv", "--documents", "documents.csv"], cwd=here
+    )
+
+    assert shown[0].query_texts == {query: f"what is {query}?" for query in list(qrels)[:-1]}
+    assert f"note: queries.tsv: found texts of {len(qrels) - 1} of the {len(qrels)} queries shown\n" in said.err
+    assert re.search(r"note: documents.csv: found (texts of 1|the text of none) of the \d+ documents shown", said.err)
+
+
+def test_a_gate_names_the_queries_that_closed_it_and_links_each(say: Say, here: Path, shown: list[Subject]) -> None:
+    queries = [f"q{number}" for number in range(12)]
+    (here / "many.qrels").write_text("".join(f"{query} 0 x 1\n" for query in queries), encoding="utf-8")
+    (here / "good.run").write_text("".join(f"{query} Q0 x 1 9.0 t\n" for query in queries), encoding="utf-8")
+    lower = (f"{query} Q0 {name} 1 {score} t\n" for query in queries for name, score in (("x", 8.0), ("y", 9.0 - 2 * (query == "q3"))))
+    (here / "bad.run").write_text("".join(lower), encoding="utf-8")
+
+    said = say(*["gate", "many.qrels", "bad.run", "--baseline", "good.run", "--report", "gate.html"], cwd=here)
+
+    assert said.code == 1
+    page = (here / "gate.html").read_text(encoding="utf-8")
+    gated = shown[0].gated
+    assert gated is not None
+    assert len(gated.closing_queries) == 10
+    behind = page.partition("Queries behind it")[2].partition("</p>")[0]
+    assert re.findall(r'href="#query=(\w+)"', behind) == list(gated.closing_queries)
+    assert list(shown[0].lists)[:10] == list(gated.closing_queries)
+    assert shown[0].names == ("good", "bad")
+    assert shown[0].comparison is not None
+    assert shown[0].comparison["nDCG@10"].difference < 0
+
+
+def test_a_gate_whose_baseline_is_replaced_shows_the_old_one(say: Say, here: Path, shown: list[Subject]) -> None:
+    say("gate", "qrels.txt", "bm25.run", "--baseline", "best.run.gz", "--update-baseline", cwd=here)
+    command = "gate qrels.txt neural.run --baseline best.run.gz --update-baseline --tolerance 0.9 --report out.html"
+    before = hashlib.sha256((here / "best.run.gz").read_bytes()).hexdigest()
+
+    say(*command.split(), cwd=here)
+
+    assert dict(shown[0].made.inputs)["best.run.gz"] == before
+    assert shown[0].comparison is not None
+    assert shown[0].comparison.names == ("best", "neural")
+
+
+REFUSED = {
+    "evaluate qrels.txt bm25.run --report out.txt": "error: --report out.txt: expected a file that ends in .html\n",
+    "evaluate qrels.txt bm25.run --report -": "error: --report -: expected a file that ends in .html\n",
+    "compare qrels.txt bm25.run neural.run --report none/out.html": "error: --report none/out.html: found no folder none, expected one",
+    "compare qrels.txt bm25.run neural.run -o a.html --report ./a.html": "error: --report ./a.html: found the place that -o writes to",
+    "gate qrels.txt bm25.run --baseline neural.run --junit a.html --report a.html": "error: --report a.html: found the place that --junit",
+    "evaluate qrels.html bm25.run --report qrels.html": "error: --report qrels.html: found a file that is read by this command",
+    "evaluate qrels.txt bm25.run --report out.html --queries out.html": "error: --report out.html: found a file that is read by this",
+    "evaluate qrels.txt bm25.run --queries queries.tsv": "error: --queries queries.tsv: found neither --report nor --figures",
+    "evaluate qrels.txt - --report out.html --queries -": "error: found - (standard input) more than once",
+    "evaluate qrels.txt bm25.run --tag x": "error: --tag x: found no store, expected --store DIR too",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_cannot_be_made_is_refused_before_anything_is_computed(command: str, say: Say, here: Path) -> None:
+    shutil.copy(here / "qrels.txt", here / "qrels.html")
+    (here / "out.html").write_text("", encoding="utf-8")
+    (here / "bm25.run").write_text("nothing that could be read", encoding="utf-8")
+
+    said = say(*command.split(), cwd=here)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(REFUSED[command])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_to_is_refused(say: Say, here: Path) -> None:
+    (here / "closed").mkdir(mode=0o500)
+
+    assert "cannot be written" in say(*["evaluate", "qrels.txt", "bm25.run", "--report", "closed/out.html"], cwd=here).err
+
+
+def test_without_the_extra_the_message_says_what_to_install(say: Say, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idealrank.app.results.find_spec", lambda name: None if name == "jinja2" else name)
+
+    said = say(*["evaluate", "qrels.txt", "bm25.run", "--report", "out.html"], cwd=here)
+
+    assert said.err == "error: a page of results needs Jinja2; pip install 'idealrank[report]'\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_results_go_into_the_store_and_the_page_names_them(name: str, say: Say, here: Path, shown: list[Subject]) -> None:
+    said = say(*COMMANDS[name].split(), *["--store", "kept", "--tag", "nightly", "--note", "why", "--report", "out.html"], cwd=here)
+
+    with ir.Store.open(here / "kept") as store:
+        entries = store.entries(tag="nightly")
+        assert {entry.id for entry in entries} == set(shown[0].made.store_ids)
+        assert [entry.record.notes for entry in entries] == [("why",)] * len(entries)
+        assert len(entries) == 2 + (name != "evaluate")
+    assert "note: stored as " in said.err
+
+
+def test_the_store_of_the_environment_is_used(say: Say, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDEALRANK_STORE", str(here / "kept"))
+
+    plain = say(*COMMANDS["evaluate"].split(), cwd=here)
+
+    assert plain.code == 0
+    with ir.Store.open(here / "kept") as store:
+        assert [entry.kind for entry in store.entries()] == ["evaluation"] * 2
