@@ -1,0 +1,108 @@
+"""What a store keeps when writers are killed, when four write at once, and when the disk is full.
+
+``python experiments/store_kill.py [--kills N] [--writers N] [--seed N] [--folder DIR]`` prints a line for each of the three. Writers are
+killed with SIGKILL at random points while others go on; what they acknowledged by printing an id must be there, with every bit. What a
+loss of power does cannot be tried so: a killed process leaves the system's cache whole.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from store_full_disk import full_disk
+from store_writers import Checked, Writer, base, check, entries, sound, started, store_forever, writes
+
+import idealrank as ir
+
+LONGEST = 0.12  # seconds that a writer lives after its first word or its start: a few evaluations
+
+
+def main() -> int:
+    """Run all three, and say what was found; 1 where something was lost."""
+    parser = argparse.ArgumentParser(description="Kill writers of a store, let four write at once, and fill its disk.")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--writers", type=int, default=4)
+    parser.add_argument("--each", type=int, default=50, help="evaluations that each of the four writes")
+    parser.add_argument("--fillings", type=int, default=40, help="how many times the disk is filled")
+    parser.add_argument("--limit", action="store_true", help="limit the size of files instead of mounting a small disk")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", help="where the stores are made, and removed again; default the folder of temporary files")
+    options = parser.parse_args()
+    whole, rng = base(), np.random.default_rng(options.seed)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        fine = [
+            killed(Path(folder, "killed"), whole, rng, options.kills, options.writers),
+            at_once(Path(folder, "at once"), whole, options.writers, options.each),
+            full_disk(Path(folder), whole, rng, options.fillings, mount=not options.limit),
+        ]
+    return 0 if all(fine) else 1
+
+
+def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: int, writers: int) -> bool:
+    """Writers killed one by one, at random points; after each, the store is opened, checked and written to while the others go on."""
+    checked, taken, own, everything = Checked(), 0, [], []
+    seeds = iter(range(1, 10**9))
+    folder.mkdir()
+    alive = [_new(folder, whole, next(seeds)) for _ in range(writers)]
+    for _ in range(kills):
+        time.sleep(rng.uniform(0, LONGEST))
+        victim = alive.pop(int(rng.integers(len(alive))))
+        victim.end(signal.SIGKILL)
+        said = victim.said()
+        everything += said
+        own.append(writes(folder, whole, rng))
+        taken += 1
+        check(folder, [*said[-5:], own[-1]], Checked())
+        alive.append(_new(folder, whole, next(seeds)))
+    for writer in alive:
+        writer.end(signal.SIGKILL)
+        everything += writer.said()
+    check(folder, everything + own, checked)
+    left = Counter(path.suffix for path in folder.rglob("*") if path.suffix == ".unfinished")
+    unsaid = entries(folder) - checked.acknowledged
+    said_of_file = sound(folder)
+    print(
+        f"kills: {kills + len(alive)} of writers, {writers} at a time; acknowledged {checked.acknowledged}, found {checked.found}, "
+        f"with every bit and hash {checked.clean}; opened and written after a kill {taken} of {kills}; whole but not yet acknowledged "
+        f"{unsaid}; temporary files left {left['.unfinished']}; SQLite says {said_of_file}"
+    )
+    _complain(checked)
+    return checked.acknowledged == checked.clean and taken == kills and said_of_file == "ok"
+
+
+def _new(folder: Path, whole: ir.Evaluation, seed: int) -> Writer:
+    return started(partial(store_forever, folder, whole, seed))
+
+
+def at_once(folder: Path, whole: ir.Evaluation, writers: int, each: int) -> bool:
+    """Writers that all end by themselves."""
+    folder.mkdir()
+    begin = time.perf_counter()
+    alive = [started(partial(store_forever, folder, whole, 100 + number, most=each)) for number in range(writers)]
+    codes = [os.waitpid(writer.process, 0)[1] for writer in alive]
+    took = time.perf_counter() - begin
+    checked = Checked()
+    check(folder, [line for writer in alive for line in writer.said()], checked)
+    said_of_file = sound(folder)
+    print(
+        f"at once: {writers} writers of {each} evaluations each in {took:.1f} s; acknowledged {checked.acknowledged}, found "
+        f"{checked.found}, with every bit and hash {checked.clean}; SQLite says {said_of_file}"
+    )
+    _complain(checked)
+    return checked.clean == writers * each and not any(codes) and said_of_file == "ok"
+
+
+def _complain(checked: Checked) -> None:
+    for problem in checked.problems[:5]:
+        print(f"  {problem}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,96 @@
+"""Killed writers, four at once and a full disk lose nothing that was acknowledged: the script that shows it, and that it can fail."""
+
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from idealrank.errors import InputError
+from idealrank.store import Store
+from idealrank.store.files import Prepared
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+
+
+@pytest.fixture(scope="module")
+def writers() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "experiments")
+        yield importlib.import_module("store_writers")
+    sys.modules.pop("store_writers", None)
+
+
+def run(*options: str) -> dict[str, str]:
+    """What the script says, by its first word."""
+    command = [sys.executable, ROOT / "experiments" / "store_kill.py", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {line.split(":")[0].split(" (")[0]: line for line in done.stdout.splitlines()}
+
+
+def numbers(line: str) -> tuple[int, ...]:
+    """Acknowledged, found, with every bit."""
+    return tuple(map(int, re.search(r"acknowledged (\d+), found (\d+), with every bit and hash (\d+);", line).groups()))
+
+
+def holds(said: dict[str, str], kills: int) -> None:
+    for name in ("kills", "at once", "full disk"):
+        acknowledged, found, clean = numbers(said[name])
+        assert acknowledged == found == clean > 0
+        assert said[name].endswith("SQLite says ok")
+    assert f"after a kill {kills} of {kills};" in said["kills"]
+    assert int(re.match(r"kills: (\d+)", said["kills"])[1]) >= kills
+    assert "half-stored entries 0;" in said["full disk"]
+    refusals = re.search(r"(\d+) refusals, (\d+) of them saying what to do", said["full disk"]).groups()
+    assert refusals[0] == refusals[1] != "0"
+
+
+def test_a_few_kills_lose_nothing() -> None:
+    # A kill is a kill on any file system; on one in memory nobody waits for a disk.
+    memory = ["--folder", "/dev/shm"] if Path("/dev/shm").is_dir() else []
+    holds(run("--kills", "10", "--each", "10", "--fillings", "6", *memory), kills=10)
+
+
+@pytest.mark.slow
+def test_200_kills_lose_nothing() -> None:
+    holds(run("--kills", "200", "--seed", "7"), kills=200)
+    holds(run("--kills", "1", "--fillings", "60", "--limit"), kills=1)
+
+
+def test_the_check_sees_what_is_lost(writers: Any, tmp_path: Path) -> None:
+    whole, rng, checked = writers.base(), np.random.default_rng(3), writers.Checked()
+    with Store.open(tmp_path) as store:
+        evaluations = [writers.random_evaluation(whole, rng) for _ in range(4)]
+        said = [(store.add(evaluation), writers.digest(evaluation)) for evaluation in evaluations]
+        store.files.path(store.evaluation(said[0][0]).fields["files"]["values"]).unlink()
+        damaged = store.files.path(store.evaluation(said[1][0]).fields["files"]["values"])
+        damaged.write_bytes(damaged.read_bytes()[::-1])
+        store.remove(said[2][0])
+        said[3] = (said[3][0], "another digest")
+    writers.check(tmp_path, said, checked)
+    assert (checked.acknowledged, checked.found, checked.clean, len(checked.problems)) == (4, 3, 0, 3)
+
+
+def test_a_writer_that_fails_between_file_and_row_leaves_the_store_as_it_was(writers: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    with Store.open(tmp_path) as store:
+        kept = store.add(writers.base())
+        placed = Prepared.place
+
+        def place_and_fail(prepared: Prepared) -> None:
+            placed(prepared)
+            raise OSError(28, "No space left on device", "values")
+
+        monkeypatch.setattr(Prepared, "place", place_and_fail)
+        with pytest.raises(InputError, match="values: No space left on device; nothing was stored"):
+            store.add(writers.random_evaluation(writers.base(), np.random.default_rng(1)))
+        monkeypatch.undo()
+        assert [entry.id for entry in store.entries()] == [kept]
+        assert store.gc().files >= 1
+        assert store.evaluation(kept).evaluation.mean() == writers.base().mean()
