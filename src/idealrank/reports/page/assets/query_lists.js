@@ -41,7 +41,7 @@ function queryTail(characters) {
 
 /** An id that may break after its marks. */
 function queryBreakable(id) {
-  return shown(id).split(/(?<=[._/:#-])/u).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
+  return shown(id).split(/(?<=[./:#])/u).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
 }
 
 /** An id whose middle gives way where there is no room; hovered or focused, and copied, it is whole. */
@@ -69,15 +69,13 @@ function queryDocument(page, document) {
 function queryMoveMark(change, side) {
   const ranks = [change.from, change.to].map((rank, at) => rank ?? queryUnknown(change.lists[at], change.grade));
   const outside = ranks[side === "was" ? 0 : 1];
+  const mark = change.move === "entered" && outside === "none" ? "new" : change.move + (outside && { was: " \u2190 ", now: " \u2192 " }[side] + outside);
   const tone = change.grade > 0 ? { entered: "better", left: "worse", "moved up": "better", "moved down": "worse" }[change.move] : "";
-  const arrow = { was: " \u2190 ", now: " \u2192 " }[side];
   const words = change.move === "stayed" ? `stayed at ${ranks[1]}` : `${change.move}, ${ranks.map((rank) => rank || "below").join(" \u2192 ")}`;
   return make(
     "span",
     { class: "query-move", "data-tone": tone },
-    change.move === { was: "entered", now: "left" }[side]
-      ? make("span", { class: "query-wide", "aria-hidden": "true" }, change.move + (outside && arrow + outside))
-      : null,
+    change.move === { was: "entered", now: "left" }[side] ? make("span", { class: "query-wide", "aria-hidden": "true" }, mark) : null,
     make("span", { class: "query-narrow" }, words),
   );
 }

@@ -30,11 +30,12 @@ function queryMissedItem(view, [document, grade]) {
 /** The section of missed documents. */
 function queryMissedSection(view) {
   const missed = queryMissed(view);
-  const who = view.runs.length > 2 ? "no run shown has" : "neither run has";
+  const who = ["the run does not have", "neither run has"][view.runs.length - 1] ?? "no run shown has";
   const title = make("h3", {}, "Missed");
   if (!view.lists.relevant.length) return null;
   if (!missed.length) {
-    const all = `Every relevant document that is judged is in ${queryFirst(view.cutoff ?? view.first)} of one run or another.`;
+    const where = view.runs.length > 1 ? "of one run or another" : "of the run";
+    const all = `Nothing: every document judged relevant is in ${queryFirst(view.cutoff ?? view.first)} ${where}.`;
     return make("section", { class: "query-missed" }, title, make("p", { class: "quiet" }, all));
   }
   const lead = `${queryCount(missed.length)} relevant ${missed.length === 1 ? "document" : "documents"} that ${who} in ${queryFirst(view.cutoff ?? view.first)}, the best first.`;
