@@ -149,6 +149,15 @@ def test_without_contributions_moves_are_told_by_grade_and_rank(ask: Ask) -> Non
     ]
 
 
+def test_what_no_listed_document_explains_is_said(ask: Ask) -> None:
+    lists = _sides(([0, 2], [3, 0], [0.6, 0]), ([2, 0], [0, 3], [0, 0.3]))
+
+    assert _said(ask, lists=lists, cutoff=None, values=[0.8, 0.4]) == [
+        "d0 (grade 3) moved down, rank 1 → 2: -0.3000.",
+        "Documents further down make up the rest, -0.1000.",
+    ]
+
+
 def test_numbers_read_as_on_the_command_line(ask: Ask) -> None:
     said = ask("given.map(value => queryNumber(value, true))", [0.70391, -0.46929, 0, -1e-9, 12.5])
 

@@ -206,11 +206,13 @@ def _lists(subject: Subject, count: int) -> dict[str, Any]:
 
 def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
     relevant = [[numbers.setdefault(name, len(numbers)), grade] for name, grade in lists.relevant]
-    return {"runs": [None if one is None else _listing(one, numbers) for one in lists.runs], "relevant": relevant}
+    named = {name for one in lists.runs if one is not None for name in one.documents} | {name for name, _ in lists.relevant}
+    return {"runs": [None if one is None else _listing(one, numbers, named) for one in lists.runs], "relevant": relevant}
 
 
-def _listing(one: Listing, numbers: dict[str, int]) -> dict[str, Any]:
-    found = {
+def _listing(one: Listing, numbers: dict[str, int], named: set[str | None]) -> dict[str, Any]:
+    """What stands further down is told of documents that the page names anyway."""
+    found: dict[str, Any] = {
         "d": [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents],
         "g": list(one.grades),
         "t": [int(tied) for tied in one.tied],
@@ -218,7 +220,8 @@ def _listing(one: Listing, numbers: dict[str, int]) -> dict[str, Any]:
         "n": one.length,
     }
     if one.below is not None:
-        found["b"] = [[numbers.setdefault(name, len(numbers)), rank, grade, _added(added)] for name, rank, grade, added in one.below]
+        below = ((name, rank, grade, _added(added)) for name, rank, grade, added in one.below if name in named)
+        found["b"] = [[numbers.setdefault(name, len(numbers)), *others] for name, *others in below]
     return found
 
 

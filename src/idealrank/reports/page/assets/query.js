@@ -111,7 +111,7 @@ function queryRunChoice(view, redraw) {
 
 /** The rankings with their legend, and the buttons that show more of them. */
 function queryRankingsSection(view, redraw) {
-  const tables = queryColumns(view).map((column) => queryRanking(view, column));
+  const tables = queryLists(view).map((column) => queryRanking(view, column));
   const lines = querySvg("svg", { class: "query-lines", "aria-hidden": "true" });
   const rankings = make("div", { class: "query-rankings", oncopy: (event) => queryCopied(event, view.page) }, lines, ...tables);
   const scroller = make("div", { class: `query-scroller${view.runs.length > 2 ? " query-many" : ""}` }, rankings);

@@ -104,7 +104,7 @@ function queryAddsCell(view, listing, at) {
 }
 
 /** One document of one run. */
-function queryRow(view, column, at) {
+function queryListRow(view, column, at) {
   const { listing } = column;
   const document = listing.d[at];
   const tied = listing.t?.[at] ? [make("span", { "aria-hidden": "true", title: "tied score" }, "="), queryAloud(" tied")] : [];
@@ -121,7 +121,7 @@ function queryRow(view, column, at) {
 }
 
 /** Heads of the columns; those that explain themselves are only read aloud. */
-function queryHead(view, column) {
+function queryListHead(view, column) {
   const cell = (name, text) => make("th", { scope: "col", class: `query-${name}` }, text);
   return make(
     "tr",
@@ -136,7 +136,7 @@ function queryHead(view, column) {
 }
 
 /** The sum of the column, and what ranks that are not shown add. */
-function queryFoot(view, column) {
+function queryListFoot(view, column) {
   const { listing, value } = column;
   if (!view.hasAdds || !listing?.a) return null;
   const sum = listing.a.slice(0, view.depth).reduce((total, adds) => total + (adds ?? 0), 0);
@@ -162,15 +162,15 @@ function queryRanking(view, column) {
     const nothing = make("tr", {}, make("td", { class: "quiet" }, "returns nothing for this query"));
     return make("table", { class: "query-ranking", "data-run": column.run }, caption, make("tbody", {}, nothing));
   }
-  const rows = listing.d.slice(0, view.depth).map((_, at) => queryRow(view, column, at));
+  const rows = listing.d.slice(0, view.depth).map((_, at) => queryListRow(view, column, at));
   if (!rows.length) rows.push(make("tr", {}, make("td", { class: "quiet", colspan: 6 }, "an empty list")));
-  const head = make("thead", {}, queryHead(view, column));
+  const head = make("thead", {}, queryListHead(view, column));
   const body = make("tbody", {}, ...rows);
-  return make("table", { class: `query-ranking${column.was ? " query-later" : ""}`, "data-run": column.run }, caption, head, body, queryFoot(view, column));
+  return make("table", { class: `query-ranking${column.was ? " query-later" : ""}`, "data-run": column.run }, caption, head, body, queryListFoot(view, column));
 }
 
 /** What each run shown is: its listing, its value, and its moves from the run on its left and to that on its right. */
-function queryColumns(view) {
+function queryLists(view) {
   const { page, runs, lists } = view;
   const between = runs.slice(1).map((run, at) => {
     const pair = [lists.runs[runs[at]], lists.runs[run]];

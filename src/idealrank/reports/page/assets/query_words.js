@@ -214,5 +214,8 @@ function queryWords(names) {
   const sign = names.values[1] < names.values[0] ? -1 : 1;
   const main = queryDirection("", queryCauses(changes, sign), names);
   const against = queryDirection(main.length ? "against that, " : "", queryCauses(changes, -sign), names);
-  return [main, against, ...unjudged].filter((sentence) => sentence.length);
+  const known = changes.reduce((sum, change) => sum + change.difference, 0);
+  const rest = names.values[1] - names.values[0] - known;
+  const deeper = Math.abs(rest) < 5e-5 ? [] : ["Documents further down make up the rest, ", { amount: rest }, "."];
+  return [main, against, deeper, ...unjudged].filter((sentence) => sentence.length);
 }

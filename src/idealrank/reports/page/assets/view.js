@@ -1,8 +1,9 @@
-// One query, opened over the page: its values in every run, and its rankings, which `drawQuery` draws.
+// One query, opened over the page: what it is, what `drawQuery` draws of it, and its values by every measure.
 
 function startView(page) {
   const dialog = document.getElementById("query-view");
   let opener = null;
+  let last = null;
   document.getElementById("query-close").addEventListener("click", () => dialog.close());
   document.getElementById("query-before").addEventListener("click", () => stepQuery(page, -1));
   document.getElementById("query-after").addEventListener("click", () => stepQuery(page, 1));
@@ -10,10 +11,11 @@ function startView(page) {
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   dialog.addEventListener("close", () => {
     if (state.query !== null) setState({ query: null });
-    if (opener?.isConnected) opener.focus();
-    else if (opener?.dataset?.query) document.querySelector(`#queries [data-query="${CSS.escape(opener.dataset.query)}"]`)?.focus();
+    // Where the link is gone, since the table was drawn anew, that of the query last seen takes its place.
+    const isThere = opener?.isConnected && opener !== document.body;
+    (isThere ? opener : document.querySelector(`#queries [data-query="${last}"]`))?.focus();
   });
-  onState((now) => {
+  onState((now, before) => {
     if (now.query === null) {
       if (dialog.open) dialog.close();
       return;
@@ -21,26 +23,44 @@ function startView(page) {
     if (!dialog.open) {
       opener = document.activeElement;
       dialog.showModal();
+      document.getElementById("query-title").focus({ preventScroll: true });
     }
+    last = now.query;
     fillView(page, now);
+    if (now.query !== before.query) dialog.scrollTop = 0;
   });
 }
 
 function fillView(page, now) {
   const text = page.text(now.query);
   const id = shown(page.queries[now.query]);
-  document.getElementById("query-title").replaceChildren(isolated(text || id));
-  document.getElementById("query-facts").replaceChildren(queryFacts(page, now, text ? id : ""));
-  document.querySelector("#query-values > div").replaceChildren(valuesOfQuery(page, now));
+  const title = document.getElementById("query-title");
+  title.replaceChildren(isolated(text || id));
   const place = page.shown?.indexOf(now.query) ?? -1;
-  document.getElementById("query-before").disabled = place <= 0;
-  document.getElementById("query-after").disabled = place < 0 || place >= page.shown.length - 1;
-  drawQuery(document.getElementById("query-body"), page, now);
+  document.getElementById("query-facts").replaceChildren(queryFacts(page, now, text ? id : "", place));
+  enable("query-before", place > 0);
+  enable("query-after", place >= 0 && place < page.shown.length - 1);
+  const body = document.getElementById("query-body");
+  drawQuery(body, page, now);
+  const values = document.getElementById("query-values");
+  values.hidden = page.measures.length === 1;
+  values.lastElementChild.replaceChildren(valuesOfQuery(page, now));
+  announce(`${title.textContent}. ${body.querySelector(".query-headline").textContent}`);
 }
 
-function queryFacts(page, now, id) {
+/** A button that cannot be used gives the focus back, or keys would go nowhere. */
+function enable(id, isPossible) {
+  const button = document.getElementById(id);
+  if (!isPossible && button === document.activeElement) document.getElementById("query-title").focus({ preventScroll: true });
+  button.disabled = !isPossible;
+}
+
+function queryFacts(page, now, id, place) {
   const slices = page.slicesOf(now.query);
-  return make("p", { class: "quiet" }, id ? make("span", { class: "id" }, isolated(id)) : "", slices.length ? `${id ? " · " : ""}${slices.map(shown).join(", ")}` : "");
+  const among = page.shown?.length ?? 0;
+  const where = place < 0 ? "not in the table as it is filtered" : `${(place + 1).toLocaleString("en")} of ${among.toLocaleString("en")}`;
+  const facts = [id ? make("span", { class: "id" }, isolated(id)) : "", slices.map(shown).join(", "), where].filter(Boolean);
+  return make("p", { class: "quiet" }, ...facts.flatMap((fact, at) => (at ? [" · ", fact] : [fact])));
 }
 
 /** Measures as rows, runs as columns; the chosen pair first, with its difference. */

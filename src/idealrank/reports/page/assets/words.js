@@ -39,7 +39,8 @@ function countText(count, one, many = `${one}s`) {
 
 /** Said by screen readers, seen by nobody. */
 function announce(text) {
-  document.getElementById("said").textContent = text;
+  const place = document.querySelector("dialog[open] [role=status]") ?? document.getElementById("said"); // behind a dialog nothing is heard
+  place.textContent = text;
 }
 
 async function copyText(text, button) {

@@ -1,0 +1,366 @@
+"""The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper, with ids that are HTML."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import idealrank as ir
+from idealrank.reporting.found import Found
+from idealrank.reporting.gathering import gather
+from idealrank.reports.page import subject as page_subject
+from idealrank.reports.page.html import page_html
+from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
+from tests.conftest import PYDOCS
+from tests.web.browsing import PHONE, Scheme, Visits, axe, sideways
+from tests.web.colours import SEEN, apart, contrast
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+ASSETS = Path(page_subject.__file__).parent / "assets"
+HOSTILE = "<img src=x onerror=alert(1)>\u202e&amp;"
+LONG = "https://example.org/articles/2024/05/17/a-very-long-address-that-has-no-room-in-any-table/final-part"
+NEIGHBOURS = 9.0  # least distance of neighbouring grades in CIE Lab, four times what can just be told apart
+COMMAND = "idealrank compare qrels.txt bm25.run minilm.run --report out.html"
+
+
+def demo(names: Sequence[str] = ("bm25", "minilm"), *measures: str, kept: int | None = None) -> Subject:
+    qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), tuple(ir.read_run(PYDOCS / f"{name}.run") for name in names)
+    evaluations = tuple(ir.evaluate(qrels, run, measures or ("nDCG@10", "RR")) for run in runs)
+    comparison = ir.compare(*evaluations) if len(runs) > 1 else None
+    found = Found(
+        evaluations=evaluations, measures=evaluations[0].measures, comparison=comparison, qrels=qrels, runs=runs,
+        queries=PYDOCS / "queries.tsv", made=Made(command=COMMAND),
+    )  # fmt: skip
+    subject = gather(found)
+    some = dict(list(subject.lists.items())[:kept])
+    return Subject(**{name: getattr(subject, name) for name in Subject.__dataclass_fields__} | {"lists": some})
+
+
+def odd() -> Subject:
+    """Three runs of which one does not answer; ids and texts that are HTML, unjudged, tied, unknown documents."""
+    qrels = ir.Qrels({"q<b>": {HOSTILE: 3, LONG: 2, "low": 1, "none": 0, "missed": 4}, "other": {"low": 1}})
+    first = ir.Run({"q<b>": {HOSTILE: 9.0, LONG: 8.0, "unjudged": 8.0, "none": 7.0}, "other": {"low": 1.0}}, name=f"old {HOSTILE}")
+    second = ir.Run({"q<b>": {"unjudged": 9.0, HOSTILE: 8.0, "low": 7.0}, "other": {"low": 1.0}}, name="new")
+    third = ir.Run({"other": {"low": 1.0}}, name="silent")
+    evaluations = tuple(ir.evaluate(qrels, run, "nDCG@3") for run in (first, second, third))
+    found = Found(
+        evaluations=evaluations, measures=evaluations[0].measures, comparison=ir.compare(*evaluations[:2]), qrels=qrels,
+        runs=(first, second, third), queries={"q<b>": HOSTILE}, documents={HOSTILE: f"{HOSTILE}\nsecond line", LONG: "word " * 200},
+    )  # fmt: skip
+    subject = gather(Found(**{name: getattr(found, name) for name in Found.__dataclass_fields__} | {"comparison": None}))
+    lists = dict(subject.lists)
+    old, new, silent = lists["q<b>"].runs
+    assert new is not None
+    unknown = Listing(**{name: getattr(new, name) for name in Listing.__dataclass_fields__} | {"documents": (None, *new.documents[1:])})
+    lists["q<b>"] = QueryLists(runs=(old, unknown, silent), relevant=lists["q<b>"].relevant)
+    return Subject(**{name: getattr(subject, name) for name in Subject.__dataclass_fields__} | {"lists": lists})
+
+
+@pytest.fixture(scope="module")
+def pydocs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _written(demo(), tmp_path_factory.mktemp("pydocs"))
+
+
+@pytest.fixture(scope="module")
+def oddities(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _written(odd(), tmp_path_factory.mktemp("odd"))
+
+
+def _written(subject: Subject, folder: Path) -> Path:
+    path = folder / "page.html"
+    path.write_text(page_html(subject), encoding="utf-8")
+    return path
+
+
+def opened(visit: Visits, file: Path, query: str, others: str = "", **options: Any) -> "Page":
+    page = visit(file, fragment=f"#query={query}{others}", **options)
+    page.wait_for_selector("#query-view[open] .query-headline")
+    return page
+
+
+def ranking(page: "Page", side: int) -> "Locator":
+    return page.locator(".query-ranking").nth(side)
+
+
+def cells(table: "Locator", name: str) -> list[str]:
+    return [text.strip() for text in table.locator(f"tbody .{name}").all_inner_texts()]
+
+
+def ids(table: "Locator") -> list[str | None]:
+    return [whole.text_content() for whole in table.locator("tbody .query-id-whole").all()]
+
+
+def test_the_cause_is_read_at_a_glance(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q46")
+
+    assert page.locator("#query-title").inner_text() == "order tasks so that dependencies come first"
+    assert page.locator(".query-headline").inner_text().startswith("nDCG@10 fell from 0.7039 to 0.2346 \u22120.4693")
+    assert page.locator(".query-why").inner_text().replace("\u00a0", " ").split("\n\n") == [
+        "graphlib.TopologicalSorter.static_order (grade 3) left the first ten, rank 1 \u2192 13: \u22120.7039.",
+        "Against that, graphlib.TopologicalSorter.add (grade 2) entered the first ten, rank 44 \u2192 3: +0.2346.",
+    ]
+
+
+@pytest.mark.parametrize("query", ["q46", "q27", "q03"])
+def test_rankings_grades_and_contributions_are_those_of_explain(visit: Visits, pydocs: Path, query: str) -> None:
+    page = opened(visit, pydocs, query)
+
+    for side, name in enumerate(("bm25", "minilm")):
+        said = ir.explain(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", query, "nDCG@10")
+        table, rows = ranking(page, side), said.rows[:10]
+        assert ids(table) == [row.document for row in rows]
+        assert cells(table, "query-grade") == [f"{row.grade:.0f}" for row in rows]
+        assert cells(table, "query-adds") == [f"{row.contribution:.4f}" if row.contribution else "0" for row in rows]
+        assert table.locator("tfoot .query-adds").all_inner_texts() == [f"{said.value:.4f}"]
+
+
+def test_moves_are_lines_and_documents_that_came_or_went_are_marked(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q27")
+    before, after = ids(ranking(page, 0)), ids(ranking(page, 1))
+    up = sum(after.index(name) < before.index(name) for name in before if name in after)
+
+    assert page.locator(".query-line").count() == len(set(before) & set(after))
+    assert page.locator(".query-line.query-up").count() == up
+    assert ranking(page, 0).locator("tbody tr").nth(2).locator(".query-wide").inner_text() == "left \u2192 19"
+    assert ranking(page, 1).locator(".query-wide").count() == len(set(after) - set(before))
+
+
+def test_pointing_at_a_document_shows_it_everywhere_and_whole(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q27")
+    row = ranking(page, 0).locator("tbody tr").first
+    whole = row.locator(".query-id-whole")
+    narrow = whole.bounding_box()
+
+    row.hover()
+
+    pointed = page.locator(".query-pointed")
+    assert [each.evaluate("node => node.tagName") for each in pointed.all()].count("TR") == 2
+    assert page.locator("path.query-pointed").count() == 1
+    assert page.locator(".query-why b.query-pointed").count() == 1
+    assert narrow
+    assert (whole.bounding_box() or narrow)["height"] > narrow["height"]
+    page.mouse.move(0, 0)
+    assert pointed.count() == 0
+
+
+def test_everything_is_reached_by_keyboard(visit: Visits, pydocs: Path) -> None:
+    page = visit(pydocs)
+    opener = page.locator("[data-query]").first
+    opener.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#query-view[open] .query-headline")
+    assert page.evaluate("document.activeElement.id") == "query-title"
+    stops = []
+    for _ in range(9):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("document.activeElement.dataset.rank ?? document.activeElement.textContent"))
+    assert stops.count("1") == 1  # of both rankings one row: arrows lead to the others
+
+    page.locator(".query-ranking tbody tr").first.focus()
+    page.keyboard.press("ArrowDown")
+    focused = "document.activeElement.closest('table').dataset.run + ' ' + document.activeElement.dataset.rank"
+    assert page.evaluate(focused) == "0 2"
+    page.keyboard.press("End")
+    assert page.evaluate(focused) == "0 10"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(focused).startswith("1 ")
+    page.keyboard.press("Control+C")
+    kept = page.evaluate("document.activeElement.querySelector('.query-id-whole').textContent")
+    assert page.evaluate("navigator.clipboard.readText()") == kept
+
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#query-view:not([open])", state="attached")
+    assert "query=" not in page.url
+    assert page.evaluate("document.activeElement.dataset.query") is not None
+
+
+def test_the_same_document_is_to_the_right(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q27")
+
+    ranking(page, 0).locator("tbody tr").first.focus()
+    page.keyboard.press("ArrowRight")
+
+    assert page.evaluate("document.activeElement.dataset.rank") == "5"
+    assert page.locator("path.query-pointed").count() == 1
+
+
+def test_previous_and_next_follow_the_table(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q51", "&only=losses&sort=difference")
+    assert "2 of 13" in page.locator("#query-facts").inner_text()
+
+    page.locator("#query-before").click()
+
+    assert page.locator("#query-facts .id").inner_text() == "q46"
+    assert page.locator("#query-before").is_disabled()
+    assert page.evaluate("document.activeElement.id") == "query-title"
+    assert "q46" in page.url
+
+
+def test_a_query_without_rankings_says_which_command_shows_them(visit: Visits, tmp_path: Path) -> None:
+    page = opened(visit, _written(demo(kept=5), tmp_path), "q01")
+    button = page.get_by_role("button", name=re.compile("^Copy idealrank explain .*minilm"))
+
+    button.click()
+
+    assert "rankings of 5 of 60 queries, and this one is not among them" in page.locator("#query-body").inner_text()
+    assert page.evaluate("navigator.clipboard.readText()") == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
+    assert page.locator("#query-view [role=status]").inner_text() == "Copied"
+
+
+def test_another_measure_has_no_contributions_but_moves_in_words(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q46", "&measure=1")
+
+    assert page.locator(".query-headline").inner_text().startswith("RR fell from 1.0000 to 0.3333")
+    assert "Moved down: graphlib.TopologicalSorter.static_order (grade 3, rank 1" in page.locator(".query-why").inner_text().replace(
+        "\u00a0", " "
+    )
+    assert set(cells(ranking(page, 0), "query-adds")) == {""}
+
+
+def test_names_of_others_are_text(visit: Visits, oddities: Path) -> None:
+    page = opened(visit, oddities, "q%3Cb%3E")
+    shown = HOSTILE.replace("\u202e", "\\u202e")
+
+    assert page.locator("#query-title").inner_text() == shown
+    assert ids(ranking(page, 0))[0] == shown
+    assert LONG in ids(ranking(page, 0))
+    assert page.locator(".query-text").first.text_content() == f"{shown} second line"
+    assert page.locator("img").count() == 0
+    assert cells(ranking(page, 1), "query-document")[0] == "not kept"
+    assert cells(ranking(page, 0), "query-adds").count("unjudged") == 1
+    assert [rank[:2] for rank in cells(ranking(page, 0), "query-rank")] == ["1", "2=", "3="]
+    assert "old" in page.locator(".query-commands").inner_text()
+
+
+def test_what_was_missed_is_listed_with_the_best_first(visit: Visits, oddities: Path) -> None:
+    page = opened(visit, oddities, "q%3Cb%3E")
+
+    assert "One relevant document that neither run has in the first three" in page.locator(".query-missed").inner_text()
+    assert page.locator(".query-missed li .query-grade").all_inner_texts() == ["4"]
+    assert page.locator(".query-missed li .query-id-whole").inner_text() == "missed"
+
+
+def test_more_runs_stand_beside_the_pair(visit: Visits, oddities: Path) -> None:
+    page = opened(visit, oddities, "q%3Cb%3E")
+    assert page.locator(".query-ranking").count() == 2
+
+    page.get_by_role("checkbox", name="silent").check()
+
+    assert page.locator(".query-ranking").count() == 3
+    assert "returns nothing" in ranking(page, 2).inner_text()
+    assert page.evaluate("document.activeElement.type") == "checkbox"
+    assert sideways(page) == 0
+
+
+def test_texts_are_cut_and_shown_whole(visit: Visits, oddities: Path) -> None:
+    page = opened(visit, oddities, "q%3Cb%3E")
+    text = ranking(page, 0).locator(".query-text").nth(1)
+    low = (text.bounding_box() or {})["height"]
+
+    page.get_by_role("button", name="Whole texts").click()
+
+    assert low < 45
+    assert (ranking(page, 0).locator(".query-text").nth(1).bounding_box() or {})["height"] > low
+    assert page.get_by_role("button", name="Whole texts").get_attribute("aria-pressed") == "true"
+
+
+def test_on_a_phone_rankings_stack_and_moves_are_words(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q27", size=PHONE)
+    first, second = (ranking(page, side).bounding_box() or {} for side in (0, 1))
+
+    assert second["y"] > first["y"] + first["height"]
+    assert sideways(page) == 0
+    assert page.evaluate("[...document.querySelectorAll('.query-ranking')].every(one => one.scrollWidth <= innerWidth)")
+    move = ranking(page, 0).locator("tbody tr").first.locator(".query-narrow")
+    assert move.inner_text() == "moved down, 1 \u2192 5"
+    assert (move.bounding_box() or {})["width"] > 60
+    assert not page.locator(".query-lines").is_visible()
+
+
+def test_on_paper_there_is_the_query_alone(visit: Visits, pydocs: Path) -> None:
+    page = opened(visit, pydocs, "q27")
+
+    page.emulate_media(media="print")
+
+    assert not page.locator("main").is_visible()
+    assert not page.locator("#query-close").is_visible()
+    box = page.locator("#query-view").bounding_box() or {}
+    assert box["height"] > 900
+    assert box["y"] == 0
+    assert ranking(page, 0).locator(".query-narrow").first.is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(visit: Visits, oddities: Path, scheme: Scheme) -> None:
+    page = opened(visit, oddities, "q%3Cb%3E", scheme=scheme)
+    page.get_by_role("checkbox", name="silent").check()
+
+    assert axe(page) == ""
+
+
+SQUARES = """() => [0, 1, 2, 3, 4].map(shade => {
+  const square = document.createElement("span");
+  square.className = "query-grade";
+  square.dataset.shade = shade;
+  document.querySelector("#query-body").append(square);
+  const style = getComputedStyle(square);
+  return [style.backgroundColor, style.color];
+})"""
+VARIABLES = """() => ["--accent", "--worse", "--unjudged", "--paper"].map(name => {
+  const node = document.createElement("i");
+  node.style.color = `var(${name})`;
+  document.body.append(node);
+  return getComputedStyle(node).color;
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(visit: Visits, pydocs: Path, scheme: Scheme) -> None:
+    page = opened(visit, pydocs, "q46", scheme=scheme)
+    squares: list[list[str]] = page.evaluate(SQUARES)
+    accent, worse, same, paper = page.evaluate(VARIABLES)
+
+    for seen in SEEN:
+        for (lower, _), (higher, _) in pairwise(squares):
+            assert apart(lower, higher, seen) > NEIGHBOURS, (seen, lower, higher)
+        assert apart(accent, worse, seen) > 3 * NEIGHBOURS, seen
+        assert min(apart(accent, same, seen), apart(worse, same, seen)) > NEIGHBOURS, seen
+    for ground, ink in squares:
+        assert contrast(ground, ink) >= 4.5, (ground, ink)
+    assert min(contrast(accent, paper), contrast(worse, paper)) >= 4.5
+
+
+def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
+    # Lab of sRGB red is (53.24, 80.09, 67.20), of white (100, 0, 0): Lindbloom's calculator, D65.
+    assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx((46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1)
+    assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
+
+
+def test_scripts_share_one_scope_without_a_name_twice() -> None:
+    declared = [
+        name
+        for path in sorted(ASSETS.glob("*.js"))
+        for name in re.findall(r"(?m)^(?:async )?(?:function|const|let) (\w+)", path.read_text("utf-8"))
+    ]
+    assert [name for name in set(declared) if declared.count(name) > 1] == []
+
+
+_Check = Callable[[str], bool]
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.glob("query*.js")), ids=lambda path: path.stem)
+def test_scripts_are_short_and_never_make_html_of_text(path: Path) -> None:
+    text = path.read_text("utf-8")
+    starts = [number for number, line in enumerate(text.splitlines()) if re.match(r"(async )?function ", line)]
+    ends = [number for number, line in enumerate(text.splitlines()) if line == "}"]
+
+    assert len(text.splitlines()) < 400
+    assert max(min(end for end in ends if end > start) - start + 1 for start in starts) <= 40
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", text)
