@@ -1,7 +1,7 @@
 """The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper, with ids that are HTML."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -341,18 +341,6 @@ def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
     # Lab of sRGB red is (53.24, 80.09, 67.20), of white (100, 0, 0): Lindbloom's calculator, D65.
     assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx((46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1)
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
-
-
-def test_scripts_share_one_scope_without_a_name_twice() -> None:
-    declared = [
-        name
-        for path in sorted(ASSETS.glob("*.js"))
-        for name in re.findall(r"(?m)^(?:async )?(?:function|const|let) (\w+)", path.read_text("utf-8"))
-    ]
-    assert [name for name in set(declared) if declared.count(name) > 1] == []
-
-
-_Check = Callable[[str], bool]
 
 
 @pytest.mark.parametrize("path", sorted(ASSETS.glob("query*.js")), ids=lambda path: path.stem)
