@@ -85,12 +85,22 @@ class Visits:
             permissions=["clipboard-read", "clipboard-write"],
             **options,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)  # a busy machine is no fault of the page
         context.add_init_script(_TELL)
         self._contexts.append(context)
         page = context.new_page()
         self._watch(context, page)
         page.goto(path.resolve().as_uri() + fragment)
+        return page
+
+    def report(self, file: "str | Path", **options: Any) -> "Page":
+        """A report whose tables are there: its plots are drawn when they come near."""
+        page = self(file, **options)
+        for _ in range(120):
+            if self.faults or page.locator("html[data-ready]").count():
+                break
+            page.wait_for_timeout(250)
+        assert not self.faults, "\n".join(self.faults)
         return page
 
     def _written(self, text: str) -> Path:
@@ -145,10 +155,8 @@ def sideways(page: "Page") -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
-def shot(page: "Page", name: str, folder: Path, **options: Any) -> Path:
-    """A picture of a page, in IDEALRANK_SCREENSHOTS where that is set, to look at; else in a folder that goes."""
-    kept = os.environ.get("IDEALRANK_SCREENSHOTS")
-    path = Path(kept or folder) / f"{name}.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=path, animations="disabled", **options)
-    return path
+def shot(page: "Page", name: str, **options: Any) -> None:
+    """A picture to look at, in the folder IDEALRANK_SCREENSHOTS; none where that is not set."""
+    folder = os.environ.get("IDEALRANK_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=Path(folder, f"{name}.png"), animations="disabled", **options)

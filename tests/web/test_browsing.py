@@ -61,4 +61,11 @@ def test_a_page_wider_than_a_phone_is_measured(visit: Visits) -> None:
     assert sideways(visit(plain("<div style='width:900px'>wide</div>"), size=PHONE)) > 500
     page = visit(plain("<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"), size=PHONE)
     assert sideways(page) == 0
-    assert shot(page, "phone", visit.folder).read_bytes().startswith(b"\x89PNG")
+
+
+def test_pictures_are_kept_where_that_is_asked_for(visit: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDEALRANK_SCREENSHOTS", str(visit.folder))
+    shot(visit(plain("a page")), "seen")
+    monkeypatch.delenv("IDEALRANK_SCREENSHOTS")
+    shot(visit(plain("a page")), "not seen")
+    assert [path.name for path in visit.folder.glob("*.png")] == ["seen.png"]

@@ -38,7 +38,7 @@ function changesTable(page, now, kind) {
     runs.length > 1 ? differenceCell(page, now, query) : null));
   const label = { regressions: "Largest regressions", gains: "Largest gains", worst: "Worst queries" }[kind];
   const table = make("table", { class: "changes" }, make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "text" }, "query"), ...head)), make("tbody", {}, ...rows));
-  return make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": label }, table);
+  return make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": label }, table);
 }
 
 function changedQueries(page, now, kind, runs) {

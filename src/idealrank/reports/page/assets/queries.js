@@ -6,7 +6,7 @@ function startQueries(page, element) {
   const parts = { controls: tableControls(page), count: make("p", { class: "count", "aria-live": "polite" }) };
   parts.table = make("table", { class: "queries" });
   parts.sheets = make("nav", { class: "sheets", "aria-label": "Sheets of the table" });
-  const frame = make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "All queries" }, parts.table);
+  const frame = make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": "All queries" }, parts.table);
   element.replaceChildren(parts.controls, parts.count, frame, parts.sheets);
   let queries = [];
   onState((now, before) => {

@@ -75,7 +75,7 @@ function valuesOfQuery(page, now) {
     return make("tr", {}, make("th", { scope: "row" }, shown(measure.text)), ...cells);
   });
   const table = make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "text" }, "measure"), ...head)), make("tbody", {}, ...rows));
-  return make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Values of this query" }, table);
+  return make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": "Values of this query" }, table);
 }
 
 function stepQuery(page, step) {

@@ -1,0 +1,131 @@
+"""Draw the pictures of the gallery and of the guide from a gate to a query anew: ``python docs/gallery.py`` (`make gallery`).
+
+They are taken from the reports that the browser tests open, in the same browser, and kept small: at most 256 colours, which is more than
+a page of text and lines has. Needs Chromium, Playwright and NumPy.
+"""
+
+import base64
+import struct
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.web import browsing, pages  # noqa: E402  (the path above comes first)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Locator, Page
+
+FOLDER = ROOT / "docs" / "figures" / "gallery"
+MOST_BYTES = 150_000  # of a picture
+_COLOURS = 256
+_WIDE, _PHONE = (1120, 820), (360, 740)
+# A page of nothing decodes a picture: no library of pictures is needed.
+_PIXELS = """async source => {
+  const picture = new Image();
+  picture.src = source;
+  await picture.decode();
+  const canvas = new OffscreenCanvas(picture.width, picture.height);
+  const drawing = canvas.getContext("2d");
+  drawing.drawImage(picture, 0, 0);
+  const bytes = drawing.getImageData(0, 0, picture.width, picture.height).data;
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return [picture.width, picture.height, btoa(text)];
+}"""
+
+Picture = Callable[[browsing.Visits], bytes]
+
+
+def _report(visits: browsing.Visits, **options: Any) -> "Page":
+    return visits.report(pages.demo(), **{"size": _WIDE, "device_scale_factor": 1.5} | options)
+
+
+def _section(name: str, **options: Any) -> Picture:
+    """One part of the report; a plot is drawn when it comes near."""
+
+    def picture(visits: browsing.Visits) -> bytes:
+        part: Locator = _report(visits, **options).locator(f"#{name}")
+        part.scroll_into_view_if_needed()
+        part.locator("svg.marks, tbody").first.wait_for(state="attached")
+        return part.screenshot(animations="disabled")
+
+    return picture
+
+
+def _top(**options: Any) -> Picture:
+    return lambda visits: _report(visits, **options).screenshot(animations="disabled")
+
+
+PICTURES: dict[str, Picture] = {
+    "report-light": _top(),
+    "report-dark": _top(scheme="dark"),
+    "report-phone": _top(size=_PHONE),
+    "query": _top(fragment="#query=q46"),
+    "query-phone": _top(fragment="#query=q46", size=_PHONE),
+    "scatter": _section("scatter"),
+    "winloss": _section("winloss"),
+    "distribution": _section("distribution"),
+    "cutoffs": _section("cutoffs"),
+    "slices": _section("slices"),
+    "robust": _section("robust"),
+    "queries": lambda visits: (
+        _report(visits, fragment="#only=losses&sort=difference").locator("#queries").screenshot(animations="disabled")
+    ),
+}
+
+
+def small(width: int, height: int, pixels: bytes) -> bytes:
+    """A picture with its most frequent colours; each other one takes the nearest of them."""
+    rgb = np.frombuffer(pixels, np.uint8).reshape(-1, 4)[:, :3]
+    colours, place, counts = np.unique(rgb @ np.array([65536, 256, 1]), return_inverse=True, return_counts=True)
+    parts = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
+    palette = parts[np.argsort(-counts, kind="stable")[:_COLOURS]]
+    distances = ((parts[:, None, :] - palette[None, :, :]) ** 2).sum(axis=2)
+    rows = distances.argmin(axis=1).astype(np.uint8)[place].reshape(height, width)
+    lines = np.concatenate((np.zeros((height, 1), np.uint8), rows), axis=1)  # each line begins with its filter: none
+    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    parts_of_file = {b"IHDR": header, b"PLTE": palette.astype(np.uint8).tobytes(), b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
+    return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, parts_of_file, parts_of_file.values()))
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+@contextmanager
+def _visits() -> "Iterator[browsing.Visits]":
+    with tempfile.TemporaryDirectory() as folder:
+        for browser in browsing.launched():
+            visits = browsing.Visits(browser, Path(folder))
+            yield visits
+            assert not visits.faults, visits.faults
+            visits.close()
+
+
+def main() -> None:
+    """Draw all, or those named on the command line."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with _visits() as visits:
+        decoder = visits("<!DOCTYPE html><title>decoder</title>")
+        for name in sys.argv[1:] or PICTURES:
+            taken = base64.b64encode(PICTURES[name](visits)).decode()
+            width, height, pixels = decoder.evaluate(_PIXELS, f"data:image/png;base64,{taken}")
+            picture = small(width, height, base64.b64decode(pixels))
+            assert len(picture) < MOST_BYTES, f"{name}: {len(picture):,} bytes, expected less than {MOST_BYTES:,}"
+            (FOLDER / f"{name}.png").write_bytes(picture)
+            print(f"{name}.png: {width} x {height}, {len(picture):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

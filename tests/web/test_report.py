@@ -1,0 +1,122 @@
+"""The report as people open it: offline, in light and dark, on a phone, in print, with and without scripts."""
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.web import pages
+from tests.web.browsing import DESK, PHONE, Visits, axe, shot, sideways
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.single, "gate": pages.gate}
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["light, desk", "dark, phone"])
+def test_everybody_can_use_it_and_nobody_scrolls_sideways(visit: Visits, kind: str, scheme: str, size: tuple[int, int]) -> None:
+    page = visit.report(EVERY[kind](), scheme=scheme, size=size)
+    shot(page, f"{kind}-{scheme}", full_page=True)
+
+    assert sideways(page) == 0
+    assert axe(page) == ""
+    page.locator("#queries [data-query]").first.click()
+    page.wait_for_selector("#query-view[open] #query-title")
+    shot(page, f"{kind}-{scheme}-query")
+    assert sideways(page) == 0
+    assert axe(page) == ""
+
+
+def test_the_verdict_stands_at_the_top_with_its_numbers(visit: Visits) -> None:
+    page = visit.report(pages.demo())
+
+    assert page.locator("h1").inner_text() == "minilm is better than bm25."
+    top = page.locator("section.verdict")
+    assert "0.7082 against 0.5047, +0.2035" in top.inner_text()
+    assert page.locator("h1").bounding_box()["y"] < 200  # type: ignore[index]
+    assert "60" in page.locator("#queries .about").inner_text()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_without_scripts_the_verdict_and_the_tables_are_there(visit: Visits, kind: str) -> None:
+    page = visit(EVERY[kind](), javascript=False, size=PHONE)
+
+    assert page.locator("h1").is_visible()
+    assert page.locator("section.verdict table").first.is_visible()
+    assert page.locator("#changes table a").first.is_visible()
+    assert "need JavaScript" in str(page.locator("noscript").text_content())
+    assert page.get_by_text("equal scores by document id").first.is_visible()
+    hidden = page.locator("button:visible")
+    assert hidden.count() == 0  # what does nothing is not offered
+
+
+def test_the_theme_goes_round_and_wins_over_the_system(visit: Visits) -> None:
+    page = visit.report(pages.three(), scheme="dark")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+
+    button = page.locator("#theme")
+    seen = {}
+    for _ in range(3):
+        button.click()
+        seen[button.inner_text()] = page.evaluate(paper)
+
+    assert set(seen) == {"Theme: dark", "Theme: light", "Theme: auto"}
+    assert seen["Theme: auto"] == seen["Theme: dark"] == dark != seen["Theme: light"]
+
+
+def test_print_has_everything_but_what_is_clicked(visit: Visits) -> None:
+    page = visit.report(pages.demo(), scheme="dark")
+    page.emulate_media(media="print", color_scheme="light")
+
+    assert not page.locator("#theme").is_visible()
+    assert not page.get_by_role("button", name="Download CSV").is_visible()
+    assert page.locator("h1").is_visible()
+    channels = [int(part) for part in re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]]
+    assert channels == [255, 255, 255] or page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_who_asks_for_little_motion_gets_none(visit: Visits) -> None:
+    page = visit.report(pages.three(), reduced_motion=True)
+    moving = page.evaluate(
+        """[...document.querySelectorAll('*')].filter(one => {
+          const style = getComputedStyle(one);
+          return [style.transitionDuration, style.animationDuration].some(all => all.split(', ').some(part => parseFloat(part) > 0.01));
+        }).map(one => one.outerHTML.slice(0, 80))"""
+    )
+    assert moving == []
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+def use(page: "Page") -> None:
+    """Every choice of every select, every part that opens, every button and link above the queries."""
+    for place in page.locator("select").all():
+        values = place.locator("option").evaluate_all("all => all.map(one => one.value)")
+        for value in [*values[1:], values[0]]:
+            place.select_option(value)
+    press(page, "main summary, main button:enabled, header button")
+    press(page, "nav a")
+
+
+def press(page: "Page", those: str) -> None:
+    for one in page.locator(those).all():
+        if one.is_visible() and one.is_enabled():
+            one.click()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_everything_that_can_be_used_can_be_used(visit: Visits, kind: str) -> None:
+    """What goes wrong meanwhile the fixture notices."""
+    page = visit.report(EVERY[kind]())
+
+    use(page)
+    for link in page.locator("#changes a").all()[:2]:
+        link.click()
+        press(page, "#query-view .buttons button:not(#query-close)")
+        press(page, "#query-body button, #query-body input:enabled, #query-body summary")
+        page.keyboard.press("Escape")
+        assert page.locator("#query-view[open]").count() == 0
+    assert page.locator("#failed").is_hidden()
