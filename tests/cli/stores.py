@@ -7,6 +7,7 @@ from pathlib import Path
 from idealrank.api import evaluate
 from idealrank.data.run import Run
 from idealrank.store import Record, Store
+from idealrank.verdict import compare, gate
 from tests.cli.terminal import DATA, Said
 from tests.git import Repository
 
@@ -49,6 +50,17 @@ def example_store(folder: Path) -> list[str]:
                 ("qrels.txt", "neural", "standard", ()),
             )
         ]
+
+
+def example_verdicts(folder: Path, ids: list[str]) -> list[str]:
+    """A comparison of the first two evaluations of the example store, and a gate of them the other way round."""
+    record = Record(
+        time="2026-01-07T09:30:00.000000+00:00", command="idealrank compare qrels.txt bm25.run neural.run", notes=("as a test",)
+    )
+    with Store.open(folder) as store:
+        bm25, neural = (store.evaluation(one).evaluation for one in ids[:2])
+        compared = store.add_comparison(compare(bm25, neural), ids[:2], record=record)
+        return [compared, store.add_gate(gate(bm25, neural), [ids[1], ids[0]], record=Record(time=record.time))]
 
 
 def store_in_repository(folder: Path, repository: Repository, values: dict[int, float], query: str = "q1") -> list[str]:

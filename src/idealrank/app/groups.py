@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -18,7 +19,7 @@ class LazyGroup(click.Group):
     commands : mapping of str to str
         Name -> what it does in one line.
     home : str
-        The package in which the command ``two-words`` is `two_words` of the module ``two_words``.
+        The package in which the command ``two-words`` is `two_words` of the module ``two_words``, and ``import`` is `import_`.
 
     Examples
     --------
@@ -38,7 +39,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._lines:
             return None
-        name = cmd_name.replace("-", "_")
+        name = cmd_name.replace("-", "_") + "_" * iskeyword(cmd_name)
         command = getattr(import_module(f"{self._home}.{name}"), name)
         if not gc.isenabled():
             gc.freeze()
