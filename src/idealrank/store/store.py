@@ -23,6 +23,7 @@ from idealrank.store.sweeping import Swept, sweep
 from idealrank.timeline import Timeline
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
+    from idealrank.store.sql import Answer
     from idealrank.verdict import Comparison, Gated
 
 
@@ -274,6 +275,18 @@ class Store:
         """
         runs = (run,) if isinstance(run, str) else tuple(run or ())
         return history.history(self, measure=measure, runs=runs, tag=tag, query=query, since=since)
+
+    def sql(self, query: str) -> "Answer":
+        """The answer of DuckDB to one SELECT over the tables of the store; see `idealrank.store.sql.ask`."""
+        from idealrank.store.sql import ask  # noqa: PLC0415  (an extra)
+
+        return ask(self, query)
+
+    def to_parquet(self, folder: "str | Path") -> dict[str, int]:
+        """Write every table as a Parquet file; see `idealrank.store.parquet.write_parquet`."""
+        from idealrank.store.parquet import write_parquet  # noqa: PLC0415  (an extra)
+
+        return write_parquet(self, folder)
 
     # --- words beside it ---------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,244 @@
+"""A store as Arrow tables, made a batch at a time: what Parquet files are written of, and what SQL is asked of."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from idealrank.errors import MissingExtraError
+from idealrank.store.encoding import read_array, read_hits
+from idealrank.store.history import judgments_hash
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from idealrank.store.store import Store
+
+# Names of the columns, for help and messages.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "evaluations": (
+        "id", "time", "run", "queries", "convention", "fingerprint", "version", "commit", "changed", "command", "judgments", "notes",
+    ),
+    "means": ("id", "measure", "resolved", "value", "queries"),
+    "values": ("id", "query", "measure", "value"),
+    "hits": ("id", "query", "document", "rank", "tie_first", "tie_last", "grade"),
+    "comparisons": (
+        "id", "time", "a", "b", "measure", "mean_a", "mean_b", "difference", "low", "high", "p", "p_corrected", "verdict", "queries",
+    ),
+    "gates": ("id", "time", "run", "baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed"),
+    "tags": ("id", "tag"),
+}  # fmt: skip
+
+_EVALUATIONS = """
+    SELECT e.id, e.time, e.name, v.n_queries, e.convention, e.fingerprint, e.version, e.commit_id, e.dirty, e.command,
+        v.queries_file, v.values_file, json_extract(e.record, '$.files.hits'), json_extract(e.record, '$.path')
+    FROM entry e JOIN evaluation v ON v.id = e.id ORDER BY e.time, e.id
+"""
+
+
+def arrow(what: str) -> Any:
+    """The module pyarrow.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not installed.
+
+    Examples
+    --------
+    >>> arrow("an example").__name__
+    'pyarrow'
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError(what, "pyarrow", "arrow") from None
+    return pa
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One table, whose batches are made when somebody reads them, and made again for the next reader.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Names and types.
+    batches : callable
+        Makes the batches. It reads value files, and not SQLite, so that any thread may call it.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> schema = pa.schema([("tag", pa.string())])
+    >>> pa.table(Relation(schema, lambda: iter([pa.record_batch([["main"]], schema=schema)]))).num_rows
+    1
+    """
+
+    schema: "pa.Schema"
+    batches: "Callable[[], Iterator[pa.RecordBatch]]"
+
+    def reader(self) -> "pa.RecordBatchReader":
+        """All batches, in order."""
+        return arrow("reading a store as tables").RecordBatchReader.from_batches(self.schema, self.batches())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The stream that other libraries read without a copy."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+
+def relations(store: "Store") -> dict[str, Relation]:
+    """Every table of a store by its name; `COLUMNS` has their columns.
+
+    Parameters
+    ----------
+    store : Store
+        What its tables say is read at once, its value files when somebody reads the batches.
+
+    Raises
+    ------
+    MissingExtraError
+        pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
+    ...     relations(store)["values"].reader().read_all().select(["query", "value"]).to_pylist()
+    [{'query': 'q', 'value': 0.5}]
+    """
+    pa = arrow("reading a store as tables")
+    text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
+    small = [
+        ("evaluations", [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 3], _evaluations(store)),
+        (
+            "means",
+            [text, text, text, number, whole],
+            store.rows("SELECT id, measure, resolved, value, scored FROM mean ORDER BY id, place"),
+        ),
+        ("comparisons", [text, when, *[text] * 3, *[number] * 7, text, whole], _comparisons(store)),
+        ("gates", [text, when, *[text] * 3, *[number] * 5, pa.bool_()], _gates(store)),
+        ("tags", [text, text], store.rows("SELECT id, tag FROM tag ORDER BY id, tag")),
+    ]
+    found = {name: _small(pa, name, types, rows) for name, types, rows in small}
+    return {name: found.get(name) or {"values": _values, "hits": _hits}[name](pa, store) for name in COLUMNS}
+
+
+def _small(pa: Any, name: str, types: list[Any], rows: list[Any]) -> Relation:
+    """A table that is at hand whole."""
+    schema = pa.schema(list(zip(COLUMNS[name], types, strict=True)))
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    arrays = [_texts(pa, column) if kind == pa.string() else pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    batch = pa.record_batch(arrays, schema=schema)
+    return Relation(schema, lambda: iter([batch]))
+
+
+def _texts(pa: Any, words: Any) -> Any:
+    """Texts as Arrow has them; what is not UTF-8 is shown by its number, for Arrow has no way to hold it."""
+    try:
+        return pa.array(words, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([word if word is None else word.encode("utf-8", "backslashreplace").decode() for word in words], pa.string())
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=None)
+
+
+def _evaluations(store: "Store") -> list[tuple[Any, ...]]:
+    files: dict[str, list[tuple[str, str]]] = {}
+    for key, name, sha256 in store.rows("SELECT id, name, sha256 FROM input ORDER BY id, place"):
+        files.setdefault(key, []).append((name, sha256))
+    notes: dict[str, list[str]] = {}
+    for key, note in store.rows("SELECT id, text FROM note ORDER BY id, time, text"):
+        notes.setdefault(key, []).append(note)
+    return [
+        (
+            row[0], _time(row[1]), *row[2:8], None if row[8] is None else bool(row[8]), row[9],
+            judgments_hash(files.get(row[0], []), row[13] or ""), "; ".join(notes.get(row[0], [])),
+        )
+        for row in store.rows(_EVALUATIONS)
+    ]  # fmt: skip
+
+
+def _verdicts(store: "Store", kind: str) -> Iterator[tuple[str, datetime, dict[str, Any]]]:
+    for key, time, record in store.rows("SELECT id, time, record FROM entry WHERE kind = ? ORDER BY time, id", [kind]):
+        yield key, _time(time), json.loads(record)["result"]
+
+
+def _comparisons(store: "Store") -> list[tuple[Any, ...]]:
+    names = ("mean_a", "mean_b", "difference")
+    return [
+        (key, time, pair["a"], pair["b"], measure, *(row[name] for name in names), *row["interval"], row["p"], row["p_corrected"],
+         row["verdict"], row["n"])
+        for key, time, result in _verdicts(store, "comparison")
+        for pair in result["pairs"]
+        for measure, row in pair["measures"].items()
+    ]  # fmt: skip
+
+
+def _gates(store: "Store") -> list[tuple[Any, ...]]:
+    names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed")
+    return [
+        (key, time, result["run"], *(check[name] for name in names))
+        for key, time, result in _verdicts(store, "gate")
+        for check in result["checks"]
+    ]
+
+
+def _coded(pa: Any) -> Any:
+    return pa.dictionary(pa.int32(), pa.string())
+
+
+def _values(pa: Any, store: "Store") -> Relation:
+    """Values, an evaluation a batch."""
+    schema = pa.schema([*((name, _coded(pa)) for name in COLUMNS["values"][:3]), ("value", pa.float64())])
+    measures: dict[str, list[str]] = {}
+    for key, measure in store.rows("SELECT id, measure FROM mean ORDER BY id, place"):
+        measures.setdefault(key, []).append(measure)
+    kept = [(row[0], row[10], row[11], measures.get(row[0], [])) for row in store.rows(_EVALUATIONS)]
+    files = store.files
+
+    def batches() -> "Iterator[pa.RecordBatch]":
+        lists: dict[str, Any] = {}
+        for key, queries_file, values_file, texts in kept:
+            whose = f"evaluation {key}"
+            if queries_file not in lists:
+                lists = {queries_file: _texts(pa, json.loads(files.read(queries_file, whose)))}  # one list at a time
+            queries = lists[queries_file]
+            shape = (len(queries), len(texts))
+            values = read_array(files.read(values_file, whose), "<f8", shape, whose).ravel()
+            indices = [
+                np.zeros(values.size, np.int32),
+                np.repeat(np.arange(shape[0], dtype=np.int32), shape[1]),
+                np.tile(np.arange(shape[1], dtype=np.int32), shape[0]),
+            ]
+            words = (_texts(pa, [key]), queries, _texts(pa, texts))
+            coded = [pa.DictionaryArray.from_arrays(pa.array(codes), word) for codes, word in zip(indices, words, strict=True)]
+            yield pa.record_batch([*coded, pa.array(values, mask=np.isnan(values))], schema=schema)
+
+    return Relation(schema, batches)
+
+
+def _hits(pa: Any, store: "Store") -> Relation:
+    """Judged documents that were returned, an evaluation a batch; of those that were kept."""
+    coded, whole = _coded(pa), pa.int64()
+    schema = pa.schema(list(zip(COLUMNS["hits"], [coded, coded, pa.string(), whole, whole, whole, pa.float64()], strict=True)))
+    kept = [(row[0], row[10], row[12]) for row in store.rows(_EVALUATIONS) if row[12]]
+    files = store.files
+
+    def batches() -> "Iterator[pa.RecordBatch]":
+        for key, queries_file, hits_file in kept:
+            whose = f"evaluation {key}"
+            hits = read_hits(files.read(hits_file, whose), json.loads(files.read(queries_file, whose)))
+            ids = pa.DictionaryArray.from_arrays(pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [key]))
+            queries = pa.DictionaryArray.from_arrays(pa.array(hits.query.astype(np.int32)), _texts(pa, list(hits.queries)))
+            numbers = [pa.array(getattr(hits, name).astype(np.int64)) for name in ("rank", "tie_first", "tie_last")]
+            columns = [ids, queries, _texts(pa, list(hits.documents)), *numbers, pa.array(hits.grade.astype(np.float64))]
+            yield pa.record_batch(columns, schema=schema)
+
+    return Relation(schema, batches)

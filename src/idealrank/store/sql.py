@@ -1,0 +1,172 @@
+"""SQL over a store, by DuckDB where it is installed: questions that nobody foresaw, and nothing but questions."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from idealrank.data.tabular import frame_of
+from idealrank.errors import MissingExtraError, OptionError, shown
+from idealrank.store.arrow import COLUMNS, Relation, relations
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from idealrank.store.store import Store
+
+_LARGE = ("values", "hits")
+# Before the question is asked: no files, no network, no extensions, no variables of this process; and no way back.
+_LOCKED = (
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+# The one function that DuckDB before 2.0 runs in spite of all this: it would write a log to a file.
+_REFUSED = re.compile(r"enable_logging", re.IGNORECASE)
+_LONGEST = 400  # of a message of DuckDB
+_TAIL = re.compile(r"\s*(LINE \d+:.*)?$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query gave.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Their names.
+    rows : sequence of tuple
+        Values as Python has them.
+
+    Examples
+    --------
+    >>> Answer(("runs",), [(2,)]).to_frame("polars").height
+    1
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """The same as a dataframe.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+        """
+        return frame_of({name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)}, backend)
+
+
+def ask(store: "Store", query: str) -> Answer:
+    """The answer to one SELECT over the tables of a store.
+
+    The tables are ``evaluations``, ``means``, ``values``, ``hits``, ``comparisons``, ``gates`` and ``tags``. Value files are read only
+    where ``values`` or ``hits`` is asked. The store is not locked: what is written meanwhile is not seen.
+
+    Parameters
+    ----------
+    store : Store
+        What is asked.
+    query : str
+        One SELECT (or VALUES, DESCRIBE, SUMMARIZE, EXPLAIN) in DuckDB's SQL. It cannot read or write files, nor use the network.
+
+    Raises
+    ------
+    OptionError
+        It is no such query, or DuckDB refuses it.
+    MissingExtraError
+        DuckDB or pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
+    ...     ask(store, "select measure, value from means").rows
+    [('RR', 0.5)]
+    """
+    duckdb = _duckdb()
+    tables = relations(store)
+    with _connection(duckdb) as connection:
+        try:
+            _check(duckdb, connection, query)
+            for name, relation in tables.items():
+                _give(connection, name, relation, query)
+            for setting in _LOCKED:
+                connection.execute(setting)
+            cursor = connection.execute(query)
+            return Answer(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
+        except duckdb.Error as error:
+            hint = f"; {_tables()}" if isinstance(error, duckdb.BinderException | duckdb.CatalogException) else ""
+            raise OptionError(f"sql: {_reason(error)}{hint}") from None
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtraError("SQL over a store", "duckdb", "sql") from None
+    return duckdb
+
+
+@contextmanager
+def _connection(duckdb: Any) -> "Iterator[duckdb.DuckDBPyConnection]":
+    """A database in memory; what does not fit there goes to a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="idealrank-sql-") as folder:
+        connection = duckdb.connect(":memory:", config={"temp_directory": folder})
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def _check(duckdb: Any, connection: Any, query: str) -> None:
+    """Refuse all but one question, before anything is read."""
+    if _REFUSED.search(query):
+        raise OptionError("sql: found enable_logging, expected a question: it writes files")
+    statements = connection.extract_statements(query)
+    kinds = [statement.type for statement in statements]
+    allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+    if len(kinds) != 1 or kinds[0] not in allowed:
+        found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
+        raise OptionError(f"sql {shown(repr(query))}: found {found}, expected one SELECT; a store is changed by its own commands alone")
+
+
+def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
+    """Make a table known by its name.
+
+    DuckDB from 2.0 on opens a stream each time that a query reads it. Earlier ones open it once, when it is made known, and a query that
+    reads it twice fails: for them what is large is copied, where the query names it.
+    """
+    if name not in _LARGE:
+        connection.register(name, relation.reader().read_all())
+        return
+    opened: list[bool] = []
+
+    class Watched:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            opened.append(True)
+            return relation.__arrow_c_stream__(requested_schema)
+
+    connection.register(name, Watched())
+    if opened:
+        connection.unregister(name)
+        named = re.search(rf"\b{name}\b", query, re.IGNORECASE)
+        whole = f'CREATE TABLE "{name}" AS SELECT * FROM {name}_stream{"" if named else " LIMIT 0"}'  # noqa: S608  (names of this file)
+        connection.register(f"{name}_stream", relation.reader())
+        connection.execute(whole)
+        connection.unregister(f"{name}_stream")
+
+
+def _reason(error: Exception) -> str:
+    """The first paragraph of what DuckDB says, on one line."""
+    return " ".join(_TAIL.sub("", str(error)).split("\n\n")[0].split())[:_LONGEST]
+
+
+def _tables() -> str:
+    return "tables: " + ", ".join(f"{name} ({', '.join(columns)})" for name, columns in COLUMNS.items())
