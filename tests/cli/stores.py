@@ -4,14 +4,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from idealrank.api import evaluate
+from idealrank.api import evaluate, read_qrels, read_run
 from idealrank.data.run import Run
+from idealrank.explanation import judged_hits
 from idealrank.store import Record, Store
 from idealrank.verdict import compare, gate
 from tests.cli.terminal import DATA, Said
 from tests.git import Repository
 
 _ID = re.compile(r"\b[0-9a-f]{12}\b")
+_MODIFIED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")  # of a checked-out file; times of a store have microseconds
 
 
 @dataclass
@@ -28,7 +30,8 @@ class Clock:
 def with_stable_ids(said: Said, ids: list[str]) -> Said:
     """What was said, with the ids of a store by their order in `ids`, as wide as before."""
     names = {one: f"id-{place:09d}" for place, one in enumerate(ids, start=1)}
-    return Said(said.code, *(_ID.sub(lambda found: names.get(found[0], found[0]), text) for text in (said.out, said.err)))
+    texts = (_ID.sub(lambda found: names.get(found[0], found[0]), text) for text in (said.out, said.err))
+    return Said(said.code, *(_MODIFIED.sub("when-it-was-last-changed.".ljust(25), text) for text in texts))
 
 
 def example_store(folder: Path) -> list[str]:
@@ -39,6 +42,7 @@ def example_store(folder: Path) -> list[str]:
         return [
             store.add(
                 evaluate(DATA / qrels, DATA / f"{run}.run", ["nDCG@10", "AP"], convention),
+                hits=judged_hits(read_qrels(DATA / qrels), read_run(DATA / f"{run}.run")) if convention == "standard" else None,
                 record=Record(time=clock(), tags=tags, command=f"idealrank evaluate {Path(qrels).name} {run}.run --store {folder.name}"),
             )
             for qrels, run, convention, tags in (

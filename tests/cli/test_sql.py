@@ -1,0 +1,230 @@
+"""`idealrank sql` and the Parquet tables: against pandas and DuckDB reading them, and against those who would do more than ask."""
+
+import csv
+import io
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import idealrank as ir
+from idealrank.store import Store, arrow, sql
+from tests.cli.stores import example_store, example_verdicts, with_stable_ids
+from tests.cli.terminal import Said, check_snapshot, environment
+from tests.unit.store_samples import evaluations
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "table": "select run, measure, max(value) as best from evaluations join means using (id) group by all order by all",
+    "describe": "describe means",
+    "tags": "select tag, count(*) as evaluations from tags group by tag order by tag",
+    "error-column": "select nothing from tags",
+    "error-syntax": "selec 1",
+    "error-two": "select 1; select 2",
+    "error-none": "",
+    "error-copy": "copy tags to 'tags.csv'",
+    "error-read": "select * from read_csv('/etc/passwd')",
+}
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    folder = tmp_path_factory.mktemp("sql") / "results"
+    ids = example_store(folder)
+    return folder, [*ids, *example_verdicts(folder, ids)]
+
+
+@pytest.fixture(scope="module")
+def parquet(example: tuple[Path, list[str]]) -> Path:
+    folder = example[0].parent / "tables"
+    with Store.open(example[0]) as store:
+        store.to_parquet(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_sql_says(name: str, example: tuple[Path, list[str]], say: Say) -> None:
+    said = with_stable_ids(say("sql", COMMANDS[name], "--store", "results", cwd=example[0].parent), example[1])
+
+    if name == "error-syntax":  # words of the parser, which change from version to version
+        said = Said(said.code, said.out, said.err[:18] + "\n")
+    check_snapshot(f"sql-{name}", said.text(f'idealrank sql "{COMMANDS[name]}" --store results'))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_every_table_is_the_parquet_file_of_its_name(example: tuple[Path, list[str]], parquet: Path) -> None:
+    with Store.open(example[0]) as store:
+        for name, columns in arrow.COLUMNS.items():
+            answer = store.sql(f"select * from {name} order by all")
+            written = duckdb.execute(f"select * from '{parquet / name}.parquet' order by all").fetchall()
+            assert answer.columns == columns
+            assert (len(answer.rows), answer.rows) == (len(written), written)
+            assert len(written) > 0
+
+
+def test_values_and_hits_are_those_of_the_evaluations(example: tuple[Path, list[str]], parquet: Path) -> None:
+    values, hits = (pd.read_parquet(parquet / f"{name}.parquet") for name in ("values", "hits"))
+    means = pd.read_parquet(parquet / "means.parquet").set_index(["id", "measure"])["value"]
+
+    with Store.open(example[0]) as store:
+        for key in example[1][:6]:
+            kept = store.evaluation(key)
+            of_one = values[values["id"] == key].astype({"query": str, "measure": str})
+            wide = of_one.pivot(index="query", columns="measure", values="value")
+            for measure, mean in kept.evaluation.mean().items():
+                np.testing.assert_array_equal(wide[measure].loc[list(kept.queries)], kept.evaluation[measure])
+                assert means[key, measure] == mean == pytest.approx(wide[measure].mean(), abs=1e-15)
+            found = hits[hits["id"] == key]
+            if kept.hits is not None:
+                assert found["document"].tolist() == list(kept.hits.documents)
+                assert found["rank"].tolist() == kept.hits.rank.tolist()
+                assert found["query"].astype(str).tolist() == [kept.queries[place] for place in kept.hits.query]
+
+
+def test_a_query_that_does_not_count_is_null_and_strange_ids_stay_apart(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "store") as store:
+        odd = evaluations()[2]
+        key = store.add(odd)
+        rows = store.sql("select query, value from values where measure = 'AP'").rows
+        store.to_parquet(tmp_path)
+
+    assert len({query for query, _ in rows}) == len(odd.queries)
+    assert [value for _, value in rows] == [None if np.isnan(value) else value for value in odd["AP"].tolist()]
+    assert pq.read_table(tmp_path / "values.parquet").num_rows == odd.values.size
+    assert pq.read_table(tmp_path / "evaluations.parquet")["id"].to_pylist() == [key]
+
+
+def test_what_was_there_stays_where_writing_fails(
+    example: tuple[Path, list[str]], parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in parquet.iterdir()}
+    assert {path.suffix for path in parquet.iterdir()} == {".parquet"}
+    assert pq.ParquetFile(parquet / "values.parquet").metadata.row_group(0).column(3).compression == "ZSTD"
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    with Store.open(example[0]) as store, pytest.raises(ir.errors.InputError, match="No space left on device; expected a folder"):
+        store.to_parquet(parquet)
+    assert {path.name: path.read_bytes() for path in parquet.iterdir()} == before
+
+
+def test_a_store_without_anything_has_empty_tables(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "store") as store:
+        assert set(store.to_parquet(tmp_path / "tables").values()) == {0}
+        assert [store.sql(f"select count(*) from {name}").rows for name in arrow.COLUMNS] == [[(0,)]] * len(arrow.COLUMNS)
+
+
+# --- asking, and nothing else ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "copy (select 1) to '{folder}/out.csv'",
+        "attach '{folder}/out.db' as other",
+        "export database '{folder}/out'",
+        "create table t as select 1",
+        "insert into tags values ('a', 'b')",
+        "set enable_external_access = true",
+        "pragma profiling_output = '{folder}/out.json'",
+        "install httpfs",
+        "load httpfs",
+        "call enable_logging(storage = 'file')",
+        "select * from enable_logging('QueryLog', storage = 'file', storage_config = {{'path': '{folder}/out'}})",
+        "select * from read_csv('{folder}/secret.csv')",
+        "select * from '{folder}/secret.csv'",
+        "select * from read_text('{folder}/secret.csv')",
+        "select * from glob('{folder}/*')",
+        "select * from read_csv('https://example.org/secret.csv')",
+        "select * from query('copy tags to ''{folder}/out.csv''')",
+        "select 1; copy tags to '{folder}/out.csv'",
+        "with gone as (delete from tags returning *) select * from gone",
+        "select * from secret",
+        "select getenv('HOME')",
+    ],
+)
+def test_a_question_reaches_nothing_but_the_tables(query: str, example: tuple[Path, list[str]], tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a\nhidden\n", encoding="utf-8")
+    secret = pd.DataFrame({"a": ["hidden"]})
+
+    with Store.open(example[0]) as store, pytest.raises(ir.errors.OptionError, match="sql"):
+        store.sql(query.format(folder=tmp_path))
+
+    assert len(secret) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
+
+
+def test_value_files_are_read_where_they_are_asked_and_nowhere_else(example: tuple[Path, list[str]], tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(example[0], tmp_path / "store")
+    for path in (tmp_path / "store" / "values").rglob("*.np?"):
+        path.unlink()
+
+    with Store.open(tmp_path / "store") as store:
+        assert store.sql("select count(*) from evaluations").rows == [(6,)]
+        with pytest.raises(ir.errors.OptionError, match="import what was exported"):
+            store.sql("select count(*) from values")
+
+
+def test_others_write_while_a_question_is_asked(example: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import shutil
+
+    shutil.copytree(example[0], tmp_path / "store")
+    plain = sql._check
+
+    def write_meanwhile(*arguments: object) -> None:
+        with Store.open(tmp_path / "store") as other:
+            other.tag(example[1][0], "meanwhile")
+        with sqlite3.connect(tmp_path / "store" / "store.sqlite3", timeout=0) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+        connection.close()
+        plain(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sql, "_check", write_meanwhile)
+    with Store.open(tmp_path / "store") as store:
+        before = store.sql("select count(*) from tags where tag = 'meanwhile'").rows
+        after = store.sql("select count(*) from tags where tag = 'meanwhile'").rows
+
+    assert (before, after) == ([(0,)], [(1,)])
+
+
+def test_formats_keep_every_digit(example: tuple[Path, list[str]], say: Say) -> None:
+    query = "select id, time, value, changed, [1, 2] as pair from evaluations join means using (id) where measure = 'AP' order by time"
+    records, table = (say("sql", query, "--format", layout, "--store", str(example[0])).out for layout in ("json", "csv"))
+
+    with Store.open(example[0]) as store:
+        expected = [store.evaluation(key).evaluation.mean()["AP"] for key in example[1][:6]]
+        assert store.sql("select run from evaluations").to_frame("polars").columns == ["run"]
+    assert [record["value"] for record in json.loads(records)] == expected
+    assert json.loads(records)[0]["time"] == "2026-01-01T09:30:00"
+    assert [float(row["value"]) for row in csv.DictReader(io.StringIO(table))] == expected
+
+
+def test_a_question_may_come_from_standard_input_and_nothing_stands_on_stderr(example: tuple[Path, list[str]]) -> None:
+    command = [sys.executable, "-m", "idealrank", "sql", "-", "--format", "csv", "--store", str(example[0])]
+    done = subprocess.run(command, input=b"select count(*) as n from values", capture_output=True, env=environment(), check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"n\n48\n", b"")
+
+
+@pytest.mark.parametrize("module", ["duckdb", "pyarrow"])
+def test_what_is_not_installed_is_named(module: str, example: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch, say: Say) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+
+    said = say("sql", "select 1", "--store", str(example[0]))
+
+    assert said.code == 2
+    assert f"needs {module}; pip install 'idealrank[" in said.err
