@@ -64,7 +64,7 @@ def example_verdicts(folder: Path, ids: list[str]) -> list[str]:
     with Store.open(folder) as store:
         bm25, neural = (store.evaluation(one).evaluation for one in ids[:2])
         compared = store.add_comparison(compare(bm25, neural), ids[:2], record=record)
-        return [compared, store.add_gate(gate(bm25, neural), [ids[1], ids[0]], record=Record(time=record.time))]
+        return [compared, store.add_gate(gate(bm25, neural), [ids[1], ids[0]], record=Record(time="2026-01-08T09:30:00.000000+00:00"))]
 
 
 def store_in_repository(folder: Path, repository: Repository, values: dict[int, float], query: str = "q1") -> list[str]:

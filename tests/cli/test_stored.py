@@ -42,7 +42,6 @@ COMMANDS = {
     "tag-error-note": "tag 1 --note ' '",
     "gc-nothing": "gc --dry-run",
     "gc-json": "gc --format json",
-    "store-error-used": "store remove 1",
     "store-error-export": "store export 7 out.zip",
     "store-error-import": "store import nothing.zip",
 }
@@ -139,6 +138,14 @@ def test_diff_compares_as_compare_does(example: tuple[Path, list[str]], said_of:
     assert (other["judgments"], other["comparison"]) == ("changed", None)
     assert "different judgments" in other["why_not_compared"]
     assert {one["switch"] for one in other["convention"]} >= {"ideal", "ties"}
+
+
+def test_what_a_comparison_was_made_of_stays(example: tuple[Path, list[str]], said_of: Say) -> None:
+    said = said_of("store remove 1")
+
+    assert said.code == 2
+    assert "id-000000007" in said.err
+    assert "remove that first" in said.err
 
 
 def test_tags_and_notes_come_and_go(example: tuple[Path, list[str]], tmp_path: Path, say: Say) -> None:

@@ -123,7 +123,12 @@ def _text(store: "Store", kept: "Stored", evaluation: "Evaluation", means: "list
     from idealrank.reports.tables import as_text  # noqa: PLC0415
     from idealrank.reports.text import table_report  # noqa: PLC0415
 
-    used = [row[0] for row in store.rows("SELECT DISTINCT id FROM part WHERE evaluation = ? ORDER BY id", [kept.id])]
+    used = [
+        row[0]
+        for row in store.rows(
+            "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE p.evaluation = ? ORDER BY e.time", [kept.id]
+        )
+    ]
     head = words.head_text(f"evaluation {kept.id}: {kept.entry.name}", [*facts(kept.entry).items(), ("used in", ", ".join(used))])
     inputs = evaluation.provenance.inputs
     files = ["\n", as_text(words.inputs_table(inputs), 140)] if inputs else []
