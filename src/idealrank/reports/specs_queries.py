@@ -35,7 +35,7 @@ def distribution_rows(values: Sequence[tuple[str, str, FloatArray]]) -> list[Row
     """
     every = np.unique(np.concatenate([np.zeros(0), *(one for _, _, one in values)]))
     if every.size > _STEPS:
-        every = every[np.unique(np.round(np.linspace(0, every.size - 1, _STEPS)).astype(np.int64))]
+        every = every[np.unique(np.floor(np.linspace(0, every.size - 1, _STEPS) + 0.5).astype(np.int64))]
     rows = []
     for run, role, found in values:
         shares = (found.size - np.searchsorted(np.sort(found), every, side="left")) / max(found.size, 1)
@@ -258,7 +258,7 @@ def winloss_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Seque
     """
     both, differences = paired(a, b, scored)
     order = np.argsort(-differences, kind="stable")
-    edges = np.unique(np.round(np.linspace(0, order.size, min(order.size, _COLUMNS) + 1)).astype(np.int64)).tolist()
+    edges = np.unique(np.floor(np.linspace(0, order.size, min(order.size, _COLUMNS) + 1) + 0.5).astype(np.int64)).tolist()
     rows = []
     for first, last in pairwise(edges):
         group = order[first:last]

@@ -1,0 +1,207 @@
+// What each plot draws, from the values of the page: the same rows and words as in the Python modules specs_*, for any measure and pair.
+
+const PLOT_STEPS = 300; // corners of a line of shares
+const PLOT_COLUMNS = 400; // bars of wins and losses
+const PLOT_EQUAL = 1e-12; // two values that differ by less are equal
+const PLOT_SIDES = { 1: "better", 0: "equal", [-1]: "worse" };
+
+const plotRound = (value) => Math.round(value * 1e6) / 1e6;
+const plotCount = (count) => count.toLocaleString("en");
+
+/** Name, role and number of each run; those of the pair last, so that they are drawn over the others. */
+function plotRoles(page, now) {
+  const order = ["other", "a", "b"];
+  const runs = page.runs.map((name, run) => ({ run: shown(name), number: run, role: run === now.b ? "b" : run === now.a ? "a" : "other" }));
+  return runs.sort((p, q) => order.indexOf(p.role) - order.indexOf(q.role));
+}
+
+/** Queries that count in both runs, with b - a; 0 where they differ by rounding alone. */
+function plotPaired(page, now) {
+  const found = [];
+  for (let query = 0; query < page.queries.length; query += 1) {
+    const a = page.value(now.measure, now.a, query);
+    const b = page.value(now.measure, now.b, query);
+    if (Number.isNaN(a) || Number.isNaN(b)) continue;
+    const difference = Math.abs(b - a) <= PLOT_EQUAL ? 0 : b - a;
+    found.push({ query, a, b, difference });
+  }
+  return found;
+}
+
+function plotSide(page, now, difference) {
+  return PLOT_SIDES[Math.sign(difference * (page.measures[now.measure].direction || 1))];
+}
+
+function plotWhich(page, query, count) {
+  const id = shown(page.queries[query]);
+  return count === 1 ? id : `${id} and ${plotCount(count - 1)} more`;
+}
+
+function plotDistributionRows(page, now) {
+  const size = page.queries.length;
+  const runs = plotRoles(page, now).map((one) => {
+    const values = Float64Array.from({ length: size }, (_, query) => page.value(now.measure, one.number, query)).filter((value) => !Number.isNaN(value));
+    return { ...one, values: values.sort() };
+  });
+  const steps = plotDistinct(runs.map((one) => one.values));
+  return runs.flatMap(({ run, role, values }) => {
+    let below = 0;
+    return steps.map((value) => {
+      while (below < values.length && values[below] < value) below += 1;
+      return { run, role, value: plotRound(value), share: plotRound((values.length - below) / Math.max(values.length, 1)) };
+    });
+  });
+}
+
+/** All values that occur, in order; of very many, some, evenly by their number. */
+function plotDistinct(columns) {
+  const every = [...new Set(columns.flatMap((values) => [...values]))].sort((p, q) => p - q);
+  if (every.length <= PLOT_STEPS) return every;
+  const places = Array.from({ length: PLOT_STEPS }, (_, step) => Math.round((step * (every.length - 1)) / (PLOT_STEPS - 1)));
+  return [...new Set(places)].map((place) => every[place]);
+}
+
+function plotScatterRows(page, now) {
+  const points = new Map();
+  for (const { query, a, b, difference } of plotPaired(page, now)) {
+    const key = `${plotRound(a)} ${plotRound(b)}`;
+    const found = points.get(key);
+    if (found) found.count += 1;
+    else points.set(key, { a: plotRound(a), b: plotRound(b), count: 1, query, side: plotSide(page, now, difference) });
+  }
+  const rows = [...points.values()].map((row) => ({ ...row, which: plotWhich(page, row.query, row.count) }));
+  return rows.sort((p, q) => q.count - p.count);
+}
+
+function plotWinlossRows(page, now) {
+  const order = plotPaired(page, now).sort((p, q) => q.difference - p.difference);
+  const bars = Math.min(order.length, PLOT_COLUMNS);
+  const edges = [...new Set(Array.from({ length: bars + 1 }, (_, bar) => Math.round((bar * order.length) / Math.max(bars, 1))))];
+  return edges.slice(1).map((last, bar) => {
+    const group = order.slice(edges[bar], last);
+    const far = group.reduce((best, one) => (Math.abs(one.difference) > Math.abs(best.difference) ? one : best));
+    return {
+      first: edges[bar], last, count: group.length, query: far.query, side: plotSide(page, now, far.difference),
+      difference: plotRound(far.difference), a: plotRound(far.a), b: plotRound(far.b), which: plotWhich(page, far.query, group.length),
+    };
+  });
+}
+
+/** Words of the plots of values by query. */
+function plotPairWords(page, now) {
+  const paired = plotPaired(page, now);
+  const { text, direction } = page.measures[now.measure];
+  const [a, b] = [shown(page.runs[now.a]), shown(page.runs[now.b])];
+  const higher = paired.filter((one) => one.difference > 0).length;
+  const lower = paired.filter((one) => one.difference < 0).length;
+  const ties = paired.length - higher - lower;
+  const sides = [["better", "accent"], ["worse", "worse"]];
+  const [up, down] = direction < 0 ? sides.reverse() : sides;
+  const mean = paired.length ? paired.reduce((sum, one) => sum + one.difference, 0) / paired.length : 0;
+  const reach = Math.max(paired.reduce((most, one) => Math.max(most, Math.abs(one.difference)), 0), 1e-9) * 1.04;
+  const [wins, losses] = direction < 0 ? [lower, higher] : [higher, lower];
+  return {
+    a, b, measure: shown(text), n: paired.length, wins: plotCount(wins), losses: plotCount(losses), ties: plotCount(ties),
+    upper: `${b} ${up[0]} on ${plotCount(higher)}`, uppercolour: up[1],
+    lower: `${b} ${down[0]} on ${plotCount(lower)}${ties ? `, equal on ${plotCount(ties)}` : ""}`, lowercolour: down[1],
+    mean, meantext: signedText(mean), meanside: mean >= 0 ? -7 : 8,
+    spread: [lower ? -reach : -0.3 * reach, higher ? reach : 0.3 * reach],
+    gap: paired.length > 120 ? 0 : 0.6, opacity: paired.length <= 300 ? 0.8 : 0.5,
+  };
+}
+
+/** Limits of an axis of values: the bounds of the measure where it has them, else what is seen. */
+function plotDomain(page, now, values) {
+  const { low, high } = page.measures[now.measure];
+  const least = low ?? values.reduce((found, value) => Math.min(found, value), 0);
+  const most = high ?? values.reduce((found, value) => Math.max(found, value), least);
+  return [least, most > least ? most : least + 1];
+}
+
+function plotSizeWords(rows) {
+  const most = rows.reduce((found, row) => Math.max(found, row.count), 1);
+  const least = rows.length <= 150 ? 44 : rows.length <= 1500 ? 26 : 16;
+  return { most: Math.max(most, 2), sizes: [least, Math.min(least * Math.max(most, 2), 1100)] };
+}
+
+function plotMeansRows(page, now) {
+  const measure = page.measures[now.measure].text;
+  const role = new Map(page.runs.map((run, number) => [run, number === now.b ? "b" : number === now.a ? "a" : "other"]));
+  return (page.rows.means ?? []).filter((row) => row.measure === measure).map((row) => ({ ...row, role: role.get(row.run), run: shown(row.run) }));
+}
+
+/** The curve of the measure without its cutoff; where there is none, the first. */
+function plotCurve(page, now) {
+  const curves = page.words.cutoffs ?? {};
+  const stem = page.measures[now.measure].text.split("@")[0];
+  return stem in curves ? stem : Object.keys(curves)[0];
+}
+
+function plotCutoffRows(page, now) {
+  const curve = plotCurve(page, now);
+  const role = new Map(page.runs.map((run, number) => [run, number === now.b ? "b" : number === now.a ? "a" : "other"]));
+  return (page.rows.cutoffs ?? []).filter((row) => row.measure === curve).map((row) => ({ ...row, role: role.get(row.run), run: shown(row.run) }));
+}
+
+/** Of a pair that was compared the other way round, everything with the other sign. */
+function plotSliceRows(page, now) {
+  const measure = page.measures[now.measure].text;
+  const [a, b] = [page.runs[now.a], page.runs[now.b]];
+  const rows = (page.rows.slices ?? []).filter((row) => row.measure === measure);
+  const asked = rows.filter((row) => row.a === a && row.b === b);
+  const turned = rows.filter((row) => row.a === b && row.b === a).map(plotTurned);
+  return (asked.length ? asked : turned).map((row) => ({ ...row, slice: shown(row.slice) }));
+}
+
+function plotTurned(row) {
+  const minus = (value) => (value === null ? null : -value);
+  const [difference, low, high] = [minus(row.difference), minus(row.high), minus(row.low)];
+  const ends = low === null || high === null ? "" : `  [${signedText(low)}, ${signedText(high)}]`;
+  const side = { better: "worse", worse: "better", equal: "equal" }[row.side];
+  return { ...row, difference, low, high, side, brief: signedText(difference), text: signedText(difference) + ends };
+}
+
+function plotRobustRows(page) {
+  return (page.rows.robust ?? []).map((row) => ({ ...row, label: shown(row.label) }));
+}
+
+const plotSay = (rows, sentence) => `${rows.map(sentence).join("; ")}.`;
+
+/** By plot: its rows, its words beside those of a pair, and columns of its table. */
+const PLOTS = {
+  means: {
+    rows: plotMeansRows,
+    words: (page, now, rows) => ({ said: plotSay(rows, (row) => `${row.run} ${row.text.replace(/\s+/g, " ")}`) }),
+    columns: { run: "run", mean: "mean", low: "interval from", high: "to", n: "queries" },
+  },
+  distribution: {
+    rows: plotDistributionRows,
+    words: (page, now, rows) => ({ domain: plotDomain(page, now, rows.map((row) => row.value)) }),
+    columns: { run: "run", value: "value", share: "share of queries that reach it" },
+  },
+  scatter: {
+    rows: plotScatterRows,
+    words: (page, now, rows) => ({ domain: plotDomain(page, now, rows.flatMap((row) => [row.a, row.b])), ...plotSizeWords(rows) }),
+    columns: { which: "query", a: "@a", b: "@b", count: "queries" },
+  },
+  winloss: {
+    rows: plotWinlossRows,
+    words: () => ({}),
+    columns: { which: "query", a: "@a", b: "@b", difference: "difference" },
+  },
+  cutoffs: {
+    rows: plotCutoffRows,
+    words: (page, now) => page.words.cutoffs[plotCurve(page, now)],
+    columns: { run: "run", cutoff: "cutoff", mean: "mean", low: "interval from", high: "to" },
+  },
+  slices: {
+    rows: plotSliceRows,
+    words: (page, now, rows) => ({ said: plotSay(rows, (row) => `${row.slice} ${row.text.replace(/\s+/g, " ")} on ${plotCount(row.n)} queries`) }),
+    columns: { slice: "slice", n: "queries", difference: "difference", low: "interval from", high: "to", p: "p, corrected" },
+  },
+  robust: {
+    rows: plotRobustRows,
+    words: (page) => ({ ...page.words.robust, a: shown(page.words.robust.a), b: shown(page.words.robust.b) }),
+    columns: { group: "changed", change: "to", difference: "difference", low: "interval from", high: "to", verdict: "verdict" },
+  },
+};
