@@ -11,7 +11,7 @@ import vl_convert
 
 import idealrank as ir
 from idealrank.app.figures import write_figures
-from idealrank.reports import plots, specs, specs_queries
+from idealrank.reports import plots, specs, specs_pairs, specs_queries
 from idealrank.reports.page.subject import Curve, Subject
 from idealrank.reports.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.verdict import intervals
@@ -94,9 +94,9 @@ def test_equal_points_are_one_point_whose_area_is_their_number() -> None:
     a, b = np.repeat([0.0, 1.0, 0.5], [6, 3, 1]), np.repeat([1.0, 1.0, 0.25], [6, 3, 1])
     queries = [f"q{place}" for place in range(10)]
 
-    rows = specs_queries.scatter_rows(a, b, np.ones(10, bool), queries)
-    words = specs_queries.pair_words(a, b, np.ones(10, bool), ("x", "y"), bounds=(0, 1)) | specs_queries.size_words(rows)
-    spec = specs.Figure(name="s", plot="scatter", template=specs_queries.scatter_template(), rows=rows, words=words | {"measure": "RR"})
+    rows = specs_pairs.scatter_rows(a, b, np.ones(10, bool), queries)
+    words = specs_pairs.pair_words(a, b, np.ones(10, bool), ("x", "y"), bounds=(0, 1)) | specs_pairs.size_words(rows)
+    spec = specs.Figure(name="s", plot="scatter", template=specs_pairs.scatter_template(), rows=rows, words=words | {"measure": "RR"})
 
     assert [(row["which"], row["side"]) for row in rows] == [("q0 and 5 more", "better"), ("q6 and 2 more", "equal"), ("q9", "worse")]
     sizes = sorted(one["size"] for one in marks(spec.spec(3.33), "symbol"))
@@ -131,7 +131,7 @@ def test_ten_thousand_bars_become_four_hundred_that_name_the_extremes() -> None:
     a, b = rng.random(10_000), rng.random(10_000)
     queries = [f"q{place}" for place in range(10_000)]
 
-    rows = specs_queries.winloss_rows(a, b, np.ones(10_000, bool), queries)
+    rows = specs_pairs.winloss_rows(a, b, np.ones(10_000, bool), queries)
 
     assert len(rows) == 400
     assert (rows[0]["query"], rows[-1]["query"]) == (queries[int(np.argmax(b - a))], queries[int(np.argmin(b - a))])
@@ -140,7 +140,7 @@ def test_ten_thousand_bars_become_four_hundred_that_name_the_extremes() -> None:
 
 
 def test_where_lower_is_better_the_sides_change_places() -> None:
-    words = specs_queries.pair_words(np.zeros(3), np.array([1.0, 1.0, -1.0]), np.ones(3, bool), ("x", "y"), direction=-1, bounds=(-1, 1))
+    words = specs_pairs.pair_words(np.zeros(3), np.array([1.0, 1.0, -1.0]), np.ones(3, bool), ("x", "y"), direction=-1, bounds=(-1, 1))
 
     assert (words["upper"], words["uppercolour"]) == ("y worse on 2", "worse")
     assert (words["lower"], words["lowercolour"]) == ("y better on 1", "accent")
@@ -150,8 +150,8 @@ def test_where_lower_is_better_the_sides_change_places() -> None:
 def test_queries_that_do_not_count_in_both_runs_are_left_out() -> None:
     a, b, scored = np.array([0.5, np.nan, 1.0]), np.array([1.0, 1.0, 0.0]), np.array([True, True, False])
 
-    assert [row["query"] for row in specs_queries.scatter_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
-    assert [row["query"] for row in specs_queries.winloss_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
+    assert [row["query"] for row in specs_pairs.scatter_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
+    assert [row["query"] for row in specs_pairs.winloss_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
 
 
 def test_intervals_on_slices_stand_where_the_axis_says(subject: Subject) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
-from idealrank.reports import specs_forest, specs_queries, specs_summaries
+from idealrank.reports import specs_forest, specs_pairs, specs_queries, specs_summaries
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
 from idealrank.verdict import RunMean
@@ -70,7 +70,7 @@ def templates(subject: Subject) -> dict[str, Spec]:
     found = {"means": specs_summaries.means_template(level)} if subject.means else {}
     found["distribution"] = specs_queries.distribution_template(runs=len(names))
     if len(names) > 1:
-        found |= {"scatter": specs_queries.scatter_template(), "winloss": specs_queries.winloss_template()}
+        found |= {"scatter": specs_pairs.scatter_template(), "winloss": specs_pairs.winloss_template()}
     if subject.curves:
         cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
         found["cutoffs"] = specs_summaries.cutoffs_template(level, cutoffs, names)
@@ -194,20 +194,20 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     if not np.issubdtype(values[0].dtype, np.floating):
         return
     shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
-    words = {"measure": text} | specs_queries.pair_words(*shared, (names[0], names[1]), direction=measure.direction, bounds=measure.bounds)
+    words = {"measure": text} | specs_pairs.pair_words(*shared, (names[0], names[1]), direction=measure.direction, bounds=measure.bounds)
     counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
     spread = {"domain": specs_queries.domain([one for _, _, one in counted], measure.bounds)}
     names = names if pair[0] != pair[1] else names[:1]
     yield Figure(
         name=slug("distribution", text, *names), plot="distribution", template=made["distribution"],
-        rows=specs_queries.distribution_rows(counted), words=words | spread,
+        rows=specs_queries.distribution_rows(counted, measure.bounds[0]), words=words | spread,
     )  # fmt: skip
     if pair[0] == pair[1]:
         return
-    points = specs_queries.scatter_rows(*shared, subject.queries, measure.direction)
-    sizes = specs_queries.size_words(points)
+    points = specs_pairs.scatter_rows(*shared, subject.queries, measure.direction)
+    sizes = specs_pairs.size_words(points)
     yield Figure(name=slug("scatter", text, *names), plot="scatter", template=made["scatter"], rows=points, words=words | sizes)
-    bars = specs_queries.winloss_rows(*shared, subject.queries, measure.direction)
+    bars = specs_pairs.winloss_rows(*shared, subject.queries, measure.direction)
     yield Figure(name=slug("winloss", text, *names), plot="winloss", template=made["winloss"], rows=bars, words=words)
 
 

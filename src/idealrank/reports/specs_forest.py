@@ -69,7 +69,6 @@ def slices_template(level: float) -> Spec:
         "description": "Differences in @measure, @b less @a, on slices of the queries. @said",
         "usermeta": {"height": {"step": 24}},
         "data": {"name": "rows"},
-        "height": {"step": 24},
         "encoding": {"x": _differences(f"@b less @a, @measure, {100 * level:g} % interval"), "y": y},
         "layer": [*_forest(tip), beside()],
         "config": config(),
@@ -166,7 +165,6 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
         "description": "The difference in every variant. @said",
         "usermeta": {"height": {"step": 17}, "letters": min(letters, _NAME)},
         "data": {"name": "rows"},
-        "height": {"step": 17},
         "encoding": {
             "x": _differences(f"@b less @a, {100 * level:g} % interval"),
             "y": {"field": "row", "type": "nominal", "title": None, "axis": None},

@@ -77,7 +77,6 @@ def means_template(level: float) -> Spec:
         "description": "Means by @measure with intervals. @said",
         "usermeta": {"height": {"step": 26}},
         "data": {"name": "rows"},
-        "height": {"step": 26},
         "encoding": {"x": x, "y": y, "color": _role_colour()},
         "layer": [
             {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False}, "encoding": {
@@ -219,7 +218,7 @@ def cutoffs_template(level: float, cutoffs: Sequence[int], names: Sequence[str])
     """
     x = {
         "field": "cutoff", "type": "quantitative", "title": "cutoff",
-        "scale": {"type": "log", "nice": False, "zero": False, "domain": "@ends"},
+        "scale": {"type": "log", "nice": False, "domain": "@ends"},
         "axis": {"values": list(cutoffs), "grid": False, "format": ",d", "labelOverlap": True},
     }  # fmt: skip
     y = {

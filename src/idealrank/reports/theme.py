@@ -142,28 +142,26 @@ def room_words(width: float, letters: int) -> dict[str, Any]:
     return {"numbers": "brief" if narrow else "text", "left": -room, "indented": 12 - room, "room": room - 4}
 
 
-def in_print(spec: Spec, inches: float, *, height: float | None = None) -> Spec:
+def in_print(spec: Spec, inches: float) -> Spec:
     """The specification laid out for a width in print, in pixels of the design.
 
     Parameters
     ----------
     spec : specification
-        Dressed; its ``usermeta`` says how it takes its room.
+        Dressed; its ``usermeta`` says how it takes its room: the height of the panel, that of each row, or that scales are equal.
     inches : float
         Of the whole figure.
-    height : float, optional
-        Pixels of the panel where the figure does not say itself.
 
     Examples
     --------
-    >>> in_print({"mark": "point", "usermeta": {"height": 200}}, 3.33)["width"]
-    387
+    >>> in_print({"mark": "point", "usermeta": {"height": {"step": 20}}, "datasets": {"rows": [{}, {}]}}, 3.33)["height"]
+    40
     """
     layout = spec.get("usermeta", {})
     width = pixels(inches)
     if "square" in layout:  # equal scales: the room beside the panel is known
         side = min(width, layout["widest"]) - layout["square"]
         return spec | {"width": side, "height": side}
-    fit = {"autosize": {"type": "fit-x", "contains": "padding"}, "width": width}
-    tall = {"height": layout.get("height", height)} if layout.get("height", height) is not None else {}
-    return spec | fit | tall
+    height = layout.get("height")
+    tall = {} if height is None else {"height": height["step"] * len(spec["datasets"]["rows"]) if isinstance(height, dict) else height}
+    return spec | tall | {"autosize": {"type": "fit-x", "contains": "padding"}, "width": width}

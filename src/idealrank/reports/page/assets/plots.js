@@ -163,8 +163,7 @@ function plotSpec(template, rows, words, width) {
     const side = Math.min(width, layout.widest) - layout.square;
     return { ...spec, width: side, height: side };
   }
-  const height = typeof layout.height === "number" ? { height: layout.height } : {};
-  return { ...spec, ...height, width, autosize: { type: "fit-x", contains: "padding" } };
+  return { ...spec, height: layout.height.step ? layout.height.step * rows.length : layout.height, width, autosize: { type: "fit-x", contains: "padding" } };
 }
 
 /** Where labels at the left begin, and which numbers stand at the right; as `room_words` in theme.py. */

@@ -43,7 +43,8 @@ function plotDistributionRows(page, now) {
     const values = Float64Array.from({ length: size }, (_, query) => page.value(now.measure, one.number, query)).filter((value) => !Number.isNaN(value));
     return { ...one, values: values.sort() };
   });
-  const steps = plotDistinct(runs.map((one) => one.values));
+  const { low } = page.measures[now.measure]; // lines begin where the measure does
+  const steps = plotDistinct([low === null ? [] : [low], ...runs.map((one) => one.values)]);
   return runs.flatMap(({ run, role, values }) => {
     let below = 0;
     return steps.map((value) => {
@@ -104,9 +105,9 @@ function plotPairWords(page, now) {
     a, b, measure: shown(text), n: paired.length, wins: plotCount(wins), losses: plotCount(losses), ties: plotCount(ties),
     upper: `${b} ${up[0]} on ${plotCount(higher)}`, uppercolour: up[1],
     lower: `${b} ${down[0]} on ${plotCount(lower)}${ties ? `, equal on ${plotCount(ties)}` : ""}`, lowercolour: down[1],
-    mean, meantext: signedText(mean), meanside: mean >= 0 ? -7 : 8,
+    mean, meantext: signedText(mean), ...(mean >= 0 ? { meanx: "width", meanalign: "right", meanside: -7 } : { meanx: 2, meanalign: "left", meanside: 9 }),
     spread: [lower ? -reach : -0.3 * reach, higher ? reach : 0.3 * reach],
-    gap: paired.length > 120 ? 0 : 0.6, opacity: paired.length <= 300 ? 0.8 : 0.5,
+    apart: String(paired.length <= 120), ...(paired.length <= 300 ? { opacity: 0.8, outline: 0.5 } : { opacity: 0.5, outline: 0 }),
   };
 }
 
