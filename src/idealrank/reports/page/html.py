@@ -34,9 +34,12 @@ _SCRIPTS = (
     "query_more.js",
     "query.js",
     "view.js",
+    "plots_rows.js",
+    "plots_tools.js",
+    "plots.js",
     "main.js",  # the last: it begins
 )
-_STYLES = ("page.css", "query.css", "query_lists.css")
+_STYLES = ("page.css", "query.css", "query_lists.css", "plots.css")
 _CHANGES = 8  # queries that lost, and that gained, near the top
 _EVERY_PAIR = 66  # pairs that are listed one by one
 

@@ -13,6 +13,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.page.packed import DISTINCT, coded, packed, size_packed
 from idealrank.reports.page.subject import Listing, QueryLists, Subject
 from idealrank.reports.specs import static_rows, static_words, templates
+from idealrank.reports.theme import LIGHT
 
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text
@@ -153,6 +154,7 @@ def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
         "specs": templates(subject),
         "rows": static_rows(subject),
         "words": static_words(subject),
+        "paper": dict(LIGHT),
         "made": _made(subject),
     }
 
