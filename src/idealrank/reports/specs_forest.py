@@ -113,7 +113,7 @@ def robust_rows(found: Robustness) -> list[Row]:
     >>> [row["label"] for row in robust_rows(ir.robust(qrels, a, b, "nDCG@10", variants=["cutoff"]))]
     ['as asked: nDCG@10', 'cutoff', '1']
     """
-    rows = [_variant(found.reference, "", f"as asked: {found.measure}") | {"all": True}]
+    rows = [_variant(found.reference, "as asked", f"as asked: {found.measure}") | {"all": True}]
     for group, members in found.groups().items():
         shown = [one for one in members if one.status == "changes the numbers"]
         rows += [_heading(group)] if shown else []

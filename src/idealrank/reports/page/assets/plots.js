@@ -55,11 +55,12 @@ function watchPlots(again) {
   });
 }
 
-/** One after the other, when nothing else is to be done. */
+/** One after the other, when nothing else is to be done; `data-plots` stands at the page while all are drawn. */
 function plotsInTime(plots) {
+  document.documentElement.toggleAttribute("data-plots", plots.every((one) => !one.stale && !one.busy));
   const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 50));
   idle(async () => {
-    const plot = plots.find((one) => one.stale);
+    const plot = plots.find((one) => one.stale || one.busy);
     if (!plot) return;
     await plot.refresh();
     plotsInTime(plots);
@@ -73,9 +74,9 @@ function startPlot(page, figure) {
   figure.replaceChildren(place);
   figure.setAttribute("role", "img");
   figure.tabIndex = 0;
-  const plot = { page, name, figure, place, stale: true, near: false, width: 0, renderer: "svg", view: null, drawing: null };
+  const plot = { page, name, figure, place, stale: true, near: false, width: 0, renderer: "svg", view: null, busy: false, drawing: Promise.resolve() };
   plot.refresh = () => {
-    plot.drawing = (plot.drawing ?? Promise.resolve()).then(() => (plot.stale ? drawPlot(plot) : null));
+    plot.drawing = plot.drawing.then(() => (plot.stale ? drawPlot(plot) : null)).finally(() => { plot.busy = false; });
     return plot.drawing;
   };
   startPlotTools(plot);
@@ -95,6 +96,7 @@ function plotContent(page, name, now) {
 async function drawPlot(plot) {
   const { page, name, figure, place } = plot;
   plot.stale = false;
+  plot.busy = true;
   plot.width = plotWidth(figure);
   plot.content = plotContent(page, name, state);
   const { rows, words } = plot.content;
