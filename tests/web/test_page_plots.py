@@ -79,10 +79,7 @@ def test_every_plot_is_drawn_and_said_in_words(visit: Visits, scheme: str, size:
     assert figures.evaluate_all("all => all.map(one => one.dataset.plot)") == ALL
     said = figures.evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
     expected = [one.spec(7.0)["description"] for one in specs.figures(subject()) if "RR" not in one.name]
-    order = {
-        name: text
-        for name, text in zip(("means", "distribution", "scatter", "winloss", "slices", "cutoffs", "robust"), expected, strict=True)
-    }
+    order = dict(zip(("means", "distribution", "scatter", "winloss", "slices", "cutoffs", "robust"), expected, strict=True))
     assert [text for plot, text in zip(ALL, said, strict=True) if plot != "means"] == [order[plot] for plot in ALL if plot != "means"]
     assert "minilm 0.7082" in said[0]
     assert figures.evaluate_all("all => all.every(one => one.tabIndex === 0)")
