@@ -102,7 +102,7 @@ def test_comparisons_and_gates_go_into_a_run_that_is_named(mlflow: Any) -> None:
     assert data.tags["gate/idealrank.gate"] == "closed"
     assert "is better than old" in data.tags["idealrank.verdicts"]
     files = files_of(mlflow, run.info.run_id)
-    assert {"comparison.json", "comparison.csv", "per_query.parquet", "gate/gate.txt"} <= set(files)
+    assert {"comparison.json", "comparison.csv", "per_query.parquet", "report.html", "gate/gate.txt"} <= set(files)
 
 
 def test_without_an_active_run_nothing_is_begun(mlflow: Any) -> None:

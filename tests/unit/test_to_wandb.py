@@ -96,9 +96,10 @@ def test_everything_of_a_run_is_in_its_file(wandb: Any, tmp_path: Path) -> None:
     assert logged.summary["gate/idealrank_gate"] == "closed"
     assert logged.config["idealrank"]["convention_fingerprint"] == NEW.convention.fingerprint
     artefact = logged.artefacts[f"idealrank-ab-{run.id}"]
-    assert {"comparison.json", "comparison.csv", "per_query.csv", "per_query.parquet"} <= set(artefact)
+    assert {"comparison.json", "comparison.csv", "per_query.csv", "per_query.parquet", "report.html"} <= set(artefact)
     rows = Path(artefact["per_query.csv"]).read_text(encoding="utf-8").splitlines()
     assert rows[1].startswith(f"old,q0,nDCG(gain=exp2)@10,{OLD.values[0, 0].item()!r},")
+    assert len(list(tmp_path.rglob("media/html/**/*.html"))) == 2  # a panel of each report
     (table,) = (path for path in tmp_path.rglob("*.table.json") if "ab" not in str(path.relative_to(tmp_path)).split("/"))
     held = json.loads(table.read_text(encoding="utf-8"))
     assert held["columns"] == ["run", "query", "nDCG(gain=exp2)@10", "RR"]

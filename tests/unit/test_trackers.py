@@ -144,7 +144,18 @@ def test_without_the_extra_the_error_says_what_to_install(
 
 def test_without_pyarrow_the_table_is_csv_alone(monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert set(content_of(runs[0]).files) == {"evaluation.json", "per_query.csv"}
+    assert set(content_of(runs[0], page="").files) == {"evaluation.json", "per_query.csv"}
+
+
+def test_the_report_goes_along_where_it_can_be_made(monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
+    comparison = ir.compare(*runs, measures=["nDCG@10"])
+
+    assert "neu/über is better than old run" in str(content_of(comparison, runs).files["report.html"])
+    assert "report.html" not in content_of(comparison).files  # nobody said of which evaluations
+    assert content_of(comparison, runs, "<p>mine</p>").files["report.html"] == "<p>mine</p>"
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.warns(ir.IdealrankWarning, match=r"logged without a report: .* pip install 'idealrank\[report\]'"):
+        assert "report.html" not in content_of(runs[0]).files
 
 
 def test_another_result_is_refused() -> None:

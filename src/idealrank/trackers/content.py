@@ -2,13 +2,15 @@
 
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from idealrank.conventions import Convention
-from idealrank.errors import OptionError
+from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation import Evaluation
+from idealrank.reporting import report
 from idealrank.reports.compared_records import comparison_csv, comparison_json
 from idealrank.reports.gated import gate_json, gate_text
 from idealrank.reports.records import csv_report, json_report
@@ -54,8 +56,17 @@ class Content:
     columns: Columns = field(default_factory=dict)
 
 
-def content_of(result: Result, evaluations: Sequence[Evaluation] = ()) -> Content:
-    """Numbers, settings, words and files of a result; `evaluations` are those behind a comparison or a gate.
+def content_of(result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None) -> Content:
+    """Numbers, settings, words and files of a result.
+
+    Parameters
+    ----------
+    result : Evaluation, Comparison or Gated
+        What is logged.
+    evaluations : sequence of Evaluation
+        Those behind a comparison or a gate.
+    page : str, optional
+        A report that was made already; an empty one for none. By default it is made here, where the evaluations are at hand.
 
     Raises
     ------
@@ -70,12 +81,26 @@ def content_of(result: Result, evaluations: Sequence[Evaluation] = ()) -> Conten
     idealrank.errors.OptionError: found a result of type int, expected an Evaluation, a Comparison or a Gated
     """
     if isinstance(result, Evaluation):
-        return _of_evaluation(result)
-    if isinstance(result, Comparison):
-        return _of_comparison(result, evaluations)
-    if isinstance(result, Gated):
-        return _of_gate(result, evaluations)
-    raise OptionError(f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison or a Gated")
+        found = _of_evaluation(result)
+    elif isinstance(result, Comparison):
+        found = _of_comparison(result, evaluations)
+    elif isinstance(result, Gated):
+        found = _of_gate(result, evaluations)
+    else:
+        raise OptionError(f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison or a Gated")
+    shown = _page(result, evaluations) if page is None else page
+    return replace(found, files={**found.files, "report.html": shown}) if shown else found
+
+
+def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
+    """The report; empty, and said so, where what it takes is not installed."""
+    if not isinstance(result, Evaluation) and not evaluations:
+        return ""
+    try:
+        return report(result, evaluations=evaluations or None)
+    except MissingExtraError as missing:
+        warnings.warn(f"logged without a report: {missing}", IdealrankWarning, stacklevel=4)
+        return ""
 
 
 def _of_evaluation(evaluation: Evaluation) -> Content:

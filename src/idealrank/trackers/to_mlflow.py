@@ -18,6 +18,7 @@ def log_to_mlflow(
     result: Result,
     *,
     evaluations: Sequence[Evaluation] = (),
+    page: str | None = None,
     run_id: str | None = None,
     step: int | None = None,
     prefix: str = "",
@@ -27,15 +28,18 @@ def log_to_mlflow(
     Metrics are means with their intervals, ``nDCG_at_10``, ``nDCG_at_10_low`` and ``nDCG_at_10_high``, what they cover,
     ``coverage_unjudged_share`` and others, and differences, ``nDCG_at_10_difference``; see `metric_names` for the names. What is
     infinite or has no value is no metric. Parameters are the convention with every switch, tags the name of the run, the verdict and, as
-    ``idealrank.measures``, the texts of the measures by their names. Files, under ``idealrank/``, are the result as JSON, the per-query
-    table as CSV and, where pyarrow is installed, as Parquet, and where pandas is, as a table of MLflow.
+    ``idealrank.measures``, the texts of the measures by their names. Files, under ``idealrank/``, are the report, the result as JSON, the
+    per-query table as CSV and, where pyarrow is installed, as Parquet, and where pandas is, as a table of MLflow.
 
     Parameters
     ----------
     result : Evaluation, Comparison or Gated
         What to log.
     evaluations : sequence of Evaluation, optional
-        Those behind a comparison or a gate, for the per-query table.
+        Those behind a comparison or a gate, for the per-query table and the report.
+    page : str, optional
+        A report that `report` made with rankings and texts, or an empty one for none; default one of the values alone, where the extra
+        ``report`` is installed.
     run_id : str, optional
         Of the MLflow run; default the one that is active.
     step : int, optional
@@ -66,7 +70,7 @@ def log_to_mlflow(
     ...
     idealrank.errors.OptionError: found a result of type float, expected an Evaluation, a Comparison or a Gated
     """
-    content = content_of(result, evaluations)
+    content = content_of(result, evaluations, page)
     client, tracked = _client(run_id)
     _log_values(client, tracked, content, step, prefix)
     folder = "/".join(filter(None, ["idealrank", prefix.strip("/"), "" if step is None else f"step-{step}"]))

@@ -17,6 +17,7 @@ def log_to_wandb(
     result: Result,
     *,
     evaluations: Sequence[Evaluation] = (),
+    page: str | None = None,
     run: Any = None,
     step: int | None = None,
     prefix: str = "",
@@ -26,14 +27,17 @@ def log_to_wandb(
     Numbers are those of `log_to_mlflow`, with the same names. The convention with every switch is in the configuration under
     ``idealrank``, the name of the run, the verdict and the texts of the measures by their names in the summary. The per-query table is
     a table of W&B (its first 10,000 rows) and, as CSV and, where pyarrow is installed, as Parquet, part of an artefact of type
-    ``idealrank`` beside the result as JSON. It works offline as well.
+    ``idealrank`` beside the report and the result as JSON. It works offline as well.
 
     Parameters
     ----------
     result : Evaluation, Comparison or Gated
         What to log.
     evaluations : sequence of Evaluation, optional
-        Those behind a comparison or a gate, for the per-query table.
+        Those behind a comparison or a gate, for the per-query table and the report.
+    page : str, optional
+        A report that `report` made with rankings and texts, or an empty one for none; default one of the values alone, where the extra
+        ``report`` is installed.
     run : wandb.Run, optional
         Default the one that is active.
     step : int, optional
@@ -64,7 +68,7 @@ def log_to_wandb(
     ...
     idealrank.errors.OptionError: found a result of type float, expected an Evaluation, a Comparison or a Gated
     """
-    content = content_of(result, evaluations)
+    content = content_of(result, evaluations, page)
     wandb = _wandb()
     tracked = wandb.run if run is None else run
     if tracked is None:
@@ -72,6 +76,8 @@ def log_to_wandb(
     logged: dict[str, Any] = {prefix + name: value for name, value in content.metrics.items()}
     if content.columns:
         logged[f"{prefix}per_query"] = _table(wandb, content)
+    if "report.html" in content.files:
+        logged[f"{prefix}report"] = wandb.Html(str(content.files["report.html"]), inject=False)
     tracked.config.update({f"{prefix}idealrank": dict(content.settings)}, allow_val_change=True)
     tracked.log(logged, step=step)
     tracked.summary.update({f"{prefix}idealrank_{name}": value for name, value in content.words.items()})
