@@ -1,10 +1,11 @@
 """The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper, with ids that are HTML."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +14,13 @@ from idealrank.reporting.found import Found
 from idealrank.reporting.gathering import gather
 from idealrank.reports.page import subject as page_subject
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
+from idealrank.reports.page.subject import Made, QueryLists, Subject
 from tests.conftest import PYDOCS
-from tests.web.browsing import PHONE, Scheme, Visits, axe, sideways
+from tests.web.browsing import DESK, PHONE, Scheme, Visits, axe, sideways
 from tests.web.colours import SEEN, apart, contrast
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -27,20 +28,19 @@ ASSETS = Path(page_subject.__file__).parent / "assets"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e&amp;"
 LONG = "https://example.org/articles/2024/05/17/a-very-long-address-that-has-no-room-in-any-table/final-part"
 NEIGHBOURS = 9.0  # least distance of neighbouring grades in CIE Lab, four times what can just be told apart
+FOLLOW = "address => { history.replaceState(null, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
 COMMAND = "idealrank compare qrels.txt bm25.run minilm.run --report out.html"
 
 
-def demo(names: Sequence[str] = ("bm25", "minilm"), *measures: str, kept: int | None = None) -> Subject:
-    qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), tuple(ir.read_run(PYDOCS / f"{name}.run") for name in names)
-    evaluations = tuple(ir.evaluate(qrels, run, measures or ("nDCG@10", "RR")) for run in runs)
-    comparison = ir.compare(*evaluations) if len(runs) > 1 else None
-    found = Found(
-        evaluations=evaluations, measures=evaluations[0].measures, comparison=comparison, qrels=qrels, runs=runs,
-        queries=PYDOCS / "queries.tsv", made=Made(command=COMMAND),
+def demo(*measures: str) -> Subject:
+    qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), tuple(ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm"))
+    evaluations = tuple(ir.evaluate(qrels, run, measures) for run in runs)
+    return gather(
+        Found(
+            evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs, queries=PYDOCS / "queries.tsv",
+            made=Made(command=COMMAND),
+        )
     )  # fmt: skip
-    subject = gather(found)
-    some = dict(list(subject.lists.items())[:kept])
-    return Subject(**{name: getattr(subject, name) for name in Subject.__dataclass_fields__} | {"lists": some})
 
 
 def odd() -> Subject:
@@ -50,37 +50,46 @@ def odd() -> Subject:
     second = ir.Run({"q<b>": {"unjudged": 9.0, HOSTILE: 8.0, "low": 7.0}, "other": {"low": 1.0}}, name="new")
     third = ir.Run({"other": {"low": 1.0}}, name="silent")
     evaluations = tuple(ir.evaluate(qrels, run, "nDCG@3") for run in (first, second, third))
-    found = Found(
-        evaluations=evaluations, measures=evaluations[0].measures, comparison=ir.compare(*evaluations[:2]), qrels=qrels,
-        runs=(first, second, third), queries={"q<b>": HOSTILE}, documents={HOSTILE: f"{HOSTILE}\nsecond line", LONG: "word " * 200},
+    subject = gather(
+        Found(
+            evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=(first, second, third),
+            queries={"q<b>": HOSTILE}, documents={HOSTILE: f"{HOSTILE}\nsecond line", LONG: "word " * 200},
+        )
     )  # fmt: skip
-    subject = gather(Found(**{name: getattr(found, name) for name in Found.__dataclass_fields__} | {"comparison": None}))
-    lists = dict(subject.lists)
-    old, new, silent = lists["q<b>"].runs
+    old, new, silent = subject.lists["q<b>"].runs
     assert new is not None
-    unknown = Listing(**{name: getattr(new, name) for name in Listing.__dataclass_fields__} | {"documents": (None, *new.documents[1:])})
-    lists["q<b>"] = QueryLists(runs=(old, unknown, silent), relevant=lists["q<b>"].relevant)
-    return Subject(**{name: getattr(subject, name) for name in Subject.__dataclass_fields__} | {"lists": lists})
+    unknown = replace(new, documents=(None, *new.documents[1:]))
+    lists = QueryLists(runs=(old, unknown, silent), relevant=subject.lists["q<b>"].relevant)
+    return replace(subject, lists={**subject.lists, "q<b>": lists})
 
 
 @pytest.fixture(scope="module")
-def pydocs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _written(demo(), tmp_path_factory.mktemp("pydocs"))
+def visited(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visits]:
+    """Pages stay open from test to test: loading one costs more than a test of it."""
+    visits = Visits(browser, tmp_path_factory.mktemp("pages"))
+    yield visits
+    visits.close()
+    assert not visits.faults, "\n".join(visits.faults)
 
 
 @pytest.fixture(scope="module")
-def oddities(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _written(odd(), tmp_path_factory.mktemp("odd"))
+def demo_page(visited: Visits) -> "Page":
+    subject = demo("nDCG@10", "RR")
+    kept = {query: lists for query, lists in subject.lists.items() if query != "q01"}
+    return visited(page_html(replace(subject, lists=kept)))
 
 
-def _written(subject: Subject, folder: Path) -> Path:
-    path = folder / "page.html"
-    path.write_text(page_html(subject), encoding="utf-8")
-    return path
+@pytest.fixture(scope="module")
+def odd_page(visited: Visits) -> "Page":
+    return visited(page_html(odd()))
 
 
-def opened(visit: Visits, file: Path, query: str, others: str = "", **options: Any) -> "Page":
-    page = visit(file, fragment=f"#query={query}{others}", **options)
+def opened(page: "Page", query: str, others: str = "", *, size: tuple[int, int] = DESK, scheme: Scheme = "light") -> "Page":
+    """The page with a query open, in any state it may have been in."""
+    page.mouse.move(0, 0)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(media="screen", color_scheme=scheme)
+    page.evaluate(FOLLOW, f"#query={query}{others}")
     page.wait_for_selector("#query-view[open] .query-headline")
     return page
 
@@ -97,8 +106,8 @@ def ids(table: "Locator") -> list[str | None]:
     return [whole.text_content() for whole in table.locator("tbody .query-id-whole").all()]
 
 
-def test_the_cause_is_read_at_a_glance(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q46")
+def test_the_cause_is_read_at_a_glance(demo_page: "Page") -> None:
+    page = opened(demo_page, "q46")
 
     assert page.locator("#query-title").inner_text() == "order tasks so that dependencies come first"
     assert page.locator(".query-headline").inner_text().startswith("nDCG@10 fell from 0.7039 to 0.2346 \u22120.4693")
@@ -109,8 +118,8 @@ def test_the_cause_is_read_at_a_glance(visit: Visits, pydocs: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["q46", "q27", "q03"])
-def test_rankings_grades_and_contributions_are_those_of_explain(visit: Visits, pydocs: Path, query: str) -> None:
-    page = opened(visit, pydocs, query)
+def test_rankings_grades_and_contributions_are_those_of_explain(demo_page: "Page", query: str) -> None:
+    page = opened(demo_page, query)
 
     for side, name in enumerate(("bm25", "minilm")):
         said = ir.explain(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", query, "nDCG@10")
@@ -121,8 +130,8 @@ def test_rankings_grades_and_contributions_are_those_of_explain(visit: Visits, p
         assert table.locator("tfoot .query-adds").all_inner_texts() == [f"{said.value:.4f}"]
 
 
-def test_moves_are_lines_and_documents_that_came_or_went_are_marked(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q27")
+def test_moves_are_lines_and_documents_that_came_or_went_are_marked(demo_page: "Page") -> None:
+    page = opened(demo_page, "q27")
     before, after = ids(ranking(page, 0)), ids(ranking(page, 1))
     up = sum(after.index(name) < before.index(name) for name in before if name in after)
 
@@ -132,8 +141,8 @@ def test_moves_are_lines_and_documents_that_came_or_went_are_marked(visit: Visit
     assert ranking(page, 1).locator(".query-wide").count() == len(set(after) - set(before))
 
 
-def test_pointing_at_a_document_shows_it_everywhere_and_whole(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q27")
+def test_pointing_at_a_document_shows_it_everywhere_and_whole(demo_page: "Page") -> None:
+    page = opened(demo_page, "q27")
     row = ranking(page, 0).locator("tbody tr").first
     whole = row.locator(".query-id-whole")
     narrow = whole.bounding_box()
@@ -150,12 +159,13 @@ def test_pointing_at_a_document_shows_it_everywhere_and_whole(visit: Visits, pyd
     assert pointed.count() == 0
 
 
-def test_everything_is_reached_by_keyboard(visit: Visits, pydocs: Path) -> None:
-    page = visit(pydocs)
-    opener = page.locator("[data-query]").first
+def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
+    page = opened(demo_page, "q46")
+    page.keyboard.press("Escape")
+    opener = page.locator("#queries [data-query]").nth(2)
     opener.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("#query-view[open] .query-headline")
+    page.wait_for_selector("#query-view[open]")
     assert page.evaluate("document.activeElement.id") == "query-title"
     stops = []
     for _ in range(9):
@@ -181,8 +191,8 @@ def test_everything_is_reached_by_keyboard(visit: Visits, pydocs: Path) -> None:
     assert page.evaluate("document.activeElement.dataset.query") is not None
 
 
-def test_the_same_document_is_to_the_right(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q27")
+def test_the_same_document_is_to_the_right(demo_page: "Page") -> None:
+    page = opened(demo_page, "q27")
 
     ranking(page, 0).locator("tbody tr").first.focus()
     page.keyboard.press("ArrowRight")
@@ -191,8 +201,8 @@ def test_the_same_document_is_to_the_right(visit: Visits, pydocs: Path) -> None:
     assert page.locator("path.query-pointed").count() == 1
 
 
-def test_previous_and_next_follow_the_table(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q51", "&only=losses&sort=difference")
+def test_previous_and_next_follow_the_table(demo_page: "Page") -> None:
+    page = opened(demo_page, "q51", "&only=losses&sort=difference")
     assert "2 of 13" in page.locator("#query-facts").inner_text()
 
     page.locator("#query-before").click()
@@ -203,19 +213,19 @@ def test_previous_and_next_follow_the_table(visit: Visits, pydocs: Path) -> None
     assert "q46" in page.url
 
 
-def test_a_query_without_rankings_says_which_command_shows_them(visit: Visits, tmp_path: Path) -> None:
-    page = opened(visit, _written(demo(kept=5), tmp_path), "q01")
+def test_a_query_without_rankings_says_which_command_shows_them(demo_page: "Page") -> None:
+    page = opened(demo_page, "q01")
     button = page.get_by_role("button", name=re.compile("^Copy idealrank explain .*minilm"))
 
     button.click()
 
-    assert "rankings of 5 of 60 queries, and this one is not among them" in page.locator("#query-body").inner_text()
+    assert "rankings of 59 of 60 queries, and this one is not among them" in page.locator("#query-body").inner_text()
     assert page.evaluate("navigator.clipboard.readText()") == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
     assert page.locator("#query-view [role=status]").inner_text() == "Copied"
 
 
-def test_another_measure_has_no_contributions_but_moves_in_words(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q46", "&measure=1")
+def test_another_measure_has_no_contributions_but_moves_in_words(demo_page: "Page") -> None:
+    page = opened(demo_page, "q46", "&measure=1")
 
     assert page.locator(".query-headline").inner_text().startswith("RR fell from 1.0000 to 0.3333")
     assert "Moved down: graphlib.TopologicalSorter.static_order (grade 3, rank 1" in page.locator(".query-why").inner_text().replace(
@@ -224,8 +234,8 @@ def test_another_measure_has_no_contributions_but_moves_in_words(visit: Visits, 
     assert set(cells(ranking(page, 0), "query-adds")) == {""}
 
 
-def test_names_of_others_are_text(visit: Visits, oddities: Path) -> None:
-    page = opened(visit, oddities, "q%3Cb%3E")
+def test_names_of_others_are_text(odd_page: "Page") -> None:
+    page = opened(odd_page, "q%3Cb%3E")
     shown = HOSTILE.replace("\u202e", "\\u202e")
 
     assert page.locator("#query-title").inner_text() == shown
@@ -239,16 +249,16 @@ def test_names_of_others_are_text(visit: Visits, oddities: Path) -> None:
     assert "old" in page.locator(".query-commands").inner_text()
 
 
-def test_what_was_missed_is_listed_with_the_best_first(visit: Visits, oddities: Path) -> None:
-    page = opened(visit, oddities, "q%3Cb%3E")
+def test_what_was_missed_is_listed_with_the_best_first(odd_page: "Page") -> None:
+    page = opened(odd_page, "q%3Cb%3E")
 
     assert "One relevant document that neither run has in the first three" in page.locator(".query-missed").inner_text()
     assert page.locator(".query-missed li .query-grade").all_inner_texts() == ["4"]
     assert page.locator(".query-missed li .query-id-whole").inner_text() == "missed"
 
 
-def test_more_runs_stand_beside_the_pair(visit: Visits, oddities: Path) -> None:
-    page = opened(visit, oddities, "q%3Cb%3E")
+def test_more_runs_stand_beside_the_pair(odd_page: "Page") -> None:
+    page = opened(odd_page, "q%3Cb%3E")
     assert page.locator(".query-ranking").count() == 2
 
     page.get_by_role("checkbox", name="silent").check()
@@ -259,8 +269,8 @@ def test_more_runs_stand_beside_the_pair(visit: Visits, oddities: Path) -> None:
     assert sideways(page) == 0
 
 
-def test_texts_are_cut_and_shown_whole(visit: Visits, oddities: Path) -> None:
-    page = opened(visit, oddities, "q%3Cb%3E")
+def test_texts_are_cut_and_shown_whole(odd_page: "Page") -> None:
+    page = opened(odd_page, "q%3Cb%3E")
     text = ranking(page, 0).locator(".query-text").nth(1)
     low = (text.bounding_box() or {})["height"]
 
@@ -271,8 +281,8 @@ def test_texts_are_cut_and_shown_whole(visit: Visits, oddities: Path) -> None:
     assert page.get_by_role("button", name="Whole texts").get_attribute("aria-pressed") == "true"
 
 
-def test_on_a_phone_rankings_stack_and_moves_are_words(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q27", size=PHONE)
+def test_on_a_phone_rankings_stack_and_moves_are_words(demo_page: "Page") -> None:
+    page = opened(demo_page, "q27", size=PHONE)
     first, second = (ranking(page, side).bounding_box() or {} for side in (0, 1))
 
     assert second["y"] > first["y"] + first["height"]
@@ -284,8 +294,8 @@ def test_on_a_phone_rankings_stack_and_moves_are_words(visit: Visits, pydocs: Pa
     assert not page.locator(".query-lines").is_visible()
 
 
-def test_on_paper_there_is_the_query_alone(visit: Visits, pydocs: Path) -> None:
-    page = opened(visit, pydocs, "q27")
+def test_on_paper_there_is_the_query_alone(demo_page: "Page") -> None:
+    page = opened(demo_page, "q27")
 
     page.emulate_media(media="print")
 
@@ -293,13 +303,13 @@ def test_on_paper_there_is_the_query_alone(visit: Visits, pydocs: Path) -> None:
     assert not page.locator("#query-close").is_visible()
     box = page.locator("#query-view").bounding_box() or {}
     assert box["height"] > 900
-    assert box["y"] == 0
+    assert box["y"] + page.evaluate("scrollY") == 0
     assert ranking(page, 0).locator(".query-narrow").first.is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(visit: Visits, oddities: Path, scheme: Scheme) -> None:
-    page = opened(visit, oddities, "q%3Cb%3E", scheme=scheme)
+def test_everybody_can_use_it(odd_page: "Page", scheme: Scheme) -> None:
+    page = opened(odd_page, "q%3Cb%3E", scheme=scheme)
     page.get_by_role("checkbox", name="silent").check()
 
     assert axe(page) == ""
@@ -322,8 +332,8 @@ VARIABLES = """() => ["--accent", "--worse", "--unjudged", "--paper"].map(name =
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(visit: Visits, pydocs: Path, scheme: Scheme) -> None:
-    page = opened(visit, pydocs, "q46", scheme=scheme)
+def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(demo_page: "Page", scheme: Scheme) -> None:
+    page = opened(demo_page, "q46", scheme=scheme)
     squares: list[list[str]] = page.evaluate(SQUARES)
     accent, worse, same, paper = page.evaluate(VARIABLES)
 
