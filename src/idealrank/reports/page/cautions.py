@@ -26,9 +26,9 @@ def cautions(subject: Subject) -> list[str]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> cautions(Subject(evaluations=(one,), measures=one.measures))[0]
-    'Run run answers none of the 1 judged queries; do the query ids of both match?'
+    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
+    >>> cautions(Subject(evaluations=(one,), measures=one.measures))[1]
+    'Only 2 queries count: one of them moves a mean by up to 0.500 of its range; add queries.'
     """
     named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
     found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]

@@ -1,202 +1,236 @@
-"""The tables of a page as plain cells, which its templates lay out."""
+"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from idealrank.measures.measure import Measure
-from idealrank.reports.compared_cells import cells, number_cells
 from idealrank.reports.compared_many import Ranked
-from idealrank.reports.digits import p_text
-from idealrank.reports.gated_words import demand, number, one_line, unjudged, visible
-from idealrank.reports.page.payload import queries_of, values_of
+from idealrank.reports.digits import decimals, p_text
+from idealrank.reports.gated_words import demand, one_line, unjudged, visible
+from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
-from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean
+from idealrank.reports.tables import Cell, Column, Table, Tone
+from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean, Slice
 from idealrank.verdict.robustness import Variant
 
-_LEFT = frozenset(("measure", "run", "query", "slice", "verdict", "group", "changed", "outcome", "baseline", "why", "from", "file"))
-_TONES = {"better": "better", "worse": "worse", "passed": "better", "failed": "worse", "broken": "worse"}
-_QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-_QUANTILE_NAMES = ("least", "10 %", "25 %", "median", "75 %", "90 %", "most")
+_TONES: dict[str, Tone] = {"better": "better", "worse": "worse", "failed": "worse", "broken": "worse", "undecided": "quiet", "": "quiet"}
+_QUANTILES = {"least": 0.0, "10 %": 0.1, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "90 %": 0.9, "most": 1.0}
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table: titles, rows of texts, and what stands above it.
-
-    Attributes
-    ----------
-    caption : str
-        What a screen reader says first.
-    head : tuple of str
-        Titles.
-    rows : tuple of tuple of str
-        Cells; the first of each row is its head.
-
-    Examples
-    --------
-    >>> Grid("Means", ("run", "AP"), (("bm25", "0.5000"),)).is_text(0)
-    True
-    """
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def is_text(self, column: int) -> bool:
-        """Whether the column begins at the left; numbers end at the right."""
-        return self.head[column] in _LEFT
-
-    def tone(self, column: int, text: str) -> str:
-        """How a verdict looks: better, worse, or nothing special."""
-        return _TONES.get(text, "") if self.head[column] in ("verdict", "outcome") else ""
-
-
-def means_grid(subject: Subject) -> Grid:
-    """Means with intervals and unjudged shares, a row a run, the best by the first measure first.
+def means_grid(subject: Subject) -> Table:
+    """Means with intervals and unjudged shares, a row a run; of several compared the best by the first measure first, with groups.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> means_grid(Subject(evaluations=(one,), measures=one.measures)).rows
-    (('run', '1.0000', '-', '0.0%', '1'),)
+    >>> [cell.text for cell in means_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]]
+    ['run', '1.0000', '-', '0.0%', '1']
     """
-    texts = [str(measure) for measure in subject.measures]
-    found = {text: subject.means.get(text, {}) for text in texts}
-    comparison = subject.comparison
+    comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
     ranked = [Ranked.of(comparison, text) for text in texts] if comparison is not None and len(subject.names) > 2 else []
+    lettered = [one.letters for one in ranked if one.letters]
     order = list(ranked[0].means) if ranked else list(subject.names)
     level = f"{100 * comparison.method.level:g} % interval" if comparison is not None else "95 % interval"
-    lettered = [one for one in ranked if one.letters]
-    head = ["run", *(title for text in texts for title in (text, level, *(["group"] if lettered else [])))]
+    depth = subject.evaluations[0].coverage.unjudged_cutoff
+    columns = [Column("run")]
+    for text in texts:
+        columns += [Column(text, "number"), Column(level, "number"), *([Column("group")] if lettered else [])]
+    columns += [Column(f"unjudged in {depth}" if depth else "unjudged", "number"), Column("queries", "number")]
+    places = [decimals(one.interval for one in subject.means.get(text, {}).values()) for text in texts]
     rows = []
     for run in order:
         one = subject.evaluations[subject.names.index(run)]
-        row = [one_line(run)]
-        for place, measure in enumerate(subject.measures):
-            row += _mean(measure, found[str(measure)].get(run), one.mean().get(str(measure), math.nan))
-            row += [lettered[place].letters[run]] if lettered else []
-        rows.append((*row, f"{one.coverage.unjudged_share:.1%}", f"{one.coverage.scored:,}"))
-    depth = subject.evaluations[0].coverage.unjudged_cutoff
-    return Grid("Means of the runs", (*head, f"unjudged in {depth}" if depth else "unjudged", "queries"), tuple(rows))
+        row = [Cell(one_line(run))]
+        for at, measure in enumerate(subject.measures):
+            row += _mean(measure, subject.means.get(str(measure), {}).get(run), one.mean().get(str(measure), math.nan), places[at])
+            row += [Cell(lettered[at][run])] if lettered else []
+        rows.append([*row, _share(one.coverage.unjudged_share), Cell(f"{one.coverage.scored:,}", one.coverage.scored)])
+    return Table(columns, rows, "Means of the runs")
 
 
-def _mean(measure: Measure, found: RunMean | None, plain: float) -> list[str]:
+def _mean(measure: Measure, found: RunMean | None, plain: float, places: int) -> list[Cell]:
     if found is None:
-        return [f"{plain:,.0f}" if measure.aggregate == "sum" and math.isfinite(plain) else number(plain), "-"]
-    return [number(found.mean), _ends(*found.interval)]
+        shown = f"{plain:,.0f}" if measure.aggregate == "sum" and math.isfinite(plain) else None
+        return [Cell(shown, plain) if shown else _number(plain), Cell("-")]
+    return [_number(found.mean, places), _ends(found.interval, places)]
 
 
-def _ends(low: float, high: float, signs: str = ".4f") -> str:
-    return f"[{low:{signs}}, {high:{signs}}]" if math.isfinite(low) and math.isfinite(high) else "-"
+def _number(value: float, places: int = 4, sign: str = "") -> Cell:
+    return Cell(f"{value:{sign}.{places}f}", value) if math.isfinite(value) else Cell("-")
 
 
-def pair_grid(pair: Pair) -> Grid:
-    """One pair of runs, a row a measure.
+def _ends(interval: tuple[float, float], places: int = 4, sign: str = "") -> Cell:
+    low, high = interval
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return Cell("-")
+    return Cell(f"[{low:{sign}.{places}f}, {high:{sign}.{places}f}]", (low, high))
+
+
+def _share(share: float | None) -> Cell:
+    return Cell("-") if share is None else Cell(f"{share:.1%}", share)
+
+
+def _said(word: str) -> Cell:
+    return Cell(word, tone=_TONES.get(word, ""))
+
+
+def _outcomes(row: Difference | Slice) -> Cell:
+    return Cell(f"{row.wins:,} / {row.ties:,} / {row.losses:,}")
+
+
+def _places(rows: Iterable[Difference | Slice]) -> int:
+    """Decimals that all intervals of mean differences of a table allow; no interval may look as if it held 0 where it does not."""
+    usual = [row for row in rows if row.about == "mean difference"]
+    return decimals((row.interval for row in usual), apart=[(end, 0.0) for row in usual for end in row.interval])
+
+
+def _difference(row: Difference | Slice, places: int) -> list[Cell]:
+    sign = "+" if row.about == "mean difference" else ""
+    return [_number(row.difference, places, "+"), _ends(row.interval, places, sign), Cell(p_text(row.p_corrected), row.p_corrected)]
+
+
+def _level(row: Difference) -> str:
+    return f"{100 * row.level:g} % interval"
+
+
+def pair_grid(pair: Pair) -> Table:
+    """One pair of runs, a row a measure: means, difference, verdict, and how far the judgments reach.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> pair_grid(ir.compare(one, one).pairs[0]).rows[0][:4]
-    ('RR', '1.0000', '1.0000', '+0.0000')
+    >>> [cell.text for cell in pair_grid(ir.compare(one, one).pairs[0]).rows[0]][:4]
+    ['RR', '1.0000', '1.0000', '+0.0000']
     """
     rows = list(pair.measures.values())
-    shared = any(row.unjudged_a is not None for row in rows)
-    level = f"{100 * rows[0].level:g} % interval"
     a, b = one_line(pair.a), one_line(pair.b)
-    head = ["measure", f" {a}", f" {b}", "difference", level, "p", "verdict", "+ / = / -", "d_z", "visible"]  # a run may be called "run"
-    head += [f"unjudged {a}", f"unjudged {b}", "on judged"] if shared else []
-    return Grid(f"{b} against {a}", tuple(head), tuple(tuple(_pair_row(row, shared=shared)) for row in rows))
+    judged = any(row.unjudged_a is not None for row in rows)
+    titles = [a, b, "difference", _level(rows[0]), "p"]
+    columns = [Column("measure"), *(Column(title, "number") for title in titles), Column("verdict")]
+    columns += [Column("better / equal / worse", "number")]
+    columns += [Column(f"unjudged {a}", "number"), Column(f"unjudged {b}", "number")] if judged else []
+    places = _places(rows)
+    found = []
+    for row in rows:
+        cells = [Cell(row.measure), _number(row.mean_a, places), _number(row.mean_b, places), *_difference(row, places)]
+        shares = [_share(row.unjudged_a), _share(row.unjudged_b)] if judged else []
+        found.append([*cells, _said(row.verdict), _outcomes(row), *shares])
+    return Table(columns, found, f"{b} against {a}")
 
 
-def _pair_row(row: Difference, *, shared: bool) -> Iterator[str]:
-    measure, a, b, difference, interval, p, outcomes, effect, seen, verdict = cells(row)
-    yield from (measure, a, b, difference, interval, p, verdict, outcomes.replace("/", " / "), effect, seen)
-    if shared:
-        judged = row.difference_judged
-        yield from (_share(row.unjudged_a), _share(row.unjudged_b), "-" if judged is None else f"{judged:+.4f}")
+def more_grid(pair: Pair) -> Table:
+    """What else is known of a pair, a row a measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in more_grid(ir.compare(one, one).pairs[0]).rows[0]]
+    ['RR', '1', '0', '-', '-', '-', '1', '-']
+    """
+    titles = (
+        "queries",
+        "left out",
+        "effect d_z",
+        "smallest visible difference",
+        "queries needed",
+        "p of this row alone",
+        "on judged documents",
+    )
+    rows = []
+    for row in pair.measures.values():
+        judged, needed = row.difference_judged, row.queries_needed
+        rows.append(
+            [
+                Cell(row.measure),
+                Cell(f"{row.n:,}", row.n),
+                Cell(f"{row.excluded_queries:,}", row.excluded_queries),
+                _number(row.effect, 2, "+"),
+                _number(row.detectable),
+                Cell("-") if needed is None else Cell(f"{needed:,}", needed),
+                Cell(p_text(row.p), row.p),
+                Cell("-") if judged is None else _number(judged, sign="+"),
+            ]
+        )
+    return Table([Column("measure"), *(Column(title, "number") for title in titles)], rows, "More of each measure")
 
 
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
-
-
-def every_pair_grid(comparison: Comparison, measure: str) -> Grid:
+def every_pair_grid(comparison: Comparison, measure: str) -> Table:
     """All pairs by one measure, a row a pair.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> every_pair_grid(ir.compare(one, one), "RR").rows[0][:2]
-    ('run (2)', 'run')
+    >>> [cell.text for cell in every_pair_grid(ir.compare(one, one), "RR").rows[0]][:2]
+    ['run (2)', 'run']
     """
-    level = f"{100 * comparison.method.level:g} % interval"
-    head = ("run", "baseline", "difference", level, "p", "verdict", "+ / = / -")
-    rows = []
-    for pair in comparison.pairs:
-        _, _, difference, interval, p, outcomes, _, _, verdict = number_cells(pair.measures[measure])
-        rows.append((one_line(pair.b), one_line(pair.a), difference, interval, p, verdict, outcomes.replace("/", " / ")))
-    return Grid(f"All pairs by {measure}", head, tuple(rows))
+    found = [(pair, pair.measures[measure]) for pair in comparison.pairs]
+    places = _places(row for _, row in found)
+    columns = [
+        Column("run"),
+        Column("against"),
+        Column("difference", "number"),
+        Column(_level(found[0][1]), "number"),
+        Column("p", "number"),
+    ]
+    columns += [Column("verdict"), Column("better / equal / worse", "number")]
+    rows = [[Cell(one_line(p.b)), Cell(one_line(p.a)), *_difference(row, places), _said(row.verdict), _outcomes(row)] for p, row in found]
+    return Table(columns, rows, f"All pairs by {measure}")
 
 
-def slices_grid(pair: Pair, measure: str) -> Grid | None:
+def slices_grid(pair: Pair, measure: str) -> Table | None:
     """Slices of one pair by one measure, the worst first; None without slices.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> slices_grid(ir.compare(one, one, slices={"q": "short"}).pairs[0], "RR").rows[0][:4]
-    ('short', '1', '1.0000', '1.0000')
+    >>> found = slices_grid(ir.compare(one, one, slices={"q": "short"}).pairs[0], "RR")
+    >>> [cell.text for cell in found.rows[0]][:4]
+    ['short', '1', '1.0000', '1.0000']
     """
     row = pair.measures[measure]
     if row.slices is None:
         return None
-    head = (
-        "slice",
-        "queries",
-        f" {one_line(pair.a)}",
-        f" {one_line(pair.b)}",
-        "difference",
-        f"{100 * row.level:g} % interval",
-        "p",
-        "verdict",
-    )
+    places = _places(row.slices)
+    titles = ("queries", one_line(pair.a), one_line(pair.b), "difference", _level(row), "p")
+    columns = [Column("slice"), *(Column(title, "number") for title in titles), Column("verdict")]
     rows = []
     for one in row.slices:
-        a, b, difference, interval, p, *_, verdict = number_cells(one)
-        rows.append((one_line(one.name), f"{one.n:,}", a, b, difference, interval, p, verdict))
-    return Grid(f"Slices by {measure}, the worst first", head, tuple(rows))
+        cells = [Cell(one_line(one.name)), Cell(f"{one.n:,}", one.n), _number(one.mean_a, places), _number(one.mean_b, places)]
+        rows.append([*cells, *_difference(one, places), _said(one.verdict)])
+    return Table(columns, rows, f"Slices by {measure}, the worst first")
 
 
-def spread_grid(subject: Subject) -> Grid:
+def spread_grid(subject: Subject) -> Table:
     """Quantiles of the values of each query, by measure and run.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> spread_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0][:5]
-    ('RR', 'run', '0.0000', '0.1000', '0.2500')
+    >>> [cell.text for cell in spread_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]][:5]
+    ['RR', 'run', '0.0000', '0.1000', '0.2500']
     """
     rows = []
     for measure in subject.measures:
         values, counted = values_of(subject, measure)
         for run, name in enumerate(subject.names):
             kept = values[run, counted[run] & np.isfinite(values[run])]
-            ends = np.quantile(kept, _QUANTILES) if kept.size else [math.nan] * len(_QUANTILES)
-            rows.append(
-                (str(measure), one_line(name), *map(number, map(float, ends)), f"{np.count_nonzero(kept == 0):,}", f"{kept.size:,}")
-            )
-    return Grid("Quantiles of the values of queries", ("measure", "run", *_QUANTILE_NAMES, "at 0", "queries"), tuple(rows))
+            ends = np.quantile(kept, list(_QUANTILES.values())) if kept.size else [math.nan] * len(_QUANTILES)
+            zeros = int(np.count_nonzero(kept == 0))
+            counts = [Cell(f"{zeros:,}", zeros), Cell(f"{kept.size:,}", kept.size)]
+            rows.append([Cell(str(measure)), Cell(one_line(name)), *(_number(float(end)) for end in ends), *counts])
+    titles = (*_QUANTILES, "at 0", "queries")
+    return Table([Column("measure"), Column("run"), *(Column(title, "number") for title in titles)], rows, "Quantiles of values of queries")
 
 
-def curves_grid(subject: Subject) -> Grid:
+def curves_grid(subject: Subject) -> Table:
     """Means at each cutoff with their intervals.
 
     Examples
@@ -204,59 +238,65 @@ def curves_grid(subject: Subject) -> Grid:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> curves_grid(Subject(evaluations=(one,), measures=one.measures)).rows
-    ()
+    []
     """
+    means = [one for curve in subject.curves for of_run in curve.means.values() for one in of_run]
+    places = decimals(one.interval for one in means)
     rows = [
-        (f"{curve.measure}@{cutoff}", one_line(run), number(found.mean), _ends(*found.interval))
+        [Cell(f"{curve.measure}@{cutoff}"), Cell(one_line(run)), _number(found.mean, places), _ends(found.interval, places)]
         for curve in subject.curves
-        for run, means in curve.means.items()
-        for cutoff, found in zip(curve.cutoffs, means, strict=True)
+        for run, of_run in curve.means.items()
+        for cutoff, found in zip(curve.cutoffs, of_run, strict=True)
     ]
-    return Grid("Means at several cutoffs", ("measure", "run", "mean", "95 % interval"), tuple(rows))
+    columns = [Column("measure"), Column("run"), Column("mean", "number"), Column("95 % interval", "number")]
+    return Table(columns, rows, "Means at several cutoffs")
 
 
-def robust_grid(found: Robustness) -> Grid:
+def robust_grid(found: Robustness) -> Table:
     """Every way of computing the first measure that changes the numbers, and what it says.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
-    >>> [(row[0], row[2]) for row in robust_grid(found).rows]
+    >>> [(row[0].text, row[2].text) for row in robust_grid(found).rows]
     [('as asked', '+0.5000'), ('cutoff=1', '+1.0000')]
     """
     kept = [found.reference, *(one for one in found.variants if one.row is not None and one.status == "changes the numbers")]
-    rows = tuple(row for place, one in enumerate(kept) for row in _variant(one, "as asked" if place == 0 else one.change))
-    return Grid("The first pair, computed otherwise", ("changed", "measure", "difference", "interval", "p", "verdict", "turns"), rows)
+    rows = [row for at, one in enumerate(kept) for row in _variant(one, one.change if at else "as asked")]
+    titles = ("difference", "interval", "p")
+    columns = [Column("changed"), Column("measure"), *(Column(title, "number") for title in titles), Column("verdict"), Column("turns")]
+    return Table(columns, rows, "The first pair, computed otherwise")
 
 
-def _variant(one: Variant, changed: str) -> Iterator[tuple[str, ...]]:
+def _variant(one: Variant, changed: str) -> Iterator[list[Cell]]:
     if one.row is not None:
-        turns = "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else ""
-        ends = _ends(*one.row.interval, "+.4f")
-        yield changed, one.measure, f"{one.row.difference:+.4f}", ends, p_text(one.row.p), one.row.verdict, turns
+        turns = "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"
+        numbers = [_number(one.row.difference, sign="+"), _ends(one.row.interval, sign="+"), Cell(p_text(one.row.p), one.row.p)]
+        yield [Cell(changed), Cell(one.measure), *numbers, _said(one.row.verdict), Cell(turns)]
 
 
-def checks_grid(gated: Gated) -> Grid:
+def checks_grid(gated: Gated) -> Table:
     """The checks of a gate, failures first.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> checks_grid(ir.gate(one, one)).rows[0][:3]
-    ('passed', 'RR', 'run (2)')
+    >>> [cell.text for cell in checks_grid(ir.gate(one, one)).rows[0]][:3]
+    ['passed', 'RR', 'run (2)']
     """
-    head = ("outcome", "measure", "baseline", "mean before", "mean now", "difference", "bound", "visible drop", "unjudged", "why")
+    titles = ("mean before", "mean now", "difference", "bound", "smallest drop visible", "unjudged before / now")
+    columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles), Column("why")]
     rows = []
     for one in sorted(gated.checks, key=lambda check: check.passed):
-        numbers = (number(one.mean_baseline), number(one.mean_run), number(one.difference, "+.4f"), number(one.bound, "+.4f"))
-        outcome = "passed" if one.passed else "failed"
-        rows.append((outcome, one.measure, one_line(one.baseline), *numbers, visible(one), unjudged(one) or "-", one.reason))
-    return Grid("Checks", head, tuple(rows))
+        numbers = [_number(one.mean_baseline), _number(one.mean_run), _number(one.difference, sign="+"), _number(one.bound, sign="+")]
+        texts = [Cell(visible(one)), Cell(unjudged(one) or "-"), Cell(one.reason)]
+        rows.append([_said("passed" if one.passed else "failed"), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
+    return Table(columns, rows, "Checks")
 
 
-def contracts_grid(gated: Gated) -> Grid:
+def contracts_grid(gated: Gated) -> Table:
     """The contracts of a gate, broken ones first.
 
     Examples
@@ -264,71 +304,13 @@ def contracts_grid(gated: Gated) -> Grid:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> contracts_grid(ir.gate(one, one)).rows
-    ()
+    []
     """
-    rows = [
-        ("kept" if one.passed else "broken", one_line(one.contract.query), one.measure, demand(one), one_line(one.contract.place) or "-")
+    rows: Sequence[Sequence[Cell]] = [
+        [
+            _said("kept" if one.passed else "broken"),
+            *map(Cell, (one_line(one.contract.query), one.measure, demand(one), one_line(one.contract.place) or "-")),
+        ]
         for one in sorted(gated.contracts, key=lambda kept: kept.passed)
     ]
-    return Grid("Contracts", ("outcome", "query", "measure", "found", "from"), tuple(rows))
-
-
-@dataclass(frozen=True)
-class Change:
-    """A query on which two runs differ, or one value of a single run.
-
-    Attributes
-    ----------
-    query, text : str
-        Its id and text.
-    values : tuple of float
-        Of a and b, or of the only run.
-    difference : float
-        b - a; the value itself of a single run.
-    """
-
-    query: str
-    text: str
-    values: tuple[float, ...]
-    difference: float
-
-
-def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
-    """Queries that lost and that gained most by the first measure; of a single run the worst, and nothing.
-
-    Parameters
-    ----------
-    subject : Subject
-        What the page shows.
-    pair : tuple of int, optional
-        Numbers of two runs.
-    most : int
-        Queries of each kind.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {"p": {"x": 1}, "q": {"x": 1}}
-    >>> a, b = (ir.evaluate(qrels, {"p": ranking, "q": ["x"]}, "RR") for ranking in (["x"], ["y", "x"]))
-    >>> worst, best = changes(Subject(evaluations=(a, b), measures=a.measures), (0, 1), 3)
-    >>> [(one.query, one.difference) for one in worst], best
-    ([('p', -0.5)], [])
-    """
-    measure, queries = subject.measures[0], queries_of(subject)
-    values, counted = values_of(subject, measure)
-    direction = measure.direction or 1
-    shown = list(pair) if pair is not None else [0]
-    kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
-    gain = (values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)) * direction
-    order = np.argsort(gain, kind="stable")
-
-    def told(place: int) -> Change:
-        query = queries[kept[place]]
-        both = tuple(float(values[run, kept[place]]) for run in shown)
-        return Change(query, subject.query_texts.get(query, ""), both, float(gain[place]) * direction)
-
-    if pair is None:
-        return [told(place) for place in order[:most]], []
-    worst = [told(place) for place in order[:most] if gain[place] < 0]
-    best = [told(place) for place in order[::-1][:most] if gain[place] > 0]
-    return worst, best
+    return Table([Column(title) for title in ("outcome", "query", "measure", "found", "from")], rows, "Contracts")

@@ -12,9 +12,11 @@ from urllib.parse import quote
 from idealrank.errors import MissingExtraError
 from idealrank.reports.page import grids, said
 from idealrank.reports.page.cautions import cautions
+from idealrank.reports.page.changed import changes
 from idealrank.reports.page.packed import packed
 from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.tables import Table, as_html
 from idealrank.reports.words import in_words, title
 
 MOST_BYTES = 1_900_000
@@ -104,7 +106,7 @@ def _static(subject: Subject) -> dict[str, Any]:
     """What the templates write whatever there is room for."""
     comparison, pairs = subject.comparison, pairs_of(subject)
     pair = pairs[0] if pairs else None
-    worst, best = grids.changes(subject, pair, _CHANGES)
+    worst, best = changes(subject, pair, _CHANGES)
     convention = subject.evaluations[0].convention
     first = str(subject.measures[0])
     return {
@@ -137,12 +139,13 @@ def _static(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _grids(subject: Subject) -> dict[str, grids.Grid | None]:
+def _grids(subject: Subject) -> dict[str, Table | None]:
     comparison, gated = subject.comparison, subject.gated
     first = str(subject.measures[0])
     return {
         "means": grids.means_grid(subject),
         "pair": grids.pair_grid(comparison.pairs[0]) if comparison is not None and len(comparison.pairs) == 1 else None,
+        "more": grids.more_grid(comparison.pairs[0]) if comparison is not None and len(comparison.pairs) == 1 else None,
         "checks": grids.checks_grid(gated) if gated is not None and gated.checks else None,
         "contracts": grids.contracts_grid(gated) if gated is not None and gated.contracts else None,
         "slices": grids.slices_grid(comparison.pairs[0], first) if comparison is not None else None,
@@ -184,7 +187,7 @@ def _template() -> Any:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )
-    environment.filters["fragment"] = _fragment
+    environment.filters |= {"fragment": _fragment, "as_html": as_html, "signed": _signed}
     return environment.get_template("page.html")
 
 
@@ -201,6 +204,11 @@ def _drawer() -> ModuleType:
     except ImportError:
         raise MissingExtraError("writing a report", "vl-convert-python", "report") from None
     return vl_convert
+
+
+def _signed(difference: float) -> str:
+    """As scripts write it: a minus as wide as the plus."""
+    return ("\u2212" if difference < 0 else "+") + f"{abs(difference):.4f}"
 
 
 def _fragment(query: str) -> str:

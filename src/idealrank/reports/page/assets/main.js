@@ -24,6 +24,30 @@ function startCopies() {
   }
 }
 
+/** Every table that folds out can be taken along, with all its digits. */
+function startTables() {
+  for (const table of document.querySelectorAll("details .table")) {
+    const name = (table.caption?.textContent ?? "table").replace(/[^\w@.-]+/g, "-");
+    table.closest(".scroll").after(make("p", { class: "take" },
+      make("button", { type: "button", onclick: (event) => copyText(cellsOf(table, "\t"), event.currentTarget) }, "Copy"),
+      make("button", { type: "button", onclick: () => download(`${name}.csv`, cellsOf(table, ","), "text/csv") }, "CSV")));
+  }
+}
+
+/** Rows of a table as text: exact numbers where cells have them, an interval as its two ends. */
+function cellsOf(table, separator) {
+  const isInterval = [...table.rows[0].cells].map((_, column) => [...table.rows].some((row) => "low" in row.cells[column].dataset));
+  const exact = (cell, column) => {
+    const text = "value" in cell.dataset ? cell.dataset.value : cell.textContent.trim();
+    if (!isInterval[column]) return [text];
+    if (cell.closest("thead")) return [`${text} low`, `${text} high`];
+    return [cell.dataset.low ?? "", cell.dataset.high ?? ""];
+  };
+  const write = separator === "," ? csvCell : plainCell;
+  const lines = [...table.rows].map((row) => [...row.cells].flatMap(exact).map(write).join(separator));
+  return lines.join(separator === "," ? "\r\n" : "\n") + (separator === "," ? "\r\n" : "\n");
+}
+
 /** Selects for the measure and, of more than two runs, for the pair. */
 function startChoice(page) {
   const form = document.getElementById("choose");
@@ -54,6 +78,7 @@ function choose(name, value) {
 async function start() {
   startTheme();
   startCopies();
+  startTables();
   const page = await loadPage();
   startState(page);
   startChoice(page);

@@ -85,13 +85,16 @@ function csvCell(text) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+function plainCell(text) {
+  return text.replace(/[\t\r\n]+/g, " ");
+}
+
 /** The same for a spreadsheet's clipboard. */
 function tabsOf(page, queries) {
   const columns = page.measures.flatMap((measure, m) => page.runs.map((run, r) => [`${measure.text} ${run}`, m, r]));
-  const plain = (text) => text.replace(/[\t\r\n]+/g, " ");
-  const head = ["query", "text", ...columns.map(([title]) => plain(title))];
+  const head = ["query", "text", ...columns.map(([title]) => plainCell(title))];
   const lines = queries.map((query) => [
-    plain(page.queries[query]), plain(page.text(query)), ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
+    plainCell(page.queries[query]), plainCell(page.text(query)), ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
   ]);
   return [head, ...lines].map((cells) => cells.join("\t")).join("\n") + "\n";
 }
