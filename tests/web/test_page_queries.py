@@ -1,8 +1,7 @@
-"""The table of all queries, the largest changes, links, copies and the window of one query, as a reader uses them."""
+"""Filters, sorting, choices of pairs, and numbers taken along, against plain counts and the evaluations themselves."""
 
 import csv
 import io
-import json
 import re
 
 import pytest
@@ -10,8 +9,6 @@ import pytest
 import idealrank as ir
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
-from tests.unit.test_page import HOSTILE, hostile
-from tests.web import browsing
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -58,35 +55,6 @@ def rows(page) -> list[list[str]]:
     return page.locator(".queries tbody tr").evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
 
 
-def test_the_worst_query_is_one_click_from_the_top(page):
-    assert page.locator("#regressions tbody tr").first.inner_text().split() == [
-        "how",
-        "to",
-        "lose",
-        "q7",
-        "0.3333",
-        "0.1000",
-        "\u22120.2333",
-    ]
-
-    page.click("#regressions a >> nth=0")
-
-    page.wait_for_selector("dialog[open]")
-    assert page.locator("#query-title").inner_text() == "how to lose"
-    assert page.url.endswith("#query=q7")
-
-
-def test_back_and_forward_close_and_open_a_query(page):
-    page.click("#regressions a >> nth=0")
-    page.wait_for_selector("dialog[open]")
-
-    page.go_back()
-    page.wait_for_selector("dialog:not([open])", state="attached")
-    page.go_forward()
-
-    page.wait_for_selector("dialog[open]")
-
-
 def test_escape_closes_a_query_and_the_keyboard_is_where_it_was(page):
     page.locator("#regressions a").nth(1).focus()
     page.keyboard.press("Enter")
@@ -97,26 +65,6 @@ def test_escape_closes_a_query_and_the_keyboard_is_where_it_was(page):
     page.wait_for_selector("dialog:not([open])", state="attached")
     assert "query" not in page.url.partition("#")[2]
     assert page.evaluate("document.activeElement.dataset.query ?? document.activeElement.textContent") in {"q17", "lose, again", "17"}
-
-
-def test_a_link_opens_its_query_with_the_measure_that_was_chosen(visit, two_runs):
-    page = visit(two_runs, fragment="#query=q17&measure=1")
-
-    page.wait_for_selector("dialog[open]")
-
-    assert page.locator("#query-title").inner_text() == "lose, again"
-    assert page.locator("#choose select").input_value() == "1"
-
-
-def test_all_queries_stand_in_sheets_of_fifty(page):
-    assert page.locator(".count").inner_text() == "130 queries"
-    assert len(rows(page)) == 50
-
-    page.click("text=Next 50")
-    page.click("text=Next 50")
-
-    assert [row[0] for row in rows(page)] == [f"q{i}values only".replace("values only", " values only") for i in range(100, 130)]
-    assert page.locator("text=Next 50").is_disabled()
 
 
 @pytest.mark.parametrize(
@@ -211,80 +159,14 @@ def test_three_runs_have_a_choice_of_pairs(visit):
     assert page.locator("#choose select[name=a]").input_value() == "2"
 
 
-def test_hostile_names_stay_texts(visit):
-    page = visit(page_html(hostile()))
-    page.wait_for_selector("html[data-ready]")
+def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
+    page.click("text=Means as a table")
 
-    assert page.locator(".queries tbody tr").count() == len(HOSTILE)
-    assert page.locator("img").count() == 0
-    for query in (0, 5, 7, 8):
-        page.locator(f'.queries a[data-query="{query}"]').click()
-        page.wait_for_selector("dialog[open]")
-        title = page.locator("#query-title").inner_text()
-        assert "\u202e" not in title
-        page.reload()
-        page.wait_for_selector("dialog[open]")
-        assert page.locator("#query-title").inner_text() == title
-        page.click("#query-close")
+    with page.expect_download() as started:
+        page.locator("#means .take").get_by_text("CSV").click()
 
-
-def test_scripts_decode_what_python_wrote(visit):
-    one = subject()
-    page = visit(page_html(one))
-    page.wait_for_selector("html[data-ready]")
-
-    packed = page.evaluate(
-        """async () => {
-      const bytes = Uint8Array.from(atob(document.getElementById("page-data").textContent), letter => letter.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-      return await new Response(stream).text();
-    }"""
-    )
-
-    assert json.loads(packed)["queries"] == list(one.queries)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(visit, two_runs, scheme):
-    page = visit(two_runs, scheme=scheme, reduced_motion=True)
-    page.wait_for_selector("html[data-ready]")
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert browsing.axe(page) == ""
-
-    page.click("#regressions a >> nth=0")
-    page.wait_for_selector("dialog[open]")
-
-    assert browsing.axe(page) == ""
-
-
-def test_a_phone_never_scrolls_sideways(visit, two_runs):
-    page = visit(two_runs, size=browsing.PHONE)
-    page.wait_for_selector("html[data-ready]")
-    assert browsing.sideways(page) == 0
-
-    page.click("#regressions a >> nth=0")
-    page.wait_for_selector("dialog[open]")
-
-    assert browsing.sideways(page) == 0
-    assert page.evaluate("(d => d.scrollWidth - d.clientWidth)(document.querySelector('dialog'))") == 0
-
-
-def test_the_theme_goes_round(page):
-    paper = "getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(paper)
-
-    page.click("#theme")
-
-    assert page.locator("#theme").inner_text() == "Theme: dark"
-    assert page.evaluate(paper) != light
-    page.click("#theme")
-    assert page.evaluate(paper) == light
-
-
-def test_without_scripts_sentences_and_tables_remain(visit, two_runs):
-    page = visit(two_runs, javascript=False)
-
-    assert page.locator("h1").inner_text().endswith("than bm25.")
-    assert page.locator("#regressions tbody tr").count() == 8
-    assert page.locator("#theme").is_hidden()
-    assert "need JavaScript" in page.locator("#plots").inner_text()
+    found = list(csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline="")))
+    means = subject().means["RR"]
+    assert [row["run"] for row in found] == ["bm25", "new"]
+    assert [float(row["RR"]) for row in found] == [one.mean for one in means.values()]
+    assert [float(row["95 % interval low"]) for row in found] == [one.interval[0] for one in means.values()]
