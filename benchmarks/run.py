@@ -15,6 +15,7 @@ import jobs_pairs
 import jobs_scaling
 import jobs_start
 import jobs_stats
+import jobs_store
 import jobs_text
 import jobs_theory
 from measuring import BenchmarkError
@@ -30,6 +31,7 @@ JOBS = {
     "pairs": jobs_pairs.rows,
     "start": jobs_start.rows,
     "stats": jobs_stats.rows,
+    "store": jobs_store.rows,
     "theory": jobs_theory.rows,
     "scaling": jobs_scaling.rows,
 }

@@ -6,7 +6,6 @@ database's log meets first.
 """
 
 import os
-import re
 import resource
 import subprocess
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from store_writers import Checked, check, digest, entries, random_evaluation, sound, writes
+from store_writers import Checked, Outcome, check, digest, entries, half_stored, random_evaluation, sound, writes
 
 import idealrank as ir
 from idealrank.errors import InputError
@@ -33,7 +32,7 @@ class Filled:
     unclear: int = 0  # errors that say nothing of what to do
 
 
-def full_disk(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fillings: int, *, mount: bool) -> bool:
+def full_disk(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fillings: int, *, mount: bool) -> Outcome:
     """Fill the disk again and again, with more or less room left, and look each time at what is there."""
     filled, taken = Filled(), 0
     with _small_disk(folder / "small", wanted=mount) as mounted:
@@ -50,16 +49,15 @@ def full_disk(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fill
                 opened.gc()
         checked = Checked()
         check(store, filled.said, checked)
-        said_of_file, unsaid = sound(store), entries(store) - len(filled.said)
-    by = "a tmpfs of 8 MiB" if mounted else "RLIMIT_FSIZE"
-    print(
-        f"full disk ({by}): {fillings} times full, {len(filled.errors)} refusals, {len(filled.errors) - filled.unclear} of them saying "
-        f"what to do; acknowledged {checked.acknowledged}, found {checked.found}, with every bit and hash {checked.clean}; half-stored "
-        f"entries {unsaid}; written again when there was room {taken} of {fillings}; SQLite says {said_of_file}"
+        said_of_file, half, unsaid = sound(store), half_stored(store), entries(store) - len(filled.said)
+    return Outcome(
+        f"{'a disk of 8 MiB (tmpfs)' if mounted else 'files limited by RLIMIT_FSIZE'}, full {fillings} times",
+        checked,
+        half,
+        f"{len(filled.errors)} refusals, {len(filled.errors) - filled.unclear} of them say what to do; {unsaid} refused and stored all the "
+        f"same; written to again {taken} of {fillings} times; SQLite says {said_of_file}",
+        checked.clean == len(filled.said) and not filled.unclear and not half and not unsaid and taken == fillings and said_of_file == "ok",
     )
-    for error in dict.fromkeys(re.sub(r".*?: ", "", one, count=1) for one in filled.errors):
-        print(f"  {error}")
-    return checked.clean == len(filled.said) and not filled.unclear and not unsaid and taken == fillings and said_of_file == "ok"
 
 
 def _made(store: Path, whole: ir.Evaluation, rng: np.random.Generator) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """What a store keeps when writers are killed, when four write at once, and when the disk is full.
 
-``python experiments/store_kill.py [--kills N] [--writers N] [--seed N] [--folder DIR]`` prints a line for each of the three. Writers are
+``python experiments/store_kill.py [--kills N] [--writers N] [--seed N] [--folder DIR]`` prints a row for each of the three. Writers are
 killed with SIGKILL at random points while others go on; what they acknowledged by printing an id must be there, with every bit. What a
 loss of power does cannot be tried so: a killed process leaves the system's cache whole.
 """
@@ -11,13 +11,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from store_full_disk import full_disk
-from store_writers import Checked, Writer, base, check, entries, sound, started, store_forever, writes
+from store_writers import HEADER, Checked, Outcome, Writer, base, check, entries, half_stored, sound, started, store_forever, writes
 
 import idealrank as ir
 
@@ -37,15 +36,21 @@ def main() -> int:
     options = parser.parse_args()
     whole, rng = base(), np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        fine = [
-            killed(Path(folder, "killed"), whole, rng, options.kills, options.writers),
-            at_once(Path(folder, "at once"), whole, options.writers, options.each),
-            full_disk(Path(folder), whole, rng, options.fillings, mount=not options.limit),
-        ]
-    return 0 if all(fine) else 1
+        print(HEADER)
+        outcomes = []
+        for trial in (
+            partial(killed, Path(folder, "killed"), whole, rng, options.kills, options.writers),
+            partial(at_once, Path(folder, "at once"), whole, options.writers, options.each),
+            partial(full_disk, Path(folder), whole, rng, options.fillings, mount=not options.limit),
+        ):
+            outcomes.append(trial())
+            print(outcomes[-1].row(), flush=True)
+            for problem in outcomes[-1].checked.problems[:5]:
+                print(f"  {problem}", file=sys.stderr)
+    return 0 if all(outcome.is_fine for outcome in outcomes) else 1
 
 
-def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: int, writers: int) -> bool:
+def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: int, writers: int) -> Outcome:
     """Writers killed one by one, at random points; after each, the store is opened, checked and written to while the others go on."""
     checked, taken, own, everything = Checked(), 0, [], []
     seeds = iter(range(1, 10**9))
@@ -65,23 +70,23 @@ def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: 
         writer.end(signal.SIGKILL)
         everything += writer.said()
     check(folder, everything + own, checked)
-    left = Counter(path.suffix for path in folder.rglob("*") if path.suffix == ".unfinished")
-    unsaid = entries(folder) - checked.acknowledged
-    said_of_file = sound(folder)
-    print(
-        f"kills: {kills + len(alive)} of writers, {writers} at a time; acknowledged {checked.acknowledged}, found {checked.found}, "
-        f"with every bit and hash {checked.clean}; opened and written after a kill {taken} of {kills}; whole but not yet acknowledged "
-        f"{unsaid}; temporary files left {left['.unfinished']}; SQLite says {said_of_file}"
+    left = sum(path.suffix == ".unfinished" for path in folder.rglob("*"))
+    unsaid, said_of_file = entries(folder) - checked.acknowledged, sound(folder)
+    return Outcome(
+        f"{kills + len(alive)} writers killed, {writers} at a time",
+        checked,
+        half_stored(folder),
+        f"opened and written to after {taken} of {kills} kills; {unsaid} stored whole and killed before saying so; {left} temporary files "
+        f"left; SQLite says {said_of_file}",
+        checked.acknowledged == checked.clean and not half_stored(folder) and taken == kills and unsaid >= 0 and said_of_file == "ok",
     )
-    _complain(checked)
-    return checked.acknowledged == checked.clean and taken == kills and said_of_file == "ok"
 
 
 def _new(folder: Path, whole: ir.Evaluation, seed: int) -> Writer:
     return started(partial(store_forever, folder, whole, seed))
 
 
-def at_once(folder: Path, whole: ir.Evaluation, writers: int, each: int) -> bool:
+def at_once(folder: Path, whole: ir.Evaluation, writers: int, each: int) -> Outcome:
     """Writers that all end by themselves."""
     folder.mkdir()
     begin = time.perf_counter()
@@ -91,17 +96,13 @@ def at_once(folder: Path, whole: ir.Evaluation, writers: int, each: int) -> bool
     checked = Checked()
     check(folder, [line for writer in alive for line in writer.said()], checked)
     said_of_file = sound(folder)
-    print(
-        f"at once: {writers} writers of {each} evaluations each in {took:.1f} s; acknowledged {checked.acknowledged}, found "
-        f"{checked.found}, with every bit and hash {checked.clean}; SQLite says {said_of_file}"
+    return Outcome(
+        f"{writers} writers at once, {each} evaluations each",
+        checked,
+        half_stored(folder),
+        f"in {took:.1f} s; SQLite says {said_of_file}",
+        checked.clean == entries(folder) == writers * each and not any(codes) and said_of_file == "ok",
     )
-    _complain(checked)
-    return checked.clean == writers * each and not any(codes) and said_of_file == "ok"
-
-
-def _complain(checked: Checked) -> None:
-    for problem in checked.problems[:5]:
-        print(f"  {problem}", file=sys.stderr)
 
 
 if __name__ == "__main__":

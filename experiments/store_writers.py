@@ -103,6 +103,27 @@ class Checked:
     problems: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """A row of what is printed: what was done, what was found, and whether nothing is wrong."""
+
+    what: str
+    checked: Checked
+    half: int  # entries, acknowledged or not, that cannot be read whole
+    besides: str
+    is_fine: bool
+
+    def row(self) -> str:
+        """As Markdown."""
+        found = self.checked
+        return f"| {self.what} | {found.acknowledged:,} | {found.found:,} | {found.clean:,} | {self.half} | {self.besides} |"
+
+
+HEADER = """\
+| what | acknowledged | found again | with every bit and hash | half-stored | besides |
+|---|---|---|---|---|---|"""
+
+
 def check(folder: Path, said: list[tuple[str, str]], checked: Checked) -> None:
     """Every acknowledged evaluation is there, with every bit and the hashes of its files; and the store takes another one."""
     with Store.open(folder, create=False) as store:
@@ -138,3 +159,15 @@ def entries(folder: Path) -> int:
     """Evaluations in the store."""
     with Store.open(folder, create=False) as store:
         return len(store.entries())
+
+
+def half_stored(folder: Path) -> int:
+    """Evaluations in the store, acknowledged or not, that cannot be read whole."""
+    half = 0
+    with Store.open(folder, create=False) as store:
+        for entry in store.entries():
+            try:
+                _ = store.evaluation(entry.id).evaluation
+            except InputError:
+                half += 1
+    return half

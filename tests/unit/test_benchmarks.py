@@ -175,3 +175,12 @@ def test_rows_of_stats(load, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(jobs, name, size)
 
     assert [row.what for row in jobs.rows(quick=True)][1:] == ["on the clock", "on the clock"]
+
+
+def test_a_store_is_asked_for_what_was_put_in(load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
+    jobs, kept = load("jobs_store"), load("kept")
+    monkeypatch.setattr(jobs, "QUERIES", 120)
+    kept.build(tmp_path, 3, 120)
+    for job, expected in jobs.expectations(3).items():
+        assert getattr(kept, job)(tmp_path, 3, 120) == pytest.approx(expected, abs=1e-14 if job == "measure" else 0)

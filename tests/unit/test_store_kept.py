@@ -15,6 +15,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
 from idealrank.store import Record, Store
+from idealrank.store.database import Database
 from idealrank.store.mounts import network_mount, usable_folder
 from tests.unit.store_samples import evaluations, same_evaluation
 from tests.unit.store_schema_1 import make_store_of_schema_1
@@ -89,6 +90,23 @@ def test_a_store_of_a_newer_schema_is_refused(store: Store) -> None:
     _execute(store.folder, "PRAGMA user_version=99")
     with pytest.raises(InputError, match=r"found a store of schema 99, expected 2 or earlier.*upgrade"):
         Store.open(store.folder)
+
+
+def test_a_store_that_another_makes_meanwhile_is_no_database_of_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = Database._number
+    other = threading.Thread(target=lambda: Store.open(tmp_path).close())
+
+    def number_while_another_begins(database: Database, name: str) -> int:
+        found = number(database, name)
+        if name == "application_id" and other.ident is None:
+            other.start()
+            other.join(0.3)  # it ends, or waits until this one has looked
+        return found
+
+    monkeypatch.setattr(Database, "_number", number_while_another_begins)
+    with Store.open(tmp_path) as store:
+        other.join()
+        assert store.entries() == []
 
 
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
@@ -261,6 +279,27 @@ def test_a_store_stays_in_its_process(store: Store, monkeypatch: pytest.MonkeyPa
     for use in (store.entries, lambda: store.add(evaluations()[3])):
         with pytest.raises(InputError, match="open the store in each process"):
             use()
+
+
+def test_a_store_stays_in_its_thread(store: Store) -> None:
+    said: list[str] = []
+
+    def use() -> None:
+        try:
+            store.entries()
+        except InputError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    assert "open the store in each thread" in said[0]
+
+
+def test_an_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 26, 0))
+    with pytest.raises(InputError, match=r"found SQLite 3\.26\.0 in this Python, expected 3\.38\.0 or later"):
+        Store.open(tmp_path / "new")
 
 
 def test_only_questions_are_asked_of_the_tables(store: Store) -> None:

@@ -27,28 +27,23 @@ def writers() -> Iterator[Any]:
     sys.modules.pop("store_writers", None)
 
 
-def run(*options: str) -> dict[str, str]:
-    """What the script says, by its first word."""
+def run(*options: str) -> list[list[str]]:
+    """The cells of the rows that the script prints."""
     command = [sys.executable, ROOT / "experiments" / "store_kill.py", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {line.split(":")[0].split(" (")[0]: line for line in done.stdout.splitlines()}
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:]]
 
 
-def numbers(line: str) -> tuple[int, ...]:
-    """Acknowledged, found, with every bit."""
-    return tuple(map(int, re.search(r"acknowledged (\d+), found (\d+), with every bit and hash (\d+);", line).groups()))
-
-
-def holds(said: dict[str, str], kills: int) -> None:
-    for name in ("kills", "at once", "full disk"):
-        acknowledged, found, clean = numbers(said[name])
-        assert acknowledged == found == clean > 0
-        assert said[name].endswith("SQLite says ok")
-    assert f"after a kill {kills} of {kills};" in said["kills"]
-    assert int(re.match(r"kills: (\d+)", said["kills"])[1]) >= kills
-    assert "half-stored entries 0;" in said["full disk"]
-    refusals = re.search(r"(\d+) refusals, (\d+) of them saying what to do", said["full disk"]).groups()
+def holds(rows: list[list[str]], kills: int) -> None:
+    assert len(rows) == 3
+    for _, acknowledged, found, clean, _, besides in rows:
+        assert acknowledged == found == clean != "0"
+        assert besides.endswith("SQLite says ok")
+    assert [row[4] for row in rows] == ["0", "0", "0"]
+    assert f"after {kills} of {kills} kills" in rows[0][5]
+    assert int(re.match(r"\d+", rows[0][0])[0]) >= kills
+    refusals = re.match(r"(\d+) refusals, (\d+) of them say what to do", rows[2][5]).groups()
     assert refusals[0] == refusals[1] != "0"
 
 

@@ -12,6 +12,7 @@ from idealrank.errors import InputError
 from idealrank.store.schema import APPLICATION, MIGRATIONS, VERSION
 
 NAME = "store.sqlite3"
+_OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
 _PATIENCE = 60.0  # seconds that a writer waits for another one
 
 Row = tuple[Any, ...]
@@ -40,6 +41,9 @@ class Database:
     """
 
     def __init__(self, folder: Path) -> None:
+        if sqlite3.sqlite_version_info < _OLDEST:
+            found, least = (".".join(map(str, numbers)) for numbers in (sqlite3.sqlite_version_info, _OLDEST))
+            raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; take a newer Python")
         self.path = folder / NAME
         self._process = os.getpid()
         is_new = not self.path.exists()
@@ -52,9 +56,12 @@ class Database:
                 raise
         if is_new:
             sync_folder(folder)
+            sync_folder(folder.resolve().parent)
 
     def _prepare(self) -> None:
+        self._connection.execute("BEGIN")  # one look: another process may be making the store
         self._refuse_others()
+        self._connection.execute("COMMIT")
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -140,6 +147,8 @@ def _reason(error: sqlite3.Error) -> str:
         return f"{said}; nothing was stored: make room on this disk and store it again"
     if "locked" in said:
         return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again when it is done"
+    if "same thread" in said:
+        return "opened in another thread; open the store in each thread"
     if "readonly" in said or "unable to open" in said:
         return f"{said}; expected a folder that may be written: see its permissions"
     if "not a database" in said or "malformed" in said:

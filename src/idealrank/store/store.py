@@ -66,7 +66,8 @@ class Store:
         Examples
         --------
         >>> import tempfile
-        >>> Store.open(tempfile.mkdtemp()).entries()
+        >>> with Store.open(tempfile.mkdtemp()) as store:
+        ...     store.entries()
         []
         """
         folder = usable_folder(Path(path), create=create)
