@@ -118,7 +118,7 @@ function queryRankingsSection(view, redraw) {
   // A run between two others has the marks of moves on both sides.
   const widths = view.runs.map((_, at) => (at && at < view.runs.length - 1 ? "minmax(36rem, 1.2fr)" : "minmax(29rem, 1fr)"));
   scroller.style.setProperty("--columns", widths.join(" "));
-  return make("section", { class: "query-lists" }, make("h3", {}, "Rankings"), queryLegend(view), scroller, queryDeeper(view, redraw));
+  return make("section", { class: "query-lists" }, make("h3", {}, view.runs.length > 1 ? "Rankings" : "Ranking"), queryLegend(view), scroller, queryDeeper(view, redraw));
 }
 
 /** What colours, hatching and lines mean. */
@@ -149,7 +149,9 @@ function queryDeeper(view, redraw) {
   };
   const deeper = view.deepest > view.first ? toggle("isDeep", `Ranks ${view.first + 1} to ${view.deepest}`) : null;
   const texts = Object.keys(view.page.documentTexts).length ? toggle("hasTexts", "Whole texts") : null;
-  return deeper || texts ? make("p", { class: "query-deeper" }, deeper, texts) : null;
+  const keys = view.runs.length > 1 ? "Arrow keys lead from row to row and to the same document beside it" : "Arrow keys lead from row to row";
+  const hint = make("span", { class: "query-hint quiet" }, `${keys}${texts ? "; Enter shows its whole text" : ""}; copying copies its id.`);
+  return make("p", { class: "query-deeper" }, deeper, texts, hint);
 }
 
 /** Where the page has no room for the rankings of this query: that it is so, and how to see them. */

@@ -38,7 +38,7 @@ function queryMissedSection(view) {
     const all = `Nothing: every document judged relevant is in ${queryFirst(view.cutoff ?? view.first)} ${where}.`;
     return make("section", { class: "query-missed" }, title, make("p", { class: "quiet" }, all));
   }
-  const lead = `${queryCount(missed.length)} relevant ${missed.length === 1 ? "document" : "documents"} that ${who} in ${queryFirst(view.cutoff ?? view.first)}, the best first.`;
+  const lead = `${queryCount(missed.length)} relevant ${missed.length === 1 ? "document" : "documents"} that ${who} in ${queryFirst(view.cutoff ?? view.first)}${missed.length === 1 ? "" : ", the best first"}.`;
   return make(
     "section",
     { class: "query-missed" },
