@@ -210,3 +210,67 @@ def test_the_store_of_the_environment_is_used(say: Say, here: Path, monkeypatch:
     assert plain.code == 0
     with ir.Store.open(here / "kept") as store:
         assert [entry.kind for entry in store.entries()] == ["evaluation"] * 2
+
+
+def ids_in(said: Said) -> list[str]:
+    """What `--store` said: the id of the verdict or of the first evaluation, then the others."""
+    return re.findall(r"\b[0-9a-f]{12}\b", said.err)
+
+
+def test_a_stored_comparison_becomes_the_same_page_but_for_what_needs_runs(say: Say, here: Path, shown: list[Subject]) -> None:
+    kept = say(*COMMANDS["compare"].split(), "--store", "kept", "--report", "out.html", cwd=here)
+
+    said = say("report", ids_in(kept)[0][:8], "--store", "kept", "-o", "again.html", cwd=here)
+
+    assert (said.code, said.out) == (0, "")
+    assert said.err.startswith("note: wrote again.html, ")
+    live, again = shown
+    assert live.comparison is not None
+    assert again.comparison is not None
+    assert [row.as_dict() for row in again.comparison.pairs[0].measures.values()] == [
+        row.as_dict() for row in live.comparison.pairs[0].measures.values()
+    ]
+    assert again.measures == live.measures
+    assert again.made.inputs == live.made.inputs[:3]
+    assert {query: tuple(names) for query, names in again.categories.items()} == dict(live.categories)
+    for query, lists in again.lists.items():
+        for mine, theirs in zip(lists.runs, live.lists[query].runs, strict=True):
+            if mine is None or theirs is None:
+                assert mine is theirs
+                continue
+            judged = [name if grade is not None else None for name, grade in zip(theirs.documents, theirs.grades, strict=True)]
+            assert list(mine.documents) == judged[: len(mine.documents)]
+            assert (mine.length, mine.grades) == (theirs.length, theirs.grades[: len(mine.grades)])
+
+
+def test_stored_evaluations_are_compared(say: Say, here: Path, shown: list[Subject]) -> None:
+    ids = ids_in(say(*COMMANDS["evaluate"].split(), "--store", "kept", cwd=here))
+
+    assert say("report", *ids, "--store", "kept", "-o", "out.html", "-m", "AP", cwd=here).code == 0
+
+    assert shown[0].comparison is not None
+    both = [ir.evaluate(here / "qrels.txt", here / f"{name}.run", "AP") for name in ("bm25", "neural")]
+    assert shown[0].comparison["AP"].p == ir.compare(*both)["AP"].p
+    assert set(shown[0].made.store_ids) == set(ids)
+
+
+def test_a_stored_gate_is_a_gate_again(say: Say, here: Path, shown: list[Subject]) -> None:
+    key = ids_in(say(*COMMANDS["gate"].split(), "--store", "kept", "--report", "out.html", cwd=here))[0]
+
+    assert say("report", key, "--store", "kept", "-o", "again.html", cwd=here).code == 0
+
+    live, again = shown
+    assert live.gated is not None
+    assert again.gated is not None
+    assert again.gated.as_dict() == live.gated.as_dict()
+    assert again.names == live.names
+
+
+def test_what_a_store_cannot_show_is_said(say: Say, here: Path) -> None:
+    ids = ids_in(say(*COMMANDS["compare"].split(), "--store", "kept", cwd=here))
+
+    assert "found no place to write to, expected -o FILE or --figures DIR" in say("report", ids[0], "--store", "kept", cwd=here).err
+    assert "found a comparison among 2 results" in say("report", *ids[:2], "--store", "kept", "-o", "x.html", cwd=here).err
+    assert "-m ERR: found no values of it" in say("report", ids[1], "--store", "kept", "-m", "ERR", "-o", "x.html", cwd=here).err
+    assert say("report", ids[1], "-o", "x.html", cwd=here).err.startswith("error: found no store, expected --store DIR")
+    assert say("report", ids[1], "--store", "kept", "-o", "x.pdf", cwd=here).err == "error: -o x.pdf: expected a file that ends in .html\n"

@@ -42,6 +42,7 @@ COMMANDS = {
     "reconcile": "Find the conventions that give a number somebody else reported.",
     "validate": "Report every problem of judgment and run files at once.",
     "trec-eval": "Stand in for the trec_eval binary: its options, its output.",
+    "report": "Make a page of stored results, or compare stored evaluations on one.",
     "conventions": "List the conventions, or show every switch of one.",
     "measures": "List the measures, or explain some.",
     "advise": "Say which measures and cutoffs fit judgments and a run, and why.",

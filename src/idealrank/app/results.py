@@ -44,6 +44,8 @@ class Results:
         Whether the page has the robust verdict; None leaves it to the size of the runs.
     store : str or None
         Folder of the store.
+    page_option : str
+        What names the page, for messages.
     tags, notes : tuple of str
         Of what is put into it.
 
@@ -59,6 +61,7 @@ class Results:
     documents: str | None = None
     robust: bool | None = None
     store: str | None = None
+    page_option: str = "--report"
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -127,16 +130,16 @@ class Results:
 
     def _check_report(self, path: str, inputs: Sequence[str], written: Mapping[str, str | None]) -> None:
         if Path(path).suffix.lower() not in (".html", ".htm"):
-            raise OptionError(f"--report {path}: expected a file that ends in .html")
-        options.refuse_to_replace(path, inputs, option="--report")
+            raise OptionError(f"{self.page_option} {path}: expected a file that ends in .html")
+        options.refuse_to_replace(path, inputs, option=self.page_option)
         folder = Path(path).parent
         if not folder.is_dir():
-            raise OptionError(f"--report {path}: found no folder {folder}, expected one to write the file to")
+            raise OptionError(f"{self.page_option} {path}: found no folder {folder}, expected one to write the file to")
         if Path(path).is_dir() or not os.access(folder, os.W_OK):
-            raise OptionError(f"--report {path}: cannot be written, expected a file in a folder that can")
+            raise OptionError(f"{self.page_option} {path}: cannot be written, expected a file in a folder that can")
         for option, other in written.items():
             if other is not None and Path(other).resolve() == Path(path).resolve():
-                raise OptionError(f"--report {path}: found the place that {option} writes to, expected another name")
+                raise OptionError(f"{self.page_option} {path}: found the place that {option} writes to, expected another name")
 
     def write(self, watch: Watch, given: Given, **found: Any) -> None:
         """Keep results: put them into the store, write the page and the figures, and say on stderr what was done.
@@ -176,10 +179,8 @@ class Results:
         """
         if not self.are_wanted:
             return None
-        from idealrank.reporting import with_gate  # noqa: PLC0415  (few ask for any of it)
-        from idealrank.reporting.comparing import robustness  # noqa: PLC0415
+        from idealrank.reporting.comparing import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
         from idealrank.reporting.found import Found  # noqa: PLC0415
-        from idealrank.reporting.gathering import gather  # noqa: PLC0415
 
         found = Found(**parts)
         ids = self._stored(found, gated, given)
@@ -190,7 +191,13 @@ class Results:
         judgments = given.under_each_policy(convention, read) if isinstance(read, Qrels) else read
         robust = watch.count("variants", lambda tell: robustness(found, judgments, wanted=self.robust, tell=tell))
         made = self._made([*given.paths, *self.paths], ids)
-        whole = replace(found, robustness=robust, queries=self.queries, documents=self.documents, made=made)
+        return self.shown(replace(found, robustness=robust, made=made), watch)
+
+    def shown(self, found: "Found", watch: Watch) -> "Subject":
+        """What the page shows, texts from the files; errors as for `write`."""
+        from idealrank.reporting.gathering import gather  # noqa: PLC0415
+
+        whole = replace(found, queries=self.queries, documents=self.documents)
         return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
 
     def _stored(self, found: "Found", gated: "Gated | None", given: Given) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ class _Pieces(io.RawIOBase):
 
 
 def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
-    r"""One file to be read once from its beginning, decompressed as it is read: who stops early has unpacked no more than that.
+    r"""One file to be read once from its beginning, decompressed as it is read: who stops early has unpacked no more than that. Close it.
 
     Parameters
     ----------
@@ -123,11 +123,14 @@ def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "a.txt.gz")
     ...     _ = path.write_bytes(gzip.compress(b"one\ntwo"))
-    ...     open_stream(path, Notes()).readline()
+    ...     with open_stream(path, Notes()) as stream:
+    ...         stream.readline()
     b'one\n'
     """
     name = os.fspath(path)
     data, kind = _opened(name, notes)
+    if not kind and Path(name).is_file():  # read, not mapped: pages of a map stay with the process
+        return io.BufferedReader(io.FileIO(name), _CHUNK)
     return io.BufferedReader(_Pieces(_decompressed(name, kind, data)) if kind else _Raw(data), _CHUNK)
 
 

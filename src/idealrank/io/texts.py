@@ -4,7 +4,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -91,15 +92,15 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
     if missing is not None and not missing:
         return found
     read = _Read(str(path), (lambda _: True) if wanted is None else set(wanted).__contains__)
-    for entry in _entries(read, Notes(tell)):
-        if entry.id in found:
-            where = f"{read.path}:{entry.line}" if entry.line else read.path
-            raise FileFormatError(where, 0, f"id {shown(repr(entry.id))} a second time", "each id once")
-        found[entry.id] = clipped(entry.text, length)
-        if missing is not None:
-            missing.discard(entry.id)
-            if not missing:
-                break
+    with closing(_entries(read, Notes(tell))) as entries:
+        for entry in entries:
+            if entry.id in found:
+                raise FileFormatError(read.path, entry.line, f"id {shown(repr(entry.id))} a second time", "each id once")
+            found[entry.id] = clipped(entry.text, length)
+            if missing is not None:
+                missing.discard(entry.id)
+                if not missing:
+                    break
     return found
 
 
@@ -117,13 +118,18 @@ def clipped(text: str, length: int = LENGTH) -> str:
     return line[: length - 1].rstrip() + "…"
 
 
-def _entries(read: _Read, notes: Notes) -> Iterator[_Entry]:
+def _entries(read: _Read, notes: Notes) -> Generator[_Entry, None, None]:
     """The wanted texts of a file, whatever its format."""
-    stream = open_stream(read.path, notes)
+    with open_stream(read.path, notes) as stream:
+        yield from _by_format(read, notes, stream)
+
+
+def _by_format(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
+    """The same; the format goes by what the file begins with."""
     head = stream.peek(1)
     start = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if start.startswith(b"PAR1"):
-        return _of_parquet(read, notes, stream)
+        return _of_parquet(read, notes)
     if start.startswith(b"{") and (_LEADING_ID.match(start) or _has_ending(read.path, (".jsonl", ".ndjson"))):
         return _of_lines(read, stream)
     if start[:1] in (b"{", b"["):
@@ -161,25 +167,30 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 
 def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Comma-separated columns with a header line; cells may be quoted as RFC 4180 has it."""
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, strict=True)
+    with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        reader = csv.reader(text, strict=True)
+        try:
+            yield from _of_rows(read, reader)
+        except csv.Error as error:
+            found = f"a cell that cannot be read ({error})"
+            raise FileFormatError(read.path, reader.line_num, found, "cells quoted as in RFC 4180") from None
+
+
+def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
+    """The rows of a reader of the standard library, the header line first."""
     columns: _Columns | None = None
     line = 1
-    try:
-        for row in reader:
-            start, line = line, reader.line_num + 1
-            if not any(cell.strip() for cell in row):
-                continue
-            if columns is None:
-                names = [cell.strip().lower() for cell in row]
-                columns = _Columns.of_header(names) or _refuse_header(read.path, start, names)
-                continue
-            columns.check(len(row), read.path, start)
-            if read.is_wanted(name := _named(row[columns.id].strip(), read.path, start)):
-                yield _Entry(name, _printable(columns.text(row)), start)
-    except csv.Error as error:
-        found = f"a cell that cannot be read ({error})"
-        raise FileFormatError(read.path, reader.line_num, found, "cells quoted as in RFC 4180") from None
+    for row in reader:
+        start, line = line, reader.line_num + 1
+        if not any(cell.strip() for cell in row):
+            continue
+        if columns is None:
+            names = [cell.strip().lower() for cell in row]
+            columns = _Columns.of_header(names) or _refuse_header(read.path, start, names)
+            continue
+        columns.check(len(row), read.path, start)
+        if read.is_wanted(name := _named(row[columns.id].strip(), read.path, start)):
+            yield _Entry(name, _printable(columns.text(row)), start)
 
 
 class _Columns(NamedTuple):
@@ -275,9 +286,8 @@ def _of_record(record: Any, read: _Read, line: int, place: str) -> Iterator[_Ent
     yield _Entry(str(name), _printable(_joined(parts)), line)
 
 
-def _of_parquet(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
+def _of_parquet(read: _Read, notes: Notes) -> Iterator[_Entry]:
     """The columns of id and text of a Parquet file, some rows at a time."""
-    stream.close()
     pyarrow = import_pyarrow("reading Parquet")
     (source,) = open_sources(read.path, notes)
     try:

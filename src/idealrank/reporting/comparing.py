@@ -7,7 +7,7 @@ from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.found import Found
-from idealrank.verdict import Comparison, Difference, Pair, Robustness, Way, compare, robust
+from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, Way, compare, robust
 from idealrank.verdict.comparison import Verdict, distinct
 from idealrank.verdict.sides import JudgmentsSource
 from idealrank.verdict.table import unfit
@@ -57,6 +57,50 @@ def _turned_row(row: Difference) -> Difference:
         verdict=_TURNED[row.verdict], effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
         unjudged_b=row.unjudged_a, difference_judged=None if row.difference_judged is None else 0.0 - row.difference_judged,
     )  # fmt: skip
+
+
+def with_gate(found: Found, gated: Gated) -> Found:
+    """What was found, with a gate and the comparison of its run with its baselines; these come first among the evaluations.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> with_gate(Found(evaluations=(one, one), measures=one.measures), ir.gate(one, one)).comparison.names
+    ('run (2)', 'run')
+    """
+    run, *baselines = found.evaluations
+    if not baselines:
+        return replace(found, gated=gated)
+    order = [*range(1, len(found.evaluations)), 0]
+    comparison = against_baselines(
+        run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None
+    )  # fmt: skip
+    comparison = renamed(comparison, [*gated.baselines, gated.run])
+    evaluations, runs, hits = (
+        tuple(held[number] for number in order) if held else () for held in (found.evaluations, found.runs, found.hits)
+    )  # fmt: skip
+    return replace(found, gated=gated, comparison=comparison, evaluations=evaluations, runs=runs, hits=hits)
+
+
+def renamed(comparison: Comparison, names: Sequence[str]) -> Comparison:
+    """A comparison whose runs have other names, in the same order.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> renamed(ir.compare(one, one), ["old", "new"]).pairs[0].b
+    'new'
+    """
+    name = dict(zip(comparison.names, names, strict=True))
+    return replace(
+        comparison,
+        names=tuple(names),
+        pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in comparison.pairs),
+        means={text: {name[run]: mean for run, mean in of.items()} for text, of in comparison.means.items()},
+        missing={name[run]: count for run, count in comparison.missing.items()},
+    )
 
 
 def robustness(

@@ -11,11 +11,13 @@ from idealrank.data.joining import Judgments
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError
 from idealrank.evaluation import Evaluation
+from idealrank.explanation import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.reports.page.subject import Made
 from idealrank.verdict import Comparison, Gated, Robustness
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.slices import Categories
+from idealrank.verdict.table import companions_of
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 """Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""
@@ -37,6 +39,8 @@ class Found:
         Lists, contributions and curves need judgments with grades and the runs.
     runs : tuple of Run
         In the order of the evaluations; empty where they are not at hand.
+    hits : tuple of (JudgedHits or None)
+        Of each evaluation, where runs are not at hand: judged documents with their ranks.
     weights, clusters : mapping, optional
         Of each query, as the comparison has them.
     categories : mapping, optional
@@ -63,6 +67,7 @@ class Found:
     robustness: Robustness | None = None
     qrels: Judgments | None = None
     runs: tuple[Run, ...] = ()
+    hits: tuple[JudgedHits | None, ...] = ()
     weights: Mapping[str, float] | None = None
     clusters: Mapping[str, object] | None = None
     categories: Categories | None = None
@@ -124,6 +129,39 @@ def _on(evaluation: Evaluation, queries: Sequence[str]) -> Evaluation:
         said = dict(zip(evaluation.queries, words, strict=True))
         texts[measure] = [said.get(query, "") for query in queries]
     return replace(evaluation, queries=queries, values=values, scored=scored, texts=texts)
+
+
+def narrowed(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
+    """An evaluation by some of its measures.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
+    >>> narrowed(one, one.measures[1:]).mean()
+    {'AP': 1.0}
+    """
+    columns = [evaluation.measures.index(measure) for measure in measures]
+    return replace(
+        evaluation,
+        measures=tuple(measures),
+        values=evaluation.values[:, columns],
+        scored=evaluation.scored[:, columns],
+        provenance=replace(evaluation.provenance, measures=tuple(evaluation.provenance.measures[column] for column in columns)),
+    )
+
+
+def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
+    """What a page shows of measures that were evaluated: numbers, and nobody's companions.
+
+    Examples
+    --------
+    >>> from idealrank.verdict import with_companions
+    >>> [str(measure) for measure in shown_measures(with_companions(["nDCG@10", "RR"]))]
+    ['nDCG@10', 'RR']
+    """
+    beside = {companion for measure in evaluated for companion in companions_of(measure)}
+    return tuple(measure for measure in evaluated if measure not in beside and measure.aggregate != "text")
 
 
 def beside(evaluation: Evaluation, other: Evaluation, measures: Sequence[Measure]) -> Evaluation:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from idealrank.data.one_query import in_memory, longest
@@ -14,7 +14,8 @@ from idealrank.io.notes import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure
 from idealrank.reporting.curves import curves, families
-from idealrank.reporting.found import Found, Texts, beside, lined_up
+from idealrank.reporting.found import Found, Texts, beside, lined_up, narrowed
+from idealrank.reporting.hits import lists_of_hits
 from idealrank.reporting.lists import Lister, depth_of
 from idealrank.reporting.picked import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
@@ -64,6 +65,8 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
     room = room_for_lists(evaluations, len(found.measures), query_texts)
     if isinstance(found.qrels, Qrels) and found.runs and evaluations[0].provenance.max_documents is None:
         evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
+    elif any(found.hits):
+        lists = lists_of_hits(found.hits, _chosen(found, evaluations, room), depth_of(found.measures))
     documents = documents_of_lists(lists)
     texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
     return Subject(
@@ -79,8 +82,7 @@ def _looked_into(
     """Evaluations with companions, lists of as many queries as there may be room for, and curves."""
     wanted, depth = families(found.measures), depth_of(found.measures)
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
-    order = queries_first(evaluations, found.measures[0], found.pairs, found.gated)
-    chosen = list(islice(order, most_queries(room, len(evaluations), depth)))
+    chosen = _chosen(found, evaluations, room)
     looked = []
     for number, (evaluation, run) in enumerate(zip(evaluations, found.runs, strict=True), 1):
         looked.append(_look_into(found, lister, evaluation, in_memory(run), chosen))
@@ -91,6 +93,12 @@ def _looked_into(
     }  # fmt: skip
     means = {one.evaluation.name: one.at_cutoffs for one in looked}
     return tuple(one.evaluation for one in looked), lists, curves(wanted, means, max(one.longest for one in looked))
+
+
+def _chosen(found: Found, evaluations: Sequence[Evaluation], room: int) -> list[str]:
+    """The queries whose lists are gathered."""
+    order = queries_first(evaluations, found.measures[0], found.pairs, found.gated)
+    return list(islice(order, most_queries(room, len(evaluations), depth_of(found.measures))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,7 +119,7 @@ def _look_into(found: Found, lister: Lister, evaluation: Evaluation, run: Run, q
         more = evaluate(
             lister.qrels, run, tuple(dict.fromkeys([*companions, *at_cutoffs])), evaluation.convention, threads=found.threads
         )  # fmt: skip
-    means = intervals(_only(more, at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
+    means = intervals(narrowed(more, at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
     return _Looked(
         evaluation=beside(evaluation, more, companions),
         at_cutoffs=means,
@@ -126,16 +134,11 @@ def _companions(found: Found) -> tuple[Measure, ...]:
     return tuple(one for one in companions if found.gated is None or not one.judged_only)
 
 
-def _only(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
-    columns = [evaluation.measures.index(measure) for measure in measures]
-    return replace(evaluation, measures=tuple(measures), values=evaluation.values[:, columns], scored=evaluation.scored[:, columns])
-
-
 def _means(found: Found, evaluations: Sequence[Evaluation]) -> dict[str, dict[str, RunMean]]:
     """Of every measure asked for that is averaged, by run."""
     if found.comparison is not None and all(str(measure) in found.comparison.means for measure in found.measures):
         return {text: dict(of_runs) for text, of_runs in found.comparison.means.items()}
-    asked = [_only(one, found.measures) for one in evaluations]
+    asked = [narrowed(one, found.measures) for one in evaluations]
     means = {one.name: intervals(one, level=found.level, weights=found.weights, clusters=found.clusters) for one in asked}
     texts = [str(measure) for measure in found.measures if measure.aggregate == "mean"]
     return {text: {name: of_run[text] for name, of_run in means.items()} for text in texts}
