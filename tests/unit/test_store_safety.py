@@ -1,6 +1,7 @@
 """Killed writers, four at once and a full disk lose nothing that was acknowledged: the script that shows it, and that it can fail."""
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -89,3 +90,36 @@ def test_a_writer_that_fails_between_file_and_row_leaves_the_store_as_it_was(wri
         assert [entry.id for entry in store.entries()] == [kept]
         assert store.gc().files >= 1
         assert store.evaluation(kept).evaluation.mean() == writers.base().mean()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_files_are_on_the_disk_under_their_names_before_the_row_is_committed(
+    writers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a loss of power would ask for, in the order of the calls to the system."""
+    evaluation = writers.random_evaluation(writers.base(), np.random.default_rng(0))
+    with Store.open(tmp_path) as store:
+        events: list[tuple[str, str]] = []
+        fsync, rename = os.fsync, Path.replace
+
+        def traced_fsync(handle: int) -> None:
+            events.append(("fsync", Path(f"/proc/self/fd/{handle}").readlink().name))
+            fsync(handle)
+
+        def traced_rename(path: Path, target: Path) -> Path:
+            events.append(("rename", f"{path.name} {target.name}"))
+            return rename(path, target)
+
+        monkeypatch.setattr(os, "fsync", traced_fsync)
+        monkeypatch.setattr(Path, "replace", traced_rename)
+        store._database._connection.set_trace_callback(lambda statement: events.append(("sql", statement.split()[0])))
+        names = set(store.evaluation(store.add(evaluation)).fields["files"].values())
+    commit = events.index(("sql", "COMMIT"))
+    assert events.index(("sql", "BEGIN")) < commit
+    for name in names:
+        (renamed,) = (place for place, (what, words) in enumerate(events) if what == "rename" and words.endswith(f" {name}"))
+        unfinished = events[renamed][1].split()[0]
+        assert events.index(("fsync", unfinished)) < renamed < events.index(("fsync", name[:2]), renamed) < commit
+    inserts = [place for place, event in enumerate(events) if event == ("sql", "INSERT")]
+    assert inserts
+    assert max(place for place, (what, _) in enumerate(events[:commit]) if what == "fsync") < min(inserts)

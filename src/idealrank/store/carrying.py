@@ -11,7 +11,7 @@ from typing import Any
 
 from idealrank.errors import InputError
 from idealrank.store.adding import DIGITS, FORMAT, Adding
-from idealrank.store.database import sync_folder
+from idealrank.store.database import sync_folder, to_disk
 from idealrank.store.encoding import Fields, canonical, read_array
 from idealrank.store.files import Blob
 from idealrank.store.record import Entry
@@ -41,7 +41,7 @@ def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Cal
                 for name, content in contents.items():
                     archive.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
             file.flush()
-            os.fsync(file.fileno())
+            to_disk(file.fileno())
         unfinished.replace(path)
         sync_folder(path.parent)
     except OSError as error:

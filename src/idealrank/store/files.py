@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import InputError
-from idealrank.store.database import sync_folder
+from idealrank.store.database import sync_folder, to_disk
 
 FOLDER = "values"
 UNFINISHED = ".unfinished"
@@ -159,7 +159,7 @@ class Prepared:
         with unfinished.open("xb") as file:
             file.write(blob.content)
             file.flush()
-            os.fsync(file.fileno())
+            to_disk(file.fileno())
 
     def place(self) -> None:
         """Give every file its name and bring the names to the disk. Inside a transaction, which keeps sweepers away."""
