@@ -73,7 +73,7 @@ def compared(folder: Path, **options: object) -> Comparison:
 
 def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> None:
     expected = compared(many)
-    options = ("compare", "qrels.txt", "base.run", "good.run", "likewise.run", "-m", "RR,P@3", "--no-rankings")
+    options = ("compare", "qrels.txt", "base.run", "good.run", "likewise.run", "-m", "RR,P@3", "--no-rankings", "--digits", "4")
 
     record = json.loads(say(*options, "--format", "json", cwd=many).out)
     rows = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv", cwd=many).out)))
@@ -159,7 +159,7 @@ def test_an_output_file_and_a_name_that_latex_would_trip_over(say: Say, many: Pa
     said = say("compare", "qrels.txt", "50%_a&b.run", "good.run", "-m", "RR", "--format", "latex", "-o", "table.tex", cwd=many)
 
     assert (said.code, said.out) == (0, "")
-    assert r"50\%\_a\&b & good & RR & " in (many / "table.tex").read_text(encoding="utf-8")
+    assert r"measure & 50\%\_a\&b & good & " in (many / "table.tex").read_text(encoding="utf-8")
     assert say("compare", "qrels.txt", "good.run", "likewise.run", "-o", "good.run", cwd=many).code == 2
 
 

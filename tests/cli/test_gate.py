@@ -80,7 +80,7 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
 
     assert [one.code for one in (stopped, equal, nearly, better)] == [1, 0, 0, 0]
     values = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "nDCG@10").mean()["nDCG@10"] for name in ("worse", "minilm")]
-    assert f"worse is worse than minilm by nDCG@10, {values[0]:.4f} against {values[1]:.4f}: a drop of" in words(stopped)
+    assert f"worse is worse than minilm by nDCG@10, {values[0]:.3f} against {values[1]:.3f}: a drop of" in words(stopped)
     assert "worst queries by nDCG@10 (10 of" in words(stopped)
     # Nobody saw a change on 60 queries: with 1 - 0.05^(1/60) of such queries changed, that has a chance of 0.05.
     assert f"up to {100 * (1 - math.exp(math.log(0.05) / 60)):.2g} % of such queries may (level 0.95)" in words(equal)

@@ -76,7 +76,7 @@ def test_the_formats_have_the_numbers_of_the_library(say: Say, folder: Path) -> 
     assert record["measures"] == expected.as_dict()["measures"]
     assert (record["a"], record["b"]["name"]) == ({"name": "old", "runs": ["old-seed1", "old-seed2"]}, "new")
     assert [float(row["p"]) for row in rows] == [row.found.p for row in expected]
-    assert all(f"{row.found.difference:+.4f}" in text and row.verdict in text for row in expected)
+    assert all(f"{row.found.difference:+.2f}" in text and row.verdict in text for row in expected)
     assert "new is better than old: RR " in text
 
 

@@ -71,7 +71,7 @@ def measures_of(record: dict[str, Any]) -> list[Any]:
 
 def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> None:
     expected = compared(folder, ir.read_categories(folder / "slices.csv"), "base", "good", "likewise")
-    options = shlex.split("compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv --format")
+    options = shlex.split("compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv --digits 4 --format")
 
     record = json.loads(say(*options, "json", cwd=folder).out)
     rows = list(csv.DictReader(io.StringIO(say(*options, "csv", cwd=folder).out)))

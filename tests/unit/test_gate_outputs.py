@@ -70,13 +70,13 @@ def hostile(text: str) -> Gated:
 def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
     assert verdict(OPEN) == "The gate is open: new may take the place of main"
     assert verdict(CLOSED) == "The gate is closed: new must not take the place of main (1 of 2 checks failed, 1 of 2 contracts broken)"
-    assert could_see(CLOSED).startswith("Smallest true drop that closes this gate four times in five: nDCG@10 0.0312; AP 0.0205.")
+    assert could_see(CLOSED).startswith("Smallest true drop that closes this gate four times in five: nDCG@10 0.031; AP 0.021.")
     first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True)
     assert (verdict(first), could_see(first)) == (
         "The gate is open: new may become the first baseline", "No measure was held to a baseline.",
     )  # fmt: skip
     several = replace(CLOSED, baselines=("main", "best"), checks=(CHECK, replace(FINE, baseline="best")))
-    assert "nDCG@10 against main 0.0312; AP against best 0.0205" in could_see(several)
+    assert "nDCG@10 against main 0.031; AP against best 0.021" in could_see(several)
 
 
 def test_what_cannot_be_seen_is_said_in_words() -> None:
@@ -201,7 +201,7 @@ def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:
     assert [(kind, properties["title"]) for kind, properties, _ in commands] == [
         ("error", "nDCG@10 against main"), ("error", "Contract of q1 is broken"), ("notice", verdict(CLOSED)),
     ]  # fmt: skip
-    assert commands[0][2].startswith("a drop of 0.0500 is shown, p 0.002; 0.6582 against 0.7082, -0.0500; worst queries: q7 (-0.5000)")
+    assert commands[0][2].startswith("a drop of 0.050 is shown, p 0.002; 0.658 against 0.708, -0.050; worst queries: q7 (-0.5000)")
     assert commands[1][2] == "RR 0.5000, demanded 1.0000 (contracts.csv:3)"
     assert commands[2][2] == could_see(CLOSED)
     assert [kind for kind, _, _ in obeyed("".join(annotations(OPEN)))] == ["notice"]
@@ -285,7 +285,7 @@ def test_a_comment_has_the_verdict_first_and_every_number() -> None:
         "**The gate is closed: <code>new</code> must not take the place of <code>main</code> "
         "(1 of 2 checks failed, 1 of 2 contracts broken)**"
     )
-    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.7082 | 0.6582 | -0.0500 | -0.0123 | 0.0312 | 0.0% / 8.7% |"
+    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.708 | 0.658 | -0.050 | -0.012 | 0.031 | 0.0% / 8.7% |"
     assert any(line.startswith(row) for line in lines)
     assert "| <code>q7</code> | 1.0000 | 0.5000 | -0.5000 |" in lines
     assert text.index("**failed**") < text.index("| passed |") < text.index("Contracts that are broken") < text.index("<details>")
@@ -298,7 +298,7 @@ def test_a_comment_of_an_open_gate_says_what_it_could_not_have_seen() -> None:
     text = markdown(OPEN)
 
     assert text.startswith("**The gate is open: <code>new</code> may take the place of <code>main</code>**")
-    assert "<code>AP</code> 0.0205" in text
+    assert "<code>AP</code> 0.021" in text
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -80,7 +80,7 @@ def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pyte
     result = asked(session, "worse", options=', measures="RR"')
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["The gate is closed: worse is worse than main by RR, *: a drop of 0.4444 is*", "worst queries by RR *"])
+    result.stdout.fnmatch_lines(["The gate is closed: worse is worse than main by RR, *: a drop of 0.444 is*", "worst queries by RR *"])
     result.stdout.fnmatch_lines(["*= ranking gates =*", "*The gate is closed: worse must not take the place of main*"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*def test_search*")

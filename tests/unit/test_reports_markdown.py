@@ -7,8 +7,7 @@ import numpy as np
 from markdown_it import MarkdownIt
 
 import idealrank as ir
-from idealrank.reports.compared_league import league_markdown
-from idealrank.reports.compared_records import comparison_markdown
+from idealrank.reports.compared_pasted import comparison_markdown
 
 NAMES = ["a|b", "<script>x</script>", "<!-- c", "&lt;d", "e\nf", "plain"]
 
@@ -17,7 +16,7 @@ def cells_of(text: str) -> list[str]:
     """The texts of all cells; fails where anything in one is not plain text."""
     parsed = MarkdownIt("commonmark").enable("table").parse(text)
     inner = [token for before, token in pairwise(parsed) if before.type in ("td_open", "th_open")]
-    assert all(child.type in ("text", "text_special") for token in inner for child in token.children or ())
+    assert all(child.type in ("text", "text_special", "strong_open", "strong_close") for token in inner for child in token.children or ())
     return ["".join(child.content for child in token.children or ()) for token in inner]
 
 
@@ -28,6 +27,6 @@ def test_names_stay_in_their_cells() -> None:
 
     comparison = ir.compare(*runs, slices=dict.fromkeys(qrels, NAMES[:5]))
 
-    wanted = {name.replace("\n", " ") for name in NAMES}
-    assert wanted <= set(cells_of("".join(comparison_markdown(comparison))))
-    assert wanted <= set(cells_of("".join(league_markdown(comparison))))
+    wanted = {name.replace("\n", "\\n") for name in NAMES}
+    assert wanted <= set(cells_of(comparison_markdown(comparison)))
+    assert wanted <= set(cells_of(comparison_markdown(ir.compare(*runs))))

@@ -26,9 +26,25 @@ def say(kind: str, message: str) -> None:
     label = f"{kind}:"
     if on_github():  # a message may quote an id that GitHub would take for a command
         message = harmless(message)
-    if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
+    if in_colour(sys.stderr):
         label = click.style(label, fg=_STYLES.get(kind), bold=True)
     click.echo(f"{label} {message}", err=True)
+
+
+def in_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal, and nobody asked for no colours.
+
+    References
+    ----------
+    https://no-color.org: a variable NO_COLOR that is not empty.
+
+    Examples
+    --------
+    >>> import io
+    >>> in_colour(io.StringIO())
+    False
+    """
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def on_github() -> bool:

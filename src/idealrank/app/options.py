@@ -42,6 +42,11 @@ threads: Decorator = click.option(
 )  # fmt: skip
 output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Write there; the file appears when it is complete.")
 
+digits: Decorator = click.option(
+    "--digits", metavar="N", type=click.IntRange(0, 15),
+    help="Decimals of what people read.  [default: as many as the intervals allow, from 2 to 4; 4 where there is none]",
+)  # fmt: skip
+
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",

@@ -3,7 +3,9 @@
 import sys
 from collections.abc import Iterable
 
+from idealrank.app import console
 from idealrank.io.writing import write_bytes
+from idealrank.reports.parts import Part, parts_text
 
 
 def write(pieces: Iterable[str], path: str | None) -> None:
@@ -34,6 +36,38 @@ def write(pieces: Iterable[str], path: str | None) -> None:
         _write_stdout(pieces)
         return
     write_bytes(_batches(pieces), path)
+
+
+def write_parts(parts: Iterable[Part], path: str | None) -> None:
+    r"""Write a report for people: in colour on a terminal, as plain text anywhere else.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        Paragraphs and tables.
+    path : str or None
+        As of `write`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parts([["a paragraph"], ["another"]], f"{folder}/out.txt")
+    ...     Path(folder, "out.txt").read_text(encoding="utf-8")
+    'a paragraph\n\nanother\n'
+    """
+    if path in (None, "-") and console.in_colour(sys.stdout):
+        from idealrank.app.coloured import print_parts  # noqa: PLC0415  (rich is for terminals alone)
+
+        print_parts(parts)
+        return
+    write([parts_text(parts)], path)
 
 
 def _write_stdout(pieces: Iterable[str]) -> None:

@@ -5,7 +5,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from idealrank.likeness import Overlap
-from idealrank.reports.layout import columns, wrapped
+from idealrank.reports.cells import Cell, Column, Table
+from idealrank.reports.digits import number
+from idealrank.reports.layout import wrapped
+from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
 
 _SOME = 5
@@ -18,8 +21,8 @@ _TIES = {
 }
 
 
-def overlap_table(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
-    """The whole report as text.
+def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
+    """The whole report.
 
     Parameters
     ----------
@@ -31,7 +34,8 @@ def overlap_table(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> print("".join(overlap_table(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))))
+    >>> from idealrank.reports.parts import parts_text
+    >>> print(parts_text(overlap_parts(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))), end="")
     A and B: 1 query in both, 0 only in A, 0 only in B
     <BLANKLINE>
     measure      mean  queries
@@ -39,45 +43,46 @@ def overlap_table(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
     """
     a, b = found.names
     n, only_a, only_b = len(found.queries), len(found.only_a), len(found.only_b)
-    yield f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}\n"
+    lines = [f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"]
     for name, queries in ((a, found.only_a), (b, found.only_b)):
         if len(queries):
-            yield f"  only in {name}: {', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}\n"
-    if per_query:
-        yield "\n" + _lines(_per_query(found))
-    yield "\n" + _lines(_means(found))
-    yield from _notes(found)
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+            lines.append(f"  only in {name}: {', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}")
+    return [lines, *([_per_query(found)] if per_query else []), overlap_means(found), _notes(found)]
 
 
 def _queries(n: int) -> str:
     return "query" if n == 1 else "queries"
 
 
-def _means(found: Overlap) -> list[str]:
+def overlap_means(found: Overlap) -> Table:
+    """A row a measure, with its mean and the queries that have a value.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> overlap_means(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).rows[0][1].value
+    0.5
+    """
     counted = found.scored.sum(axis=0).tolist()
-    rows = [["measure", "mean", "queries"]]
-    rows += [[text, _number(value), f"{n:,}"] for (text, value), n in zip(found.mean().items(), counted, strict=True)]
-    return columns(rows)
+    rows = [[Cell(text), _cell(value), Cell(f"{n:,}", n)] for (text, value), n in zip(found.mean().items(), counted, strict=True)]
+    return Table([Column("measure"), Column("mean", "number"), Column("queries", "number")], rows)
 
 
-def _per_query(found: Overlap) -> list[str]:
+def _per_query(found: Overlap) -> Table:
     a, b = found.names
-    rows = [["query", f"in {a}", f"in {b}", "common", *map(str, found.measures)]]
+    titles = [f"in {a}", f"in {b}", "common", *map(str, found.measures)]
+    rows = []
     for (query, values), lengths, common in zip(found.per_query().items(), found.lengths.tolist(), found.common.tolist(), strict=True):
-        counts = [f"{count:,}" for count in (*lengths, common)]
-        rows.append([query, *counts, *("-" if value is None else _number(value) for value in values.values())])
-    return columns(rows)
+        counts = [Cell(f"{count:,}", count, tone="quiet") for count in (*lengths, common)]
+        rows.append([Cell(query), *counts, *map(_cell, values.values())])
+    return Table([Column("query"), *(Column(title, "number") for title in titles)], rows)
 
 
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
+def _cell(value: float | None) -> Cell:
+    return Cell("-") if value is None else Cell(number(value), value)
 
 
-def _notes(found: Overlap) -> Iterator[str]:
+def _notes(found: Overlap) -> list[str]:
     """What a reader must know to understand the numbers, where there is something to know."""
     n = len(found.queries)
     missing = [str(measure) for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True) if scored < n]
@@ -91,8 +96,7 @@ def _notes(found: Overlap) -> Iterator[str]:
             if documents
         )
         notes.append(f"documents with tied scores {_TIES[found.ties]} (ties={found.ties}): {counts}")
-    if notes:
-        yield "\n" + _lines(line for note in notes for line in wrapped(note, indent=""))
+    return [line for note in notes for line in wrapped(note, indent="")]
 
 
 def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
@@ -128,8 +132,8 @@ def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
 def _by_query(title: str, queries: Sequence[str], entries: Iterable[object]) -> Iterator[str]:
     """One query a line, as in the JSON of `idealrank evaluate`."""
     yield f',\n  "{title}": {{'
-    for number, (query, entry) in enumerate(zip(queries, entries, strict=True)):
-        yield f"{',' if number else ''}\n    {json.dumps(query)}: {json.dumps(entry)}"
+    for place, (query, entry) in enumerate(zip(queries, entries, strict=True)):
+        yield f"{',' if place else ''}\n    {json.dumps(query)}: {json.dumps(entry)}"
     yield "\n  }"
 
 
@@ -156,13 +160,13 @@ def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
         yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])
         for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
             for text, value in values.items():
-                yield csv_row([*found.names, query, text, _cell(value), str(common), found.ties])
+                yield csv_row([*found.names, query, text, _csv(value), str(common), found.ties])
         return
     yield csv_row(["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"])
     counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
     for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
-        yield csv_row([*found.names, text, _cell(value), str(n), *counts, found.ties])
+        yield csv_row([*found.names, text, _csv(value), str(n), *counts, found.ties])
 
 
-def _cell(value: float | None) -> str:
+def _csv(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else repr(value)

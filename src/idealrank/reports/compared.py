@@ -3,26 +3,21 @@
 import math
 from collections.abc import Sequence
 
-from idealrank.reports.compared_cells import cells
+from idealrank.reports.compared_cells import Shown, number_cells, number_columns, share_cell
 from idealrank.reports.compared_many import is_many, opening
+from idealrank.reports.compared_method import method_text
 from idealrank.reports.compared_rankings import unchanged
-from idealrank.reports.compared_slices import slice_phrases, slice_sections
-from idealrank.reports.digits import p_text
-from idealrank.reports.layout import clipped, filled, fitted, wrapped
+from idealrank.reports.compared_slices import slice_parts
+from idealrank.reports.layout import clipped, filled, wrapped
+from idealrank.reports.parts import Part, parts_text
+from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Comparison, Difference, Method, Pair
-from idealrank.verdict.many import MANY as CORRECTED_TOGETHER
 
 _NAME = 14
-_TESTS = {
-    "permutation": "sign-flip permutation test",
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-}
 
 
-def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str:
+def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> list[Part]:
     """The whole report: of two to five runs pair by pair, of more the groups that cannot be told apart.
 
     Parameters
@@ -31,6 +26,31 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
         What is to be shown.
     every_pair : bool
         Every pair of many runs besides.
+    digits : int or None
+        Decimals; None for those that the intervals allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> comparison_parts(ir.compare(one, one))[1].columns[0].title
+    'measure'
+    """
+    pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
+    several, with_pairs = len(pairs) > 1, every_pair or not many
+    parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
+    parts = opening(comparison, shown, digits) if many else parts
+    for pair in pairs if with_pairs else ():
+        parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
+        parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
+    parts += slice_parts(comparison, shown, with_pairs=with_pairs)
+    parts += [filled(said) for said in [unanswered(comparison.missing)] if many or several]
+    measures = [row.measure for row in first.measures.values()]
+    return [*parts, _method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
+
+
+def comparison_table(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
+    """The same as text.
 
     Examples
     --------
@@ -40,25 +60,10 @@ def comparison_table(comparison: Comparison, *, every_pair: bool = False) -> str
     >>> print(comparison_table(ir.compare(a, b)).splitlines()[0])
     run (2) is better than run: RR 1.0000 against 0.5000, +0.5000 (95 % interval +0.5000 to +0.5000), p
     """
-    pairs, first, many = comparison.pairs, comparison.pairs[0], is_many(comparison)
-    parts = opening(comparison) if many else [_summary(comparison) if len(pairs) > 1 else _paragraph(comparison)]
-    with_pairs = every_pair or not many
-    for pair in pairs if with_pairs else ():
-        parts += [_table(pair, titled=len(pairs) > 1)]
-        parts += [lines for lines in (_judgments(pair), _rankings(pair, titled=len(pairs) > 1), _left_out(pair)) if lines]
-    parts += slice_sections(comparison, with_pairs=with_pairs)
-    parts += [filled(said) for said in [unanswered(comparison.missing)] if said and (many or len(pairs) > 1)]
-    measures = [row.measure for row in first.measures.values()]
-    parts += [_method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+    return parts_text(comparison_parts(comparison, every_pair=every_pair, digits=digits))
 
 
-def _paragraph(comparison: Comparison) -> list[str]:
-    """What the first measure says, in sentences; then what the others say."""
-    return filled(sentences(comparison, comparison.pairs[0]))
-
-
-def sentences(comparison: Comparison, pair: Pair) -> list[str]:
+def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
     """What a pair says by the first measure, the verdict first; then what the other measures say.
 
     Parameters
@@ -67,6 +72,8 @@ def sentences(comparison: Comparison, pair: Pair) -> list[str]:
         Whose pair it is.
     pair : Pair
         Two of its runs.
+    shown : Shown, optional
+        With how many digits; default as many as the intervals allow.
 
     Examples
     --------
@@ -76,9 +83,9 @@ def sentences(comparison: Comparison, pair: Pair) -> list[str]:
     >>> sentences(found, found.pairs[0])[0].split(":")[0]
     'run (2) and run cannot be told apart, for they have the same value on every query'
     """
-    method = comparison.method
+    method, shown = comparison.method, shown or Shown.of(comparison)
     first, *others = pair.measures.values()
-    said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method)}."]
+    said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
     if first.wins or first.losses:
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
@@ -88,7 +95,7 @@ def sentences(comparison: Comparison, pair: Pair) -> list[str]:
     if math.isinf(first.detectable):
         said.append("So few queries cannot show any difference by this test, however large.")
     elif math.isfinite(first.detectable):
-        said.append(f"A true difference of {first.detectable:.4f} is seen four times in five, smaller ones less often.")
+        said.append(f"A true difference of {shown.number(first.detectable)} is seen four times in five, smaller ones less often.")
     return said + _others(others)
 
 
@@ -114,7 +121,7 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
     }[row.verdict]
 
 
-def numbers_text(row: Difference, method: Method) -> str:
+def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
     """Both means, the difference with its interval, and p.
 
     Examples
@@ -125,22 +132,22 @@ def numbers_text(row: Difference, method: Method) -> str:
     >>> numbers_text(found["RR"], found.method)
     'RR 1.0000 against 1.0000, +0.0000 (95 % interval +0.0000 to +0.0000), p 1'
     """
-    tests = method.tests
+    shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None else row.p_corrected
-    return f"{row.measure} {row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} ({_interval(row)}), p {p_text(p)}{corrected}"
+    means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
+    return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), p {shown.p(p)}{corrected}"
 
 
-def _interval(row: Difference) -> str:
+def _interval(row: Difference, shown: Shown) -> str:
     low, high = row.interval
     level = f"{100 * row.level:g} %"
     if math.isnan(low):
         return f"no interval: {row.about} has none where differences are zero or equal"
     if math.isinf(low) or math.isinf(high):
         return f"too few queries for a {level} interval"
-    if row.about == "mean difference":
-        return f"{level} interval {low:+.4f} to {high:+.4f}"
-    return f"{level} interval of the {row.about} {low:.4f} to {high:.4f}"
+    ends = " to ".join(shown.interval(row).strip("[]").split(", "))
+    return f"{level} interval {ends}" if row.about == "mean difference" else f"{level} interval of the {row.about} {ends}"
 
 
 def _others(rows: Sequence[Difference]) -> list[str]:
@@ -161,13 +168,13 @@ def _queries(number: int) -> str:
     return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
-def _summary(comparison: Comparison) -> list[str]:
+def _summary(comparison: Comparison, shown: Shown) -> list[str]:
     """One line for each pair: what the first measure says."""
     measure = next(iter(comparison.pairs[0].measures))
-    return [f"By {measure}, the first measure:", *(f"  {line}" for line in pair_lines(comparison, measure))]
+    return [f"By {measure}, the first measure:", *(f"  {line}" for line in pair_lines(comparison, measure, shown))]
 
 
-def pair_lines(comparison: Comparison, measure: str) -> list[str]:
+def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None) -> list[str]:
     """One line for each pair: what a measure says of it.
 
     Examples
@@ -177,29 +184,62 @@ def pair_lines(comparison: Comparison, measure: str) -> list[str]:
     >>> pair_lines(ir.compare(one, one), "RR")[0].rsplit(": ", 1)[1]
     '+0.0000, p 1'
     """
-    lines = []
+    shown, lines = shown or Shown.of(comparison), []
     for pair in comparison.pairs:
         row = pair.measures[measure]
         needed = f" (about {_queries(_rounded(row.queries_needed))} would be needed)" if row.queries_needed else ""
-        lines.append(f"{verdict_text(pair, row, comparison.method)}: {row.difference:+.4f}, p {p_text(row.p_corrected)}{needed}")
+        numbers = f"{shown.signed(row.difference)}, p {shown.p(row.p_corrected)}"
+        lines.append(f"{verdict_text(pair, row, comparison.method)}: {numbers}{needed}")
     return lines
 
 
-def _table(pair: Pair, *, titled: bool) -> list[str]:
-    a, b = clipped(pair.a, _NAME), clipped(pair.b, _NAME)
+def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = None, mark: str = "") -> Table:
+    """Every measure of one pair, a row each.
+
+    Parameters
+    ----------
+    pair : Pair
+        Two runs.
+    shown : Shown
+        With how many digits.
+    title : str
+        Above it.
+    clip : int or None
+        Letters that a name has room for; None for all.
+    mark : str
+        Of differences that are decided.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> pair_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05)).rows[0][1].text
+    '1.00'
+    """
+    names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
     level = next(iter(pair.measures.values())).level
-    rows = [["measure", a, b, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "visible", "verdict"]]
-    rows += [cells(row) for row in pair.measures.values()]
-    return [*([f"{pair.b} against {pair.a}"] if titled else []), *fitted(rows)]
+    rows = [[Cell(row.measure), *number_cells(row, row.direction, shown, mark=mark)] for row in pair.measures.values()]
+    return Table([Column("measure"), *number_columns(names[0], names[1], level)], rows, title=title)
 
 
-def _judgments(pair: Pair) -> list[str]:
-    """How far the judgments reach, where they do not reach everything."""
+def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
+    """How far the judgments reach, where they do not reach everything; nothing where they do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> judged_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05))
+    []
+    """
     rows = list(pair.measures.values())
     if not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
-    head = ["unjudged", clipped(pair.a, _NAME), clipped(pair.b, _NAME), "difference on judged documents"]
-    return fitted([head, *([row.measure, _share(row.unjudged_a), _share(row.unjudged_b), _signed(row.difference_judged)] for row in rows)])
+    names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
+    columns = [Column("unjudged"), *(Column(title, "number") for title in (*names, "difference on judged documents"))]
+    cells = [[Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b)] for row in rows]
+    cells = [[*first, Cell(shown.signed(row.difference_judged), row.difference_judged)] for first, row in zip(cells, rows, strict=True)]
+    return Table(columns, cells)
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:
@@ -213,43 +253,6 @@ def _left_out(pair: Pair) -> list[str]:
         for row in pair.measures.values()
         if row.excluded_queries
     ]
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
-
-
-def _signed(difference: float | None) -> str:
-    return "-" if difference is None else f"{difference:+.4f}"
-
-
-def method_text(comparison: Comparison) -> str:
-    """How it was compared, in phrases.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> method_text(ir.compare(one, one, test="t")).split("; ")[0]
-    'paired t test, two-sided'
-    """
-    method = comparison.method
-    phrases = [f"{_TESTS[method.test]}, two-sided"]
-    if method.test == "permutation":
-        drawn = method.n_resamples is not None
-        phrases.append(f"{method.n_resamples:,} draws, seed {method.seed}" if drawn else "exact, over all signs")
-    about = next(row.about for _, row in comparison.rows())
-    phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
-    if (tests := method.tests) > 1:
-        phrases.append(f"p and verdict corrected for {tests:,} tests ({'Holm' if method.correction == 'holm' else method.correction})")
-    if len(comparison.names) > CORRECTED_TOGETHER and method.correction == "holm":
-        phrases.append("intervals hold pair by pair, not all at once")
-        phrases.append("a correction of all pairs at once takes --correction auto, --test permutation, no --margin, and every query scored")
-    if method.margin is not None:
-        phrases.append(f"margin {method.margin:g}")
-    weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
-    phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
-    return "; ".join([*phrases, *slice_phrases(comparison)])
 
 
 def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:

@@ -2,18 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from idealrank.reports.compared_cells import cells
+from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_map import pair_map
-from idealrank.reports.layout import WIDTH, clipped, columns, filled
+from idealrank.reports.digits import decimals, interval, number
+from idealrank.reports.laying import fits
+from idealrank.reports.layout import clipped, filled
+from idealrank.reports.parts import Part
+from idealrank.reports.tables import Cell, Column, Table
 from idealrank.verdict import Comparison, RunMean
+
+T = TypeVar("T")
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
 _NAME = 24  # letters of a run's name
 _MAPS = 3  # measures; with more of them only the first has its map
 _LONG_ROW = 4  # letters in a row from which only the first and the last are written
 _LETTERS = 20
-_AGAINST = (3, 4, 5, 6, 8, 9)  # of the cells of a difference: those that stand beside a baseline's
+_PLACES = [Column("#", "number"), Column("run")]
 _SOME = 9  # runs named in a sentence
 
 
@@ -56,6 +63,20 @@ class Ranked:
     means: dict[str, RunMean]
     letters: dict[str, str]
 
+    def table(
+        self, order: Sequence[str], places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column"
+    ) -> Table:
+        """Means in this order of runs, the best strong; intervals where their level is given; letters in a column, or as marks."""
+        columns = [Column(self.measure, "number"), *([Column(f"{100 * level:g} % interval", "number")] if level else [])]
+        best, rows = next(iter(self.means.values())).mean, []
+        for run in order:
+            one = self.means[run]
+            mark = self.letters[run] if letters == "mark" else ""
+            mean = Cell(number(one.mean, places), one.mean, strong=one.mean == best, mark=mark)
+            ends = [Cell(interval(one.interval, places), one.interval)] if level else []
+            rows.append([mean, *ends, *([Cell(self.letters[run])] if letters == "column" else [])])
+        return Table([*columns, *([Column("group")] if letters == "column" else [])], rows)
+
     @classmethod
     def of(cls, comparison: Comparison, measure: str) -> "Ranked":
         """The runs of a comparison."""
@@ -84,23 +105,32 @@ def shortened(letters: str) -> str:
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 2]}.."
 
 
-def opening(comparison: Comparison) -> list[list[str]]:
+def opening(comparison: Comparison, shown: Shown, digits: int | None = None) -> list[Part]:
     """What comes first: the top group, the league table, the map of all pairs; or each run against the baseline.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What is to be shown.
+    shown : Shown
+        With how many digits differences are.
+    digits : int or None
+        Decimals of means, where they were asked for.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> opening(ir.compare(bad, good, bad))[0]
+    >>> opening(ir.compare(bad, good, bad), Shown(4, 4, 0.05))[0]
     ['By RR, run (2) is better than all 2 others.']
     """
     measures = list(comparison.means)
     if comparison.method.baseline is not None:
-        return [_against_baseline(comparison, measure) for measure in measures]
+        return [part for measure in measures for part in _against_baseline(comparison, measure, shown)]
     mapped = measures if len(measures) <= _MAPS else measures[:1]
     sentences = [headline(comparison, measure) for measure in measures]
-    return [filled(sentences), *league_tables(comparison), *(pair_map(comparison, measure) for measure in mapped)]
+    return [filled(sentences), *league_tables(comparison, digits), *(pair_map(comparison, measure) for measure in mapped)]
 
 
 def headline(comparison: Comparison, measure: str) -> str:
@@ -133,7 +163,7 @@ def _against(comparison: Comparison, measure: str) -> str:
     return f"Of {len(found):,} runs, by {measure}: {counts}."
 
 
-def league_tables(comparison: Comparison) -> list[list[str]]:
+def league_tables(comparison: Comparison, digits: int | None = None) -> list[Table]:
     r"""Runs with means and letters, the best by the first measure first; as many measures side by side as fit on a page.
 
     Examples
@@ -141,49 +171,70 @@ def league_tables(comparison: Comparison) -> list[list[str]]:
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> print(*league_tables(ir.compare(bad, good))[0], sep="\n")
+    >>> from idealrank.reports.tables import as_text
+    >>> print(as_text(league_tables(ir.compare(bad, good))[0]), end="")
     #  run          RR    95 % interval  group
     1  run (2)  1.0000  [1.0000, 1.0000]  a
     2  run      0.5000  [0.5000, 0.5000]  b
     """
     ranked = [Ranked.of(comparison, measure) for measure in comparison.means]
     order = list(ranked[0].means)
-    names = [["#", "run"], *([str(place), clipped(run, _NAME)] for place, run in enumerate(order, 1))]
-    level = f"{100 * comparison.method.level:g} % interval"
-    tables = []
-    rows = [name + cells for name, cells in zip(names, _cells(ranked[0], order, level), strict=True)]
+    heads, names = _PLACES, [[Cell(str(place), place, tone="quiet"), Cell(clipped(run, _NAME))] for place, run in enumerate(order, 1)]
+    tables = [
+        beside(Table(heads, names), ranked[0].table(order, league_places(comparison, ranked[0], digits), level=comparison.method.level))
+    ]
     for one in ranked[1:]:
-        more = _cells(one, order)
-        wider = [row + cells for row, cells in zip(rows, more, strict=True)]
-        if len(_lines(wider)[0]) <= WIDTH and max(map(len, _lines(wider))) <= WIDTH:
-            rows = wider
+        more = one.table(order, league_places(comparison, one, digits))
+        wider = beside(tables[-1], more)
+        if fits(wider):
+            tables[-1] = wider
         else:
-            tables.append(_lines(rows))
-            rows = [name + cells for name, cells in zip(names, more, strict=True)]
-    return [*tables, _lines(rows)]
+            tables.append(beside(Table(heads, names), more))
+    return tables
 
 
-def _cells(ranked: Ranked, order: Sequence[str], level: str = "") -> list[list[str]]:
-    """A head and a row a run: mean, interval where its level is given, letters."""
-    rows = [[ranked.measure, level, "group"] if level else [ranked.measure, "group"]]
-    for run in order:
-        one, low, high = ranked.means[run].mean, *ranked.means[run].interval
-        rows.append([f"{one:.4f}", *([f"[{low:.4f}, {high:.4f}]"] if level else []), ranked.letters[run]])
-    return rows
+def beside(left: Table, right: Table) -> Table:
+    """Two tables of the same rows as one.
+
+    Examples
+    --------
+    >>> one = Table([Column("run")], [[Cell("bm25")]])
+    >>> len(beside(one, one).columns)
+    2
+    """
+    return Table([*left.columns, *right.columns], [[*a, *b] for a, b in zip(left.rows, right.rows, strict=True)])
 
 
-def _lines(rows: list[list[str]]) -> list[str]:
-    return columns(rows, left=[number for number, title in enumerate(rows[0]) if title in ("run", "group", "verdict")])
+def league_places(comparison: Comparison, ranked: Ranked, asked: int | None = None) -> int:
+    """Decimals of the means of one measure: by their intervals, and enough that runs that differ do not look the same.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
+    >>> found = ir.compare(one, one)
+    >>> league_places(found, Ranked.of(found, "RR"))
+    2
+    """
+    rows = [pair.measures[ranked.measure] for pair in comparison.pairs]
+    apart = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
+    return decimals((one.interval for one in ranked.means.values()), apart=apart, asked=asked)
 
 
-def _against_baseline(comparison: Comparison, measure: str) -> list[str]:
+def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> list[Part]:
     """Every run beside the baseline, the best first."""
     ranked = Ranked.of(comparison, measure)
     found = {pair.b: pair.measures[measure] for pair in comparison.pairs}
-    level = next(iter(found.values())).level
-    rows = [["#", "run", measure, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "visible", "verdict"]]
+    columns = _of_baseline(number_columns("", measure, next(iter(found.values())).level))
+    rows = []
     for place, (run, mean) in enumerate(ranked.means.items(), 1):
         row = found.get(run)
-        rest = ["", "", "", "", "", "baseline"] if row is None else [cells(row)[number] for number in _AGAINST]
-        rows.append([str(place), clipped(run, _NAME), f"{mean.mean:.4f}", *rest])
-    return [*filled([headline(comparison, measure)]), "", *_lines(rows)]
+        cells = [Cell(shown.number(mean.mean), mean.mean), *[Cell("")] * (len(columns) - 2), Cell("baseline", tone="quiet")]
+        cells = cells if row is None else _of_baseline(number_cells(row, row.direction, shown))
+        rows.append([Cell(str(place), place, tone="quiet"), Cell(clipped(run, _NAME)), *cells])
+    return [filled([headline(comparison, measure)]), Table([*_PLACES, *columns], rows)]
+
+
+def _of_baseline(cells: Sequence[T]) -> list[T]:
+    """Of the cells of a difference those that stand beside a baseline's: not its own mean, nor d_z."""
+    return [cell for place, cell in enumerate(cells) if place not in (0, 6)]

@@ -2,23 +2,31 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-from idealrank.reports.compared_cells import number_cells
-from idealrank.reports.layout import clipped, columns, fitted
+from idealrank.reports.compared_cells import Shown, number_cells, number_columns
+from idealrank.reports.layout import clipped
+from idealrank.reports.parts import Part, parts_text
+from idealrank.reports.tables import Cell, Column, Table
 from idealrank.verdict import Comparison, Pair, Slice, Slices
+
+T = TypeVar("T")
 
 _NAME = 14
 _SLICE = 28
-_D_Z = 6  # place in the cells of a table
+_D_Z = 8  # place in the columns of a table
+_DECIDED = "(* decided after correction)"
 
 
-def slice_sections(comparison: Comparison, *, with_pairs: bool = True) -> list[list[str]]:
-    r"""Blocks of lines: for each pair the slices by the first measure, worst first, and differences by the others; none without slices.
+def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True) -> list[Part]:
+    r"""For each pair the slices by the first measure, worst first, and differences by the others; nothing without slices.
 
     Parameters
     ----------
     comparison : Comparison
         What is to be shown.
+    shown : Shown
+        With how many digits.
     with_pairs : bool
         False for many pairs: one table of differences by the first measure, a row a pair.
 
@@ -27,10 +35,12 @@ def slice_sections(comparison: Comparison, *, with_pairs: bool = True) -> list[l
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> print("\n".join(slice_sections(ir.compare(a, b, slices=dict.fromkeys(qrels, "short")))[0]))
+    >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
+    >>> print(parts_text(slice_parts(found, Shown.of(found))))
     slices by RR: run (2) against run, the worst first
     slice  queries     run  run (2)  difference       95 % interval       p  +/=/-  visible  verdict
-    short        6  0.5000   1.0000     +0.5000  [+0.5000, +0.5000]  0.0312  6/0/0        -   better
+    short        6  0.5000   1.0000     +0.5000  [+0.5000, +0.5000]  0.0312  6/0/0        -  better
+    <BLANKLINE>
     """
     if comparison.method.slices is None:
         return []
@@ -39,8 +49,8 @@ def slice_sections(comparison: Comparison, *, with_pairs: bool = True) -> list[l
         rows = {f"{pair.b} - {pair.a}": _of(pair, first) for pair in comparison.pairs}
         names = list(dict.fromkeys(one.name for found in rows.values() for one in found))
         by_pair = {label: [_by_name(found).get(name) for name in names] for label, found in rows.items()}
-        return [[f"differences on slices by {first} (* decided after correction)", *_brief("pair", names, by_pair)]]
-    return [lines for pair in comparison.pairs for lines in (_table(pair, first), _others(pair, first)) if lines]
+        return [_brief(f"differences on slices by {first} {_DECIDED}", "pair", names, by_pair, shown)]
+    return [part for pair in comparison.pairs for part in (slice_table(pair, first, shown), _others(pair, first, shown))]
 
 
 def _of(pair: Pair, measure: str) -> Sequence[Slice]:
@@ -52,34 +62,51 @@ def _by_name(rows: Sequence[Slice]) -> dict[str, Slice]:
     return {row.name: row for row in rows}
 
 
-def _table(pair: Pair, measure: str) -> list[str]:
+def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = _NAME) -> Part:
+    """The slices of one pair by one measure, the worst first; names of runs of at most `clip` letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.compare(one, one, slices={"q": "short"})
+    >>> slice_table(found.pairs[0], "RR", Shown.of(found)).rows[0][0].text
+    'short'
+    """
     title = f"slices by {measure}: {pair.b} against {pair.a}, the worst first"
-    rows = _of(pair, measure)
+    rows, row = _of(pair, measure), pair.measures[measure]
     if not rows:
         return [title, "  no slice has a query that counts in both runs"]
-    level = f"{100 * pair.measures[measure].level:g} % interval"
-    head = ["slice", "queries", clipped(pair.a, _NAME), clipped(pair.b, _NAME), "difference", level, "p", "+/=/-", "visible", "verdict"]
-    return [title, *fitted([head, *([clipped(row.name, _SLICE), *_without_d_z(slice_cells(row))] for row in rows)])]
+    names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
+    return _slices(title, rows, row.direction, names, row.level, shown)
 
 
-def _without_d_z(cells: list[str]) -> list[str]:
-    return cells[: _D_Z + 1] + cells[_D_Z + 2 :]
+def _slices(title: str, rows: Sequence[Slice], direction: int, names: Sequence[str], level: float, shown: Shown) -> Table:
+    columns = [Column("slice"), Column("queries", "number"), *number_columns(names[0], names[1], level)]
+    cells = [[Cell(clipped(row.name, _SLICE)), *slice_cells(row, direction, shown)] for row in rows]
+    return Table(_without_d_z(columns), [_without_d_z(row) for row in cells], title=title)
 
 
-def slice_cells(row: Slice) -> list[str]:
+def _without_d_z(cells: Sequence[T]) -> list[T]:
+    return [*cells[:_D_Z], *cells[_D_Z + 1 :]]
+
+
+def slice_cells(row: Slice, direction: int, shown: Shown, *, mark: str = "") -> list[Cell]:
     """Queries of a slice, then cells as of a measure; ``none`` where so few queries can show no difference.
 
     Examples
     --------
     >>> from idealrank.verdict import slices
-    >>> slice_cells(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"])
-    ['1', '0.5000', '0.7500', '+0.2500', '-', '1', '1/0/0', '-', 'none', 'undecided']
+    >>> row = slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"]
+    >>> [cell.text for cell in slice_cells(row, 1, Shown(2, 2, 0.05))]
+    ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', '-', 'none', 'undecided']
     """
-    *cells, visible, verdict = number_cells(row)
-    return [f"{row.n:,}", *cells, "none" if math.isinf(row.detectable) else visible, verdict]
+    *cells, visible, verdict = number_cells(row, direction, shown, mark=mark)
+    visible = Cell("none", None, tone="quiet") if math.isinf(row.detectable) else visible
+    return [Cell(f"{row.n:,}", row.n), *cells, visible, verdict]
 
 
-def _others(pair: Pair, first: str) -> list[str]:
+def _others(pair: Pair, first: str, shown: Shown) -> Part:
     """Differences by the other measures, slices in the order of the first."""
     others = [measure for measure in pair.measures if measure != first]
     rows = {measure: _by_name(_of(pair, measure)) for measure in others}
@@ -87,16 +114,20 @@ def _others(pair: Pair, first: str) -> list[str]:
     if not others or not names:
         return []
     by_slice = {name: [rows[measure].get(name) for measure in others] for name in names}
-    return ["differences by other measures (* decided after correction)", *_brief("slice", others, by_slice)]
+    return _brief(f"differences by other measures {_DECIDED}", "slice", others, by_slice, shown)
 
 
-def _brief(corner: str, head: Sequence[str], rows: Mapping[str, Sequence[Slice | None]]) -> list[str]:
-    table = [[corner, *(clipped(name, _NAME) for name in head)]]
-    return columns([*table, *([clipped(label, _SLICE), *map(_mark, cells)] for label, cells in rows.items())])
+def _brief(title: str, corner: str, head: Sequence[str], rows: Mapping[str, Sequence[Slice | None]], shown: Shown) -> Table:
+    columns = [Column(corner), *(Column(clipped(name, _NAME), "number") for name in head)]
+    cells = [[Cell(clipped(label, _SLICE)), *(_difference(row, shown) for row in found)] for label, found in rows.items()]
+    return Table(columns, cells, title=title)
 
 
-def _mark(row: Slice | None) -> str:
-    return "-" if row is None else f"{row.difference:+.4f}{' ' if row.verdict == 'undecided' else '*'}"
+def _difference(row: Slice | None, shown: Shown) -> Cell:
+    if row is None:
+        return Cell("-")
+    *_, verdict = number_cells(row, 1, shown)
+    return Cell(shown.signed(row.difference), row.difference, mark="" if row.verdict == "undecided" else "*", tone=verdict.tone)
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:
@@ -143,15 +174,15 @@ def slices_table(found: Slices) -> str:
     >>> a, b = {f"q{i}": 0.5 for i in range(6)}, {f"q{i}": 0.25 for i in range(6)}
     >>> print(slices_table(slices(a, b, dict.fromkeys(a, "short"))))
     slice  queries       a       b  difference       95 % interval       p  +/=/-  visible  verdict
-    short        6  0.5000  0.2500     -0.2500  [-0.2500, -0.2500]  0.0312  0/0/6        -    worse
+    short        6  0.5000  0.2500     -0.2500  [-0.2500, -0.2500]  0.0312  0/0/6        -  worse
     all          6                     -0.2500
     <BLANKLINE>
     p and verdict corrected for 1 test (Holm)
     <BLANKLINE>
     """
-    head = ["slice", "queries", "a", "b", "difference", f"{100 * found.level:g} % interval", "p", "+/=/-", "visible", "verdict"]
-    rows = [[clipped(row.name, _SLICE), *_without_d_z(slice_cells(row))] for row in found.rows]
-    total = ["all", f"{found.n:,}", "", "", f"{found.difference:+.4f}", *[""] * 5]
+    shown = Shown.of_rows(found.rows, found.level)
+    table = _slices("", found.rows, 1, ["a", "b"], found.level, shown)
+    total = [Cell("all"), Cell(f"{found.n:,}"), Cell(""), Cell(""), Cell(shown.signed(found.difference)), *[Cell("")] * 5]
     notes = [f"p and verdict corrected for {found.tests} test{'s' * (found.tests != 1)} (Holm)"]
     if found.uncategorised:
         notes.append(_counted(len(found.uncategorised), "{} is in no slice", "{} are in no slice"))
@@ -159,4 +190,4 @@ def slices_table(found: Slices) -> str:
         notes.append(
             _counted(found.unknown, "{} with a category has no value in both runs", "{} with a category have no value in both runs")
         )
-    return "\n".join([*columns([head, *rows, total]), "", *notes]) + "\n"
+    return parts_text([Table(table.columns, [*table.rows, total]), notes])

@@ -26,7 +26,8 @@ def decimals(intervals: Iterable[tuple[float, float]], *, apart: Iterable[tuple[
     intervals : iterable of (low, high)
         The intervals of a column, in units of the measure. Those that are infinite, NaN or of no width decide nothing.
     apart : iterable of (number, limit)
-        What must not look as if it were on the other side of a limit, or on it: an end of an interval and the 0 that it excludes.
+        What must not look as if it were on the other side of a limit, or on it: an end of an interval and the 0 that it excludes, or two
+        means of which one is shown to be better.
     asked : int or None
         Decimals that somebody asked for; they are taken as they are.
 
@@ -69,8 +70,9 @@ def _told_apart(fewest: int, apart: Iterable[tuple[float, float]]) -> int:
 
 
 def _is_apart(number: float, limit: float, places: int) -> bool:
-    shown = float(f"{number:.{places}f}")
-    return shown > limit if number > limit else shown < limit
+    """Whether the first is still above, or below, the second when both are rounded."""
+    shown, beside = (float(f"{one:.{places}f}") for one in (number, limit))
+    return shown > beside if number > limit else shown < beside
 
 
 def p_text(p: float, alpha: float | None = None) -> str:

@@ -2,11 +2,14 @@
 
 import json
 import math
-import textwrap
 from collections.abc import Sequence
 
-from idealrank.reports.digits import p_text
-from idealrank.reports.layout import WIDTH, clipped, columns, fitted, wrapped
+from idealrank.reports.cells import Cell, Column, Table, Tone
+from idealrank.reports.compared_cells import share_cell
+from idealrank.reports.digits import USUAL, number, p_text
+from idealrank.reports.gated_words import gate_places, reason_text
+from idealrank.reports.layout import clipped, filled, wrapped
+from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
 from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
@@ -16,7 +19,7 @@ _NAME = 24
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
-def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") -> str:
+def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> list[Part]:
     """The whole report.
 
     Parameters
@@ -27,6 +30,27 @@ def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
         What else there is to say: of baselines whose judgments changed, of one that was replaced.
     policy_file : str
         Where the policy stands; empty where it was typed.
+    digits : int or None
+        Decimals; None for those that the bounds allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gate_parts(ir.gate(one, one))[1].columns[0].title
+    'measure'
+    """
+    places = gate_places(gated, digits)
+    parts: list[Part] = [filled([verdict(gated, places), *unanswered(gated.missing), *_could_have_seen(gated, places)])]
+    parts += [checks_table(gated.checks, places)] if gated.checks else []
+    parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
+    parts += [_unjudged(gated.checks, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
+    measures = list(dict.fromkeys(check.measure for check in gated.checks))
+    return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
+
+
+def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> str:
+    """The same as text.
 
     Examples
     --------
@@ -36,13 +60,7 @@ def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
     >>> print(gate_text(ir.gate(bad, good)).splitlines()[0])
     The gate is closed: run is worse than run (2) by RR, 0.5000 against 1.0000: a drop of 0.5000 is
     """
-    parts = [_filled([verdict(gated), *unanswered(gated.missing), *_could_have_seen(gated)])]
-    if gated.checks:
-        parts.append(fitted(_rows(gated.checks)))
-    parts += [_worst(check, len(gated.baselines)) for check in _with_worst(gated)]
-    parts += [lines for lines in (_unjudged(gated.checks), _contracts(gated), _left_out(gated.checks), _notes(notes)) if lines]
-    parts += [_rule(gated, policy_file), paragraph(gated.convention, list(dict.fromkeys(check.measure for check in gated.checks)))]
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+    return parts_text(gate_parts(gated, notes, policy_file, digits))
 
 
 def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") -> str:
@@ -59,8 +77,8 @@ def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
     return json.dumps(gated.as_dict() | said, indent=2) + "\n"
 
 
-def verdict(gated: Gated) -> str:
-    """Whether the gate is open, and why, in one sentence.
+def verdict(gated: Gated, places: int = USUAL) -> str:
+    """Whether the gate is open, and why, in one sentence with numbers of so many decimals.
 
     Examples
     --------
@@ -70,7 +88,7 @@ def verdict(gated: Gated) -> str:
     'The gate is open: run has the same value as run (2) on every query, by RR.'
     """
     if gated.passed:
-        return f"The gate is open: {_why_open(gated)}."
+        return f"The gate is open: {_why_open(gated, places)}."
     failed = [check for check in gated.checks if not check.passed]
     broken = [kept for kept in gated.contracts if not kept.passed]
     contracts = f"{_count(len(broken), 'contract')} broken" if broken else ""
@@ -78,25 +96,25 @@ def verdict(gated: Gated) -> str:
         return f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
     others = [f"{_count(len(failed) - 1, 'other check')} failed"] if len(failed) > 1 else []
     more = [*others, contracts] if contracts else others
-    return f"The gate is closed: {_why_closed(gated, failed[0])}." + (f" Besides, {' and '.join(more)}." if more else "")
+    return f"The gate is closed: {_why_closed(gated, failed[0], places)}." + (f" Besides, {' and '.join(more)}." if more else "")
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _why_closed(gated: Gated, check: Check) -> str:
-    means = f"{check.mean_run:.4f} against {check.mean_baseline:.4f}"
+def _why_closed(gated: Gated, check: Check, places: int) -> str:
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
-        return f"{gated.run} is worse than {check.baseline} by {check.measure}, {means}: {check.reason}"
+        return f"{gated.run} is worse than {check.baseline} by {check.measure}, {means}: {reason_text(check, places)}"
     drop, margin = _drop(check), f"{gated.policy.margin:g}"
     start = f"it is not shown that {gated.run} is within {margin} of {check.baseline} by {check.measure}, {means}"
     if math.isinf(check.bound):
         return f"{start}: so few queries cannot show it"
-    return f"{start}: the true {drop} may be {abs(check.bound):.4f}"
+    return f"{start}: the true {drop} may be {number(abs(check.bound), places)}"
 
 
-def _why_open(gated: Gated) -> str:
+def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet that {gated.run} could be held against"
     against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.checks))
@@ -106,7 +124,8 @@ def _why_open(gated: Gated) -> str:
         return f"it is ruled out that {gated.run} is worse than {against} by {gated.policy.margin:g} or more, by {by}"
     beyond = f" by more than {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
     first = gated.checks[0]
-    only = f", {first.mean_run:.4f} against {first.mean_baseline:.4f}, p {p_text(first.p_corrected)}" if len(gated.checks) == 1 else ""
+    means = f", {number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
+    only = f"{means}, p {p_text(first.p_corrected, gated.policy.alpha)}" if len(gated.checks) == 1 else ""
     return f"{gated.run} is not shown to be worse than {against}{beyond}, by {by}{only}"
 
 
@@ -123,7 +142,7 @@ def _drop(check: Check) -> str:
     return "drop" if check.direction > 0 else "rise"
 
 
-def _could_have_seen(gated: Gated) -> list[str]:
+def _could_have_seen(gated: Gated, places: int) -> list[str]:
     """What the gate was blind to: by the first check in which anything differs, or by none."""
     if not gated.checks:
         return []
@@ -137,10 +156,12 @@ def _could_have_seen(gated: Gated) -> list[str]:
         return ["With so few queries a strict gate opens to no other run than the same one."]
     if check.detectable < 0:
         return [
-            f"Even a run that is truly better by {-check.detectable:.4f}{by} is stopped four times in five: "
+            f"Even a run that is truly better by {number(-check.detectable, places)}{by} is stopped four times in five: "
             "so few queries need a larger margin."
         ]
-    return [f"A true {_drop(check)} of {check.detectable:.4f}{by} closes this gate four times in five, smaller ones less often."]
+    return [
+        f"A true {_drop(check)} of {number(check.detectable, places)}{by} closes this gate four times in five, smaller ones less often."
+    ]
 
 
 def _nothing_changed(gated: Gated) -> str:
@@ -152,44 +173,54 @@ def _nothing_changed(gated: Gated) -> str:
     return f"{said}: up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries may (level {1 - alpha:g})."
 
 
-def _unjudged(checks: Sequence[Check]) -> list[str]:
+def _unjudged(checks: Sequence[Check], places: int) -> Part:
     """How far the judgments reach, where they do not reach everything."""
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
-    rows = [["unjudged", "baseline", "its share", "run's share", "difference on judged documents"]]
-    for check in checks:
-        shares = ["-" if share is None else f"{share:.1%}" for share in (check.unjudged_baseline, check.unjudged_run)]
-        judged = "-" if check.difference_judged is None else f"{check.difference_judged:+.4f}"
-        rows.append([check.measure, clipped(check.baseline, _NAME), *shares, judged])
     known = any(check.difference_judged is not None for check in checks)
-    return fitted(rows if known else [row[:-1] for row in rows])
+    titles = ["its share", "run's share", *(["difference on judged documents"] if known else [])]
+    rows = []
+    for check in checks:
+        judged = "-" if check.difference_judged is None else number(check.difference_judged, places, signed=True)
+        shares = [share_cell(share) for share in (check.unjudged_baseline, check.unjudged_run)]
+        head = [Cell(check.measure), Cell(clipped(check.baseline, _NAME))]
+        rows.append([*head, *shares, *([Cell(judged, check.difference_judged)] if known else [])])
+    return Table([Column("unjudged"), Column("baseline"), *(Column(title, "number") for title in titles)], rows)
 
 
 def _queries(number: int) -> str:
     return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
-def _filled(sentences: Sequence[str]) -> list[str]:
-    return textwrap.wrap(" ".join(sentences), WIDTH, break_long_words=False, break_on_hyphens=False)
+def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
+    """A row a check; names of baselines of at most `clip` letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
+    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '0/1/0', '-', 'same']
+    """
+    numbers = ["its mean", "run", "difference", "bound", "p", "+/=/-", "seen from"]
+    columns = [Column("measure"), Column("baseline"), *(Column(title, "number") for title in numbers), Column("verdict")]
+    return Table(columns, [_row(check, places, clip) for check in checks])
 
 
-def _rows(checks: Sequence[Check]) -> list[list[str]]:
-    rows = [["measure", "baseline", "its mean", "run", "difference", "bound", "p", "+/=/-", "seen from", "verdict"]]
-    return [*rows, *map(_row, checks)]
-
-
-def _row(check: Check) -> list[str]:
+def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
+    tone: Tone = "quiet" if _is_same(check) else "better" if check.passed else "worse"
+    counts = f"{check.wins}/{check.ties}/{check.losses}"
     return [
-        check.measure,
-        clipped(check.baseline, _NAME),
-        f"{check.mean_baseline:.4f}",
-        f"{check.mean_run:.4f}",
-        f"{check.difference:+.4f}",
-        f"{check.bound:+.4f}" if math.isfinite(check.bound) else "-",
-        p_text(check.p_corrected),
-        f"{check.wins}/{check.ties}/{check.losses}",
-        f"{check.detectable:.4f}" if math.isfinite(check.detectable) else "-",
-        "same" if _is_same(check) else "passed" if check.passed else "FAILED",
+        Cell(check.measure),
+        Cell(check.baseline if clip is None else clipped(check.baseline, clip)),
+        Cell(number(check.mean_baseline, places), check.mean_baseline),
+        Cell(number(check.mean_run, places), check.mean_run),
+        Cell(number(check.difference, places, signed=True), check.difference, tone="" if check.passed else "worse"),
+        Cell(number(check.bound, places, signed=True), check.bound),
+        Cell(p_text(check.p_corrected), check.p_corrected),
+        Cell(counts, counts, tone="quiet"),
+        Cell(number(check.detectable, places), check.detectable, tone="quiet"),
+        Cell("same" if _is_same(check) else "passed" if check.passed else "FAILED", strong=not check.passed, tone=tone),
     ]
 
 
@@ -199,27 +230,46 @@ def _with_worst(gated: Gated) -> list[Check]:
     return [check for check in (failed or gated.checks[:1]) if check.worst]
 
 
-def _worst(check: Check, baselines: int) -> list[str]:
-    against = f" against {check.baseline}" if baselines > 1 else ""
+def worst_table(check: Check, *, many: bool = False) -> Table:
+    """The queries that fell most; the baseline is named where there are `many`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> worst_table(ir.gate(bad, good).checks[0]).title
+    'worst queries by RR (6 of 6 that are worse)'
+    """
+    against = f" against {check.baseline}" if many else ""
     shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
-    rows = [["query", "baseline", "run", "difference"]]
-    rows += [[clipped(one.query, 40), f"{one.baseline:.4f}", f"{one.run:.4f}", f"{one.difference:+.4f}"] for one in shown]
-    return [f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)", *columns(rows)]
+    columns = [Column("query"), *(Column(title, "number") for title in ("baseline", "run", "difference"))]
+    rows = [
+        [
+            Cell(clipped(one.query, 40)),
+            *(Cell(number(value, USUAL), value) for value in (one.baseline, one.run)),
+            Cell(number(one.difference, USUAL, signed=True), one.difference, tone="worse"),
+        ]
+        for one in shown
+    ]
+    return Table(columns, rows, title=f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)")
 
 
-def _contracts(gated: Gated) -> list[str]:
+def _contracts(gated: Gated) -> Part:
     broken = [kept for kept in gated.contracts if not kept.passed]
     if not gated.contracts:
         return []
-    kept = f"contracts: {len(gated.contracts) - len(broken):,} kept, {len(broken):,} broken"
+    title = f"contracts: {len(gated.contracts) - len(broken):,} kept, {len(broken):,} broken"
     if not broken:
-        return [kept]
-    rows = [["query", "measure", "demanded", "found", "demanded by"]]
+        return [title]
+    columns = [Column("query"), Column("measure"), Column("demanded", "number"), Column("found", "number"), Column("demanded by")]
+    rows = []
     for one in broken:
-        found = "no value" if math.isnan(one.found) else f"{one.found:.4f}"
-        demanded = "a value" if math.isnan(one.demanded) else f"{one.demanded:.4f}"
-        rows.append([clipped(one.contract.query, 40), one.measure, demanded, found, _demanded_by(one)])
-    return [kept, *columns(rows, left=(0, 1, 4))]
+        found = "no value" if math.isnan(one.found) else number(one.found, USUAL)
+        demanded = "a value" if math.isnan(one.demanded) else number(one.demanded, USUAL)
+        named = [Cell(clipped(one.contract.query, 40)), Cell(one.measure)]
+        rows.append([*named, Cell(demanded, one.demanded), Cell(found, one.found, tone="worse"), Cell(_demanded_by(one))])
+    return Table(columns, rows, title=title)
 
 
 def _demanded_by(kept: Kept) -> str:
@@ -241,7 +291,7 @@ def _left_out(checks: Sequence[Check]) -> list[str]:
 
 
 def _notes(notes: Sequence[str]) -> list[str]:
-    return [line for note in notes for line in textwrap.wrap(f"note: {note}", WIDTH, break_long_words=False, break_on_hyphens=False)]
+    return [line for note in notes for line in filled([f"note: {note}"])]
 
 
 def _rule(gated: Gated, policy_file: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from idealrank.reports.gated_words import could_see, demand, failed, number, one_line, verdict
+from idealrank.reports.digits import number
+from idealrank.reports.gated_words import could_see, demand, failed, gate_places, one_line, reason_text, verdict
 from idealrank.verdict.gated import Check, Gated, Kept
 
 # GitHub shows ten errors of a step and drops the rest without a word.
@@ -26,7 +27,7 @@ def annotations(gated: Gated) -> Iterator[str]:
     '::error title=RR against run (2)::a drop of 0.5000 is shown, p 0.0039'
     """
     checks, contracts = failed(gated)
-    errors = [_check(check) for check in checks] + [_contract(kept) for kept in contracts]
+    errors = [_check(check, gate_places(gated)) for check in checks] + [_contract(kept) for kept in contracts]
     if len(errors) > _SHOWN:
         hidden = len(errors) - _SHOWN + 1
         errors = [*errors[: _SHOWN - 1], _command("error", "More failures", f"{hidden} more checks and contracts failed; the log has them")]
@@ -34,11 +35,14 @@ def annotations(gated: Gated) -> Iterator[str]:
     yield _command("notice", verdict(gated), could_see(gated))
 
 
-def _check(check: Check) -> str:
+def _check(check: Check, places: int) -> str:
     title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
-    numbers = f"{number(check.mean_run)} against {number(check.mean_baseline)}, {number(check.difference, '+.4f')}"
-    worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, '+.4f')})" for one in check.worst[:_WORST])
-    return _command("error", title, f"{one_line(check.reason, 200)}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
+    numbers = f"{means}, {number(check.difference, places, signed=True)}"
+    worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, signed=True)})" for one in check.worst[:_WORST])
+    return _command(
+        "error", title, f"{one_line(reason_text(check, places), 200)}; {numbers}" + (f"; worst queries: {worst}" if worst else "")
+    )
 
 
 def _contract(kept: Kept) -> str:

@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.reports.gated_words import demand, failed, method, number, unjudged, verdict, visible
+from idealrank.reports.digits import number
+from idealrank.reports.gated_words import demand, failed, method, unjudged, verdict, visible
 from idealrank.verdict.gated import Check, Gated, Kept
 from idealrank.version import __version__
 
@@ -75,8 +76,9 @@ def _numbers(check: Check) -> str:
     """The numbers of a check, and the queries that fell."""
     lines = [
         check.reason,
-        f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, difference {number(check.difference, '+.4f')}",
-        f"bound of the difference {number(check.bound, '+.4f')}; p {check.p:.4g}, corrected {check.p_corrected:.4g}",
+        f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
+        f"difference {number(check.difference, signed=True)}",
+        f"bound of the difference {number(check.bound, signed=True)}; p {check.p:.4g}, corrected {check.p_corrected:.4g}",
         f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
         f"smallest true drop that closes the gate four times in five: {visible(check)}",
     ]
@@ -84,7 +86,7 @@ def _numbers(check: Check) -> str:
         lines.append(f"unjudged documents, {check.baseline} / run: {shares}")
     if check.worst:
         lines.append(f"worst queries ({check.baseline}, run, difference):")
-    lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, '+.4f')}" for one in check.worst]
+    lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, signed=True)}" for one in check.worst]
     return "\n".join(lines)
 
 

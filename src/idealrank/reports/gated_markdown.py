@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.reports.gated_words import could_see, failed, method, number, one_line, unjudged, verdict, visible
+from idealrank.reports.digits import number
+from idealrank.reports.gated_words import could_see, failed, gate_places, method, one_line, reason_text, unjudged, verdict, visible
 from idealrank.reports.words import title, unanswered
 from idealrank.verdict.gated import Check, Gated, Kept
 
@@ -30,7 +31,7 @@ _PLAIN = re.compile(r"[^\w\s,.+%()=;-]|_|(?<!\d)\.|^[\s+=-]")
 _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 
 
-def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES) -> Iterator[str]:
+def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None) -> Iterator[str]:
     """The verdict in the first line, a table, the worst queries folded away, then the rule, convention and seed.
 
     Parameters
@@ -39,6 +40,8 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES) -> Iterator[str
         What the gate said.
     most_bytes : int
         Size that the text keeps below, as UTF-8; rows that do not fit are left out, which is said.
+    digits : int or None
+        Decimals; None for those that the bounds allow.
 
     Examples
     --------
@@ -48,10 +51,11 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES) -> Iterator[str
     >>> next(gate_markdown(ir.gate(bad, good))).splitlines()[0][:41]
     '**The gate is closed: <code>run</code> mu'
     """
-    head = f"**{verdict(gated, code)}**\n\n{' '.join([*unanswered(gated.missing, code), could_see(gated, code)])}\n"
+    places = gate_places(gated, digits)
+    head = f"**{verdict(gated, code)}**\n\n{' '.join([*unanswered(gated.missing, code), could_see(gated, code, places)])}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
-    body, complete = _fitted(_body(gated), left)
+    body, complete = _fitted(_body(gated, places), left)
     yield head
     yield from body
     if not complete:
@@ -104,13 +108,13 @@ def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bo
     return fitted, True
 
 
-def _body(gated: Gated) -> Iterator[tuple[str, str]]:
+def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
     checks, contracts = failed(gated)
     if gated.checks:
         yield _table_head(_HEAD, left=(0, 1, 2, 9)), ""
         # Failures first: whatever does not fit is no reason for the verdict.
         for check in (*checks, *(check for check in gated.checks if check.passed)):
-            yield _check_row(check), ""
+            yield _check_row(check, places), ""
     if contracts:
         yield "\nContracts that are broken:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
         for kept in contracts:
@@ -120,10 +124,12 @@ def _body(gated: Gated) -> Iterator[tuple[str, str]]:
             yield from _worst(check)
 
 
-def _check_row(check: Check) -> str:
-    means = [number(check.mean_baseline), number(check.mean_run), number(check.difference, "+.4f"), number(check.bound, "+.4f")]
+def _check_row(check: Check, places: int) -> str:
+    means = [number(mean, places) for mean in (check.mean_baseline, check.mean_run)]
+    means += [number(value, places, signed=True) for value in (check.difference, check.bound)]
     mark = "passed" if check.passed else "**failed**"
-    return _row([mark, code(check.measure), code(check.baseline), *means, visible(check), unjudged(check), plain(check.reason)])
+    named = [mark, code(check.measure), code(check.baseline)]
+    return _row([*named, *means, visible(check, places), unjudged(check), plain(reason_text(check, places))])
 
 
 def _contract_row(kept: Kept) -> str:
@@ -137,7 +143,7 @@ def _worst(check: Check) -> Iterator[tuple[str, str]]:
     head = _table_head(("query", "before", "now", "difference"), left=(0,))
     yield f"\n<details><summary>{summary}</summary>\n{head}", closing
     for one in check.worst:
-        yield _row([code(one.query), number(one.baseline), number(one.run), number(one.difference, "+.4f")]), closing
+        yield _row([code(one.query), number(one.baseline), number(one.run), number(one.difference, signed=True)]), closing
     yield closing, ""
 
 

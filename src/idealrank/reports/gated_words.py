@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 
+from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
 from idealrank.verdict.gated import Check, Gated, Kept
 
@@ -23,15 +24,37 @@ def one_line(text: str, width: int = _NAME) -> str:
     return clipped("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width)
 
 
-def number(value: float, signs: str = ".4f") -> str:
-    """Four digits; a dash where there is no number.
+def gate_places(gated: Gated, asked: int | None = None) -> int:
+    """Decimals of the means, differences and bounds of a gate: one number for all of it.
+
+    A check has the end of a one-sided interval; its distance from the difference stands for the half-width.
 
     Examples
     --------
-    >>> number(0.25), number(-0.0312, "+.4f"), number(float("nan"))
-    ('0.2500', '-0.0312', '-')
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gate_places(ir.gate(one, one)), gate_places(ir.gate(one, one), 2)
+    (4, 2)
     """
-    return format(value, signs) if math.isfinite(value) else "-"
+    widths = [abs(check.bound - check.difference) for check in gated.checks if check.wins or check.losses]
+    limit = -(gated.policy.margin or 0.0) if gated.policy.strict else -gated.policy.tolerance
+    apart = [(check.bound, limit * check.direction) for check in gated.checks if check.wins or check.losses]
+    apart += [(check.mean_baseline, check.mean_run) for check in gated.checks if not check.passed and not gated.policy.strict]
+    return decimals([(-width, width) for width in widths], apart=apart, asked=asked)
+
+
+def reason_text(check: Check, places: int) -> str:
+    """Why a check passed or failed, its drop with as many decimals as the means beside it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> reason_text(ir.gate(bad, good).checks[0], 2)
+    'a drop of 0.50 is shown, p 0.0039'
+    """
+    return check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -78,7 +101,7 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     return f"The gate is closed: {about} ({', '.join(why)})"
 
 
-def visible(check: Check) -> str:
+def visible(check: Check, places: int = USUAL) -> str:
     """The smallest drop that a check could have seen, in a few words.
 
     Examples
@@ -98,7 +121,7 @@ def visible(check: Check) -> str:
         return "none: too few queries"
     if drop == -math.inf:
         return "any: only equal values can pass"
-    return f"{drop:.4f}" if drop > 0 else f"any, and an improvement below {-drop:.4f}"
+    return number(drop, places) if drop > 0 else f"any, and an improvement below {number(-drop, places)}"
 
 
 def unjudged(check: Check) -> str:
@@ -117,7 +140,7 @@ def unjudged(check: Check) -> str:
     return f"{check.unjudged_baseline:.1%} / {check.unjudged_run:.1%}"
 
 
-def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
+def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None) -> str:
     """The smallest drops that the gate could have seen, in a sentence.
 
     Examples
@@ -130,9 +153,10 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     """
     if not gated.checks:
         return "No measure was held to a baseline."
+    places = gate_places(gated) if places is None else places
     against = " against {}" if len(gated.baselines) > 1 else ""
     first = gated.checks[:_NAMED]
-    phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check)}" for check in first]
+    phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
     more = [f"and so on for {len(gated.checks) - _NAMED} more"] if len(gated.checks) > _NAMED else []
     below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.checks) else ""
     return f"Smallest true drop that closes this gate four times in five: {'; '.join([*phrases, *more])}.{below}"
@@ -161,7 +185,7 @@ def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
     >>> demand(Kept(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
     '0.5000, demanded 1.0000, its value in main'
     """
-    found = "no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    found = "no value" if math.isnan(kept.found) else number(kept.found)
     return f"{found}, demanded {number(kept.demanded)}" + (f", its value in {shown(kept.baseline)}" if kept.baseline else "")
 
 

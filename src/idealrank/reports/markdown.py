@@ -7,8 +7,8 @@ from idealrank.reports.layout import printable
 
 # What would end the cell or the row, or stand for HTML.
 _CELL = str.maketrans({"|": "\\|", "<": "&lt;", "&": "&amp;"})
-# What would emphasise, link, or quote; an underline within a word does nothing.
-_SPECIAL = re.compile(r"[\\`*\[\]~]|(?<![^\W_])_|_(?![^\W_])")
+# What would emphasise, link, or quote; an underline within a word does nothing, and brackets alone do not either.
+_SPECIAL = re.compile(r"[\\`*~]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 
 
 def markdown_text(text: str) -> str:
@@ -16,8 +16,8 @@ def markdown_text(text: str) -> str:
 
     Examples
     --------
-    >>> markdown_text("a|b"), markdown_text("<!-- x"), markdown_text("bm25_rm3 *new*")
-    ('a\\|b', '&lt;!-- x', 'bm25_rm3 \\*new\\*')
+    >>> markdown_text("a|b"), markdown_text("<!-- x"), markdown_text("bm25_rm3 *new*"), markdown_text("[x](y)")
+    ('a\\|b', '&lt;!-- x', 'bm25_rm3 \\*new\\*', '[x\\](y)')
     """
     return markdown_number(_SPECIAL.sub(r"\\\g<0>", printable(text)))
 

@@ -4,11 +4,14 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from idealrank.reports.compared_cells import cells
-from idealrank.reports.digits import p_text
-from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
+from idealrank.reports.compared_cells import Shown, number_cells
+from idealrank.reports.laying import fits
+from idealrank.reports.layout import WIDTH, clipped, wrapped
+from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA, csv_row
+from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph
 from idealrank.verdict import Difference, Robustness, Variant
 from idealrank.verdict.robustness import CAUTION, Status
@@ -21,13 +24,30 @@ _COUNTED: dict[Status, str] = {"no effect": "with no effect here", "repeats": "w
 _MARKS = {"better": "++", "worse": "--", "equivalent": "~"}
 
 
-def robust_table(found: Robustness) -> str:
+def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
     """The whole report.
 
     Parameters
     ----------
     found : Robustness
         What is to be shown.
+    digits : int or None
+        Decimals; None for those that the intervals allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> robust_parts(found)[0][0][:14]
+    'A still leads '
+    """
+    shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
+    parts: list[Part] = [_filled(" ".join(found.summary())), _asked(found, shown), [*_grid(found), *_legend(found)]]
+    return [*parts, movers_table(found, shown), _counts(found), _method(found), paragraph(found.convention, [found.measure])]
+
+
+def robust_table(found: Robustness) -> str:
+    """The same as text.
 
     Examples
     --------
@@ -37,20 +57,19 @@ def robust_table(found: Robustness) -> str:
     >>> print(robust_table(ir.robust(qrels, a, b, "RR", variants=["cutoff", "AP"])).splitlines()[6])
     cutoff  1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
     """
-    parts = [_filled(" ".join(found.summary())), _asked(found), [*_grid(found), *_legend(found)]]
-    parts += [lines for lines in (_movers(found), _counts(found)) if lines]
-    parts += [_method(found), paragraph(found.convention, [found.measure])]
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+    return parts_text(robust_parts(found))
 
 
 def _filled(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def _asked(found: Robustness) -> list[str]:
+def _asked(found: Robustness, shown: Shown) -> list[str]:
     row = found.asked
-    interval = "without an interval" if cells(row)[4] == "-" else cells(row)[4]
-    numbers = f"{row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} {interval}, p {p_text(row.p)}"
+    ends = shown.interval(row)
+    interval = "without an interval" if ends == "-" else ends
+    means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
+    numbers = f"{means} {interval}, p {shown.p(row.p)}"
     return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {row.verdict}.")
 
 
@@ -113,35 +132,46 @@ def _legend(found: Robustness) -> list[str]:
     return ["", *wrapped("; ".join(said), indent="")]
 
 
-def _movers(found: Robustness) -> list[str]:
-    """What turns the verdict; then what moves the difference most, in units of its standard deviation."""
+def movers_table(found: Robustness, shown: Shown) -> Part:
+    """What turns the verdict; then what moves the difference most, in units of its standard deviation; nothing where nothing does.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]}, "RR", variants=["cutoff"])
+    >>> movers_table(found, Shown(2, 2, 0.05))
+    []
+    """
     turning = [*found.turning, *found.pairs]
     effect = found.asked.effect
     moved = {one.change: abs(one.row.effect - effect) for one in found.changing if one.row is not None and one not in turning}
     others = sorted((one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf), key=lambda one: -moved[one.change])
     if not turning and not others:
         return []
-    head = [clipped(found.run_a, _NAME), clipped(found.run_b, _NAME), "b - a", f"{100 * found.method.level:g} % interval", "p", "d_z"]
-    empty = [""] * (len(head) + 1)
-    table = [["turns it" if turning else "moves it most", *head, "verdict"]]
-    table += [[one.change, *_numbers(one.row)] for one in turning[:_MOST_TURNING] if one.row is not None]
+    level = f"{100 * found.method.level:g} % interval"
+    head = [clipped(found.run_a, _NAME), clipped(found.run_b, _NAME), "b - a", level, "p", "d_z"]
+    columns = [Column("turns it" if turning else "moves it most"), *(Column(title, "number") for title in head), Column("verdict")]
+    empty = [Cell("")] * (len(head) + 1)
+    rows = [[Cell(one.change), *_numbers(one.row, shown)] for one in turning[:_MOST_TURNING] if one.row is not None]
     if hidden := len(turning[_MOST_TURNING:]):
-        table.append([f"and {hidden} more", *empty])
+        rows.append([Cell(f"and {hidden} more"), *empty])
     if turning and others:
-        table += [["", *empty], ["moves it most", *empty]]
-    table += [[one.change, *_numbers(one.row)] for one in others[:_MOVERS] if one.row is not None]
-    return _narrow(table)
+        rows += [[Cell(""), *empty], [Cell("moves it most", tone="quiet"), *empty]]
+    rows += [[Cell(one.change), *_numbers(one.row, shown)] for one in others[:_MOVERS] if one.row is not None]
+    return _narrow(Table(columns, rows))
 
 
-def _narrow(table: Sequence[Sequence[str]]) -> list[str]:
+def _narrow(table: Table) -> Table:
     """The table with as much of the changes as a page has room for."""
-    ways = [(_CHANGE, "  "), *((width, " ") for width in range(_CHANGE, _CHANGE // 2, -2))]
-    drawn = (columns([[clipped(first, width), *others] for first, *others in table], gap=gap) for width, gap in ways)
-    return next((lines for lines in drawn if max(map(len, lines)) <= WIDTH), columns(table))
+    for width in range(_CHANGE, _CHANGE // 2, -2):
+        narrow = Table(table.columns, [[replace(first, text=clipped(first.text, width)), *others] for first, *others in table.rows])
+        if fits(narrow, gap=" "):
+            return narrow
+    return table
 
 
-def _numbers(row: Difference) -> list[str]:
-    _, mean_a, mean_b, difference, interval, p, _, effect, _, verdict = cells(row)
+def _numbers(row: Difference, shown: Shown) -> list[Cell]:
+    mean_a, mean_b, difference, interval, p, _, effect, _, verdict = number_cells(row, row.direction, shown)
     return [mean_a, mean_b, difference, interval, p, effect, verdict]
 
 

@@ -4,8 +4,10 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
-from idealrank.reports.digits import p_text
-from idealrank.reports.layout import clipped, columns, filled, fitted, wrapped
+from idealrank.reports.cells import Cell, Column, Table, Tone
+from idealrank.reports.digits import decimals, interval, number, p_text
+from idealrank.reports.layout import clipped, filled, wrapped
+from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.words import paragraph
 from idealrank.verdict import SystemComparison, SystemDifference
@@ -20,24 +22,47 @@ _MORE: tuple[tuple[str, Callable[[int], int]], ...] = (
 _QUERIES = (1, 2, 10)
 
 
-def systems_table(found: SystemComparison) -> Iterator[str]:
+def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Part]:
     """Words and tables.
+
+    Parameters
+    ----------
+    found : SystemComparison
+        What is to be shown.
+    digits : int or None
+        Decimals; None for those that the intervals allow.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> good, bad = ([ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")] * 2 for ranking in (["x", "y"], ["y", "x"]))
-    >>> "".join(systems_table(ir.compare_systems(bad, good))).splitlines()[0][:60]
+    >>> systems_parts(ir.compare_systems(bad, good))[0][0][:60]
     'B is better than A: RR 1.0000 against 0.5000 (means over 2 a'
     """
+    rows, places = list(found), system_places(found, digits)
+    parts: list[Part] = [_words(found, rows[0], places), systems_table(found, places, clip=_NAME), _variances(rows)]
+    parts += [_of_copies(found, rows[0], places), _more(rows[0])]
+    return [*parts, _method(found), paragraph(found.convention, [row.measure for row in rows])]
+
+
+def system_places(found: SystemComparison, asked: int | None = None) -> int:
+    """Decimals of means and differences: one number for all measures, by their intervals.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> system_places(ir.compare_systems(copies, copies))
+    4
+    """
     rows = list(found)
-    parts = [_words(found, rows[0]), _differences(found, rows), _variances(rows), _of_copies(found, rows[0]), _more(rows[0])]
-    parts += [_method(found), paragraph(found.convention, [row.measure for row in rows])]
-    yield "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+    ends = [(end, 0.0) for row in rows for end in (row.found.low, row.found.high) if row.found.low > 0 or row.found.high < 0]
+    decided = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
+    return decimals([(row.found.low, row.found.high) for row in rows], apart=[*ends, *decided], asked=asked)
 
 
-def _words(found: SystemComparison, row: SystemDifference) -> list[str]:
+def _words(found: SystemComparison, row: SystemDifference, places: int) -> list[str]:
     said = {
         "better": f"{found.b} is better than {found.a}",
         "worse": f"{found.b} is worse than {found.a}",
@@ -47,15 +72,16 @@ def _words(found: SystemComparison, row: SystemDifference) -> list[str]:
     corrected = f" after correction for {tests} measures" if tests > 1 else ""
     copies = f"means over {len(row.copies_a)} and {len(row.copies_b)} runs and {row.n:,} queries"
     sentences = [
-        f"{said}: {row.measure} {row.mean_b:.4f} against {row.mean_a:.4f} ({copies}), {one.difference:+.4f} "
-        f"({100 * one.level:g} % interval {one.low:+.4f} to {one.high:+.4f}), p {p_text(row.p_corrected)}{corrected}."
+        f"{said}: {row.measure} {number(row.mean_b, places)} against {number(row.mean_a, places)} ({copies}), "
+        f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval {number(one.low, places, signed=True)} to "
+        f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}{corrected}."
     ]
     sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
     sentences.append(
         f"a test of means over queries alone would take its standard error for {one.query_error:.4f}, and it is {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
-        sentences.append(f"A true difference of {row.detectable:.4f} is seen four times in five, smaller ones less often.")
+        sentences.append(f"A true difference of {number(row.detectable, places)} is seen four times in five, smaller ones less often.")
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"
@@ -64,39 +90,63 @@ def _words(found: SystemComparison, row: SystemDifference) -> list[str]:
     return filled(sentences)
 
 
-def _differences(found: SystemComparison, rows: list[SystemDifference]) -> list[str]:
-    a, b, level = clipped(found.a, _NAME), clipped(found.b, _NAME), f"{100 * found.level:g} % interval"
-    table = [["measure", a, b, "difference", level, "p", "d.f.", "training", "visible", "verdict"]]
-    for row in rows:
-        one = row.found
-        visible = f"{row.detectable:.4f}" if math.isfinite(row.detectable) else "-"
-        ends, share = f"[{one.low:+.4f}, {one.high:+.4f}]", f"{100 * row.training_share:.0f} %"
-        means = (f"{row.mean_a:.4f}", f"{row.mean_b:.4f}", f"{one.difference:+.4f}")
-        table.append([row.measure, *means, ends, p_text(row.p_corrected), f"{one.df:.1f}", share, visible, row.verdict])
-    return fitted(table)
+def systems_table(found: SystemComparison, places: int, *, clip: int | None = None) -> Table:
+    """A row a measure; names of systems of at most `clip` letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> [cell.text for cell in systems_table(ir.compare_systems(copies, copies), 2).rows[0]][:4]
+    ['RR', '0.50', '0.50', '+0.00']
+    """
+    names = [name if clip is None else clipped(name, clip) for name in (found.a, found.b)]
+    numbers = [*names, "difference", f"{100 * found.level:g} % interval", "p", "d.f.", "training", "visible"]
+    columns = [Column("measure"), *(Column(title, "number") for title in numbers), Column("verdict")]
+    return Table(columns, [_cells(row, places, round(1 - found.level, 12)) for row in found])
 
 
-def _variances(rows: list[SystemDifference]) -> list[str]:
+def _cells(row: SystemDifference, places: int, alpha: float) -> list[Cell]:
+    one = row.found
+    tone: Tone = "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
+    return [
+        Cell(row.measure),
+        Cell(number(row.mean_a, places), row.mean_a, strong=row.verdict == "worse"),
+        Cell(number(row.mean_b, places), row.mean_b, strong=row.verdict == "better"),
+        Cell(number(one.difference, places, signed=True), one.difference, tone=tone),
+        Cell(interval((one.low, one.high), places, signed=True), (one.low, one.high)),
+        Cell(p_text(row.p_corrected, alpha), row.p_corrected),
+        Cell(f"{one.df:.1f}", one.df, tone="quiet"),
+        Cell(f"{100 * row.training_share:.0f} %", row.training_share),
+        Cell(number(row.detectable, places), row.detectable, tone="quiet"),
+        Cell(row.verdict, tone=tone),
+    ]
+
+
+def _variances(rows: list[SystemDifference]) -> Table:
     """Standard deviations: of queries, of copies, of what a copy does to one query."""
-    trained = rows[0].trained
-    head = ["standard deviation", "queries", *(f"{what} of {of}" for of in trained for what in ("trainings", "rest"))]
-    table = [head]
+    titles = ["queries", *(f"{what} of {of}" for of in rows[0].trained for what in ("trainings", "rest"))]
+    table = []
     for row in rows:
-        parts = (f"{math.sqrt(value):.4f}" for part in row.found.training for value in (part.seeds, part.residual))
-        table.append([row.measure, f"{math.sqrt(row.found.queries):.4f}", *parts])
-    return fitted(table)
+        parts = [math.sqrt(value) for part in row.found.training for value in (part.seeds, part.residual)]
+        table.append([Cell(row.measure), *(Cell(number(value), value) for value in (math.sqrt(row.found.queries), *parts))])
+    return Table([Column("standard deviation"), *(Column(title, "number") for title in titles)], table)
 
 
-def _of_copies(found: SystemComparison, row: SystemDifference) -> list[str]:
+def _of_copies(found: SystemComparison, row: SystemDifference, places: int) -> Table:
     sides = ((found.runs_a, row.copies_a), (found.runs_b, row.copies_b))
-    table = [[clipped(run, 2 * _NAME), f"{value:.4f}"] for runs, values in sides for run, value in zip(runs, values, strict=True)]
-    return columns([["run", row.measure], *table])
+    rows = [
+        [Cell(clipped(run, 2 * _NAME)), Cell(number(value, places), value)]
+        for runs, values in sides
+        for run, value in zip(runs, values, strict=True)
+    ]
+    return Table([Column("run"), Column(row.measure, "number")], rows)
 
 
-def _more(row: SystemDifference) -> list[str]:
-    head = [f"standard error of {row.measure}", *(f"{row.n * times:,} queries" for times in _QUERIES)]
-    table = [[label, *(f"{row.standard_error(row.n * times, seeds):.4f}" for times in _QUERIES)] for label, seeds in _MORE]
-    return columns([head, *table])
+def _more(row: SystemDifference) -> Table:
+    columns = [Column(f"standard error of {row.measure}"), *(Column(f"{row.n * times:,} queries", "number") for times in _QUERIES)]
+    found = {label: [row.standard_error(row.n * times, seeds) for times in _QUERIES] for label, seeds in _MORE}
+    return Table(columns, [[Cell(label), *(Cell(number(value), value) for value in values)] for label, values in found.items()])
 
 
 def _method(found: SystemComparison) -> list[str]:

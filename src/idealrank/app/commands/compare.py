@@ -14,6 +14,7 @@ from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
+from idealrank.reports.parts import Part
 from idealrank.verdict import Comparison, with_companions
 from idealrank.verdict import compare as compare_evaluations
 from idealrank.verdict.table import queries_of
@@ -64,6 +65,7 @@ all pairs of runs and measures: ask for fewer measures to see smaller difference
     "--format", "layout", type=click.Choice(["table", "json", "markdown", "latex", "csv"]), default="table", show_default=True,
     help="Words and a table for people; JSON or CSV for programs; Markdown or LaTeX (booktabs) to paste.",
 )  # fmt: skip
+@options.digits
 @pair_figure.option
 @options.output
 @results_of_pairs
@@ -81,6 +83,7 @@ def compare(
     with_rankings: bool | None,
     files: QueryFiles,
     layout: str,
+    digits: int | None,
     figure_path: str | None,
     output_path: str | None,
     results: Results,
@@ -109,8 +112,8 @@ def compare(
         slices=of_queries.categories, threads=threads, rankings=alike, **testing.arguments,
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
-    next_ = _next(layout, why_command(qrels, runs, asked, convention_text, inputs))
-    output.write([*_report(comparison, layout, every_pair=every_pair), *next_], output_path)
+    command = why_command(qrels, runs, asked, convention_text, inputs)
+    _write(comparison, layout, output_path, command, every_pair=every_pair, digits=digits)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
@@ -124,8 +127,11 @@ def _check_written(given: reading.Given, results: Results, baseline: str | None,
     results.check(given.paths, written)
 
 
-def _next(layout: str, command: str) -> list[str]:
-    return [f"\nwhich queries and documents the difference comes from\n  {command}\n"] if layout == "table" and command else []
+def _write(comparison: Comparison, layout: str, path: str | None, command: str, *, every_pair: bool, digits: int | None) -> None:
+    if layout == "table":
+        output.write_parts(_parts(comparison, command, every_pair=every_pair, digits=digits), path)
+    else:
+        output.write(_text(comparison, layout, every_pair=every_pair, digits=digits), path)
 
 
 def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
@@ -157,28 +163,21 @@ def _evaluated(
     return kept, found
 
 
-def _report(comparison: Comparison, layout: str, *, every_pair: bool) -> Iterable[str]:
-    """The text. Only the module of the layout asked for is loaded."""
-    if layout == "table":
-        from idealrank.reports.compared import comparison_table  # noqa: PLC0415
+def _parts(comparison: Comparison, command: str, *, every_pair: bool, digits: int | None) -> list[Part]:
+    """The report for people, and where to look further. Only the modules of the layout asked for are loaded."""
+    from idealrank.reports.compared import comparison_parts  # noqa: PLC0415
 
-        return [comparison_table(comparison, every_pair=every_pair)]
-    from idealrank.reports import compared_records as records  # noqa: PLC0415
-    from idealrank.reports.compared_league import league_latex, league_markdown  # noqa: PLC0415
-    from idealrank.reports.compared_many import is_many  # noqa: PLC0415
+    after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
+    return [*comparison_parts(comparison, every_pair=every_pair, digits=digits), after]
 
-    if (
-        layout in ("markdown", "latex")
-        and not every_pair
-        and comparison.method.baseline is None
-        and is_many(comparison)
-        and comparison.method.slices is None
-    ):
-        return league_markdown(comparison) if layout == "markdown" else league_latex(comparison)
-    writers = {
-        "json": records.comparison_json,
-        "csv": records.comparison_csv,
-        "markdown": records.comparison_markdown,
-        "latex": records.comparison_latex,
-    }
-    return writers[layout](comparison)
+
+def _text(comparison: Comparison, layout: str, *, every_pair: bool, digits: int | None) -> Iterable[str]:
+    """The text of another layout."""
+    if layout in ("json", "csv"):
+        from idealrank.reports import compared_records as records  # noqa: PLC0415
+
+        return (records.comparison_json if layout == "json" else records.comparison_csv)(comparison)
+    from idealrank.reports import compared_pasted as pasted  # noqa: PLC0415
+
+    writer = pasted.comparison_markdown if layout == "markdown" else pasted.comparison_latex
+    return [writer(comparison, every_pair=every_pair, digits=digits)]

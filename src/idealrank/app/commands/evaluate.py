@@ -63,9 +63,11 @@ Examples:
 @click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
 @click.option("--intervals", is_flag=True, help="The 95 % interval of each mean; whether two runs differ says `idealrank compare`.")
 @click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv", "trec"]), default="table", show_default=True,
-    help="A table for people; JSON, CSV or trec_eval's layout for programs.",
+    "--format", "layout", type=click.Choice(["table", "json", "csv", "trec", "markdown", "latex"]), default="table",
+    show_default=True,
+    help="A table for people; JSON, CSV or trec_eval's layout for programs; Markdown or LaTeX (booktabs) to paste.",
 )  # fmt: skip
+@options.digits
 @options.output
 @results
 @options.inputs
@@ -80,6 +82,7 @@ def evaluate(
     per_query: bool,
     intervals: bool,
     layout: str,
+    digits: int | None,
     output_path: str | None,
     results: Results,
     inputs: reading.Inputs,
@@ -112,28 +115,42 @@ def evaluate(
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         reading.doubt(evaluation, path)
-    output.write(_report(evaluations, layout, per_query=per_query, intervals=intervals), output_path)
+    _write(evaluations, layout, output_path, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
 
 
 def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
     if intervals and layout == "trec":
-        raise OptionError("--intervals: found --format trec, whose layout has no place for them; expected table, json or csv")
+        raise OptionError("--intervals: found --format trec, whose layout has no place for them; expected another")
     if intervals and layout == "csv" and per_query:
         raise OptionError("--intervals: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
 
 
-def _report(evaluations: list[Evaluation], layout: str, *, per_query: bool, intervals: bool) -> Iterable[str]:
-    """The text, in pieces. Only the module of the layout asked for is loaded."""
-    means: list[Mapping[str, RunMean]] = []
-    if intervals:
-        from idealrank.verdict.means import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
+def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[str, RunMean]]":
+    if not intervals:
+        return []
+    from idealrank.verdict.means import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
 
-        means = [of_means(evaluation) for evaluation in evaluations]
+    return [of_means(evaluation) for evaluation in evaluations]
+
+
+def _write(evaluations: list[Evaluation], layout: str, path: str | None, *, per_query: bool, intervals: bool, digits: int | None) -> None:
+    """The report, in pieces. Only the module of the layout asked for is loaded."""
+    means = _means(evaluations, intervals=intervals)
     if layout == "table":
-        from idealrank.reports.text import table_report  # noqa: PLC0415
+        from idealrank.reports.text import report_parts  # noqa: PLC0415
 
-        return [table_report(evaluations, per_query=per_query, intervals=means)]
+        output.write_parts(report_parts(evaluations, per_query=per_query, intervals=means, digits=digits), path)
+    elif layout in ("markdown", "latex"):
+        from idealrank.reports import evaluated_pasted as pasted  # noqa: PLC0415
+
+        writer = pasted.evaluated_markdown if layout == "markdown" else pasted.evaluated_latex
+        output.write([writer(evaluations, per_query=per_query, intervals=means, digits=digits)], path)
+    else:
+        output.write(_for_programs(evaluations, layout, means, per_query=per_query), path)
+
+
+def _for_programs(evaluations: list[Evaluation], layout: str, means: "list[Mapping[str, RunMean]]", *, per_query: bool) -> Iterable[str]:
     from idealrank.reports import records  # noqa: PLC0415
 
     if layout == "trec":

@@ -14,6 +14,7 @@ from idealrank.app.gate.job import Job
 from idealrank.app.gate.outputs import Outputs, outputs
 from idealrank.app.results import Results, results_of_pairs
 from idealrank.io.policies import DEFAULT_MEASURE
+from idealrank.reports.parts import Part
 from idealrank.verdict import Gated
 
 _EPILOG = """\
@@ -122,13 +123,13 @@ def gate(
         threads=threads,
     )
     gated, notes, page = job.done()
-    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout), layout)
+    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, outputs.digits), layout)
     results.write_page(page)
     if not gated.passed:
         context.exit(CLOSED)
 
 
-def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str) -> str:
-    from idealrank.reports.gated import gate_json, gate_text  # noqa: PLC0415  (nothing of it is needed where the work fails)
+def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, digits: int | None) -> str | list[Part]:
+    from idealrank.reports.gated import gate_json, gate_parts  # noqa: PLC0415  (nothing of it is needed where the work fails)
 
-    return (gate_text if layout == "table" else gate_json)(gated, notes, policy_file)
+    return gate_parts(gated, notes, policy_file, digits) if layout == "table" else gate_json(gated, notes, policy_file)

@@ -1,6 +1,5 @@
 """`idealrank overlap`: how alike two runs are."""
 
-from collections.abc import Iterable
 from typing import get_args
 
 import click
@@ -82,7 +81,7 @@ def overlap(
             inputs=input_files((*first.paths, *second.paths)),
         ),
     )  # fmt: skip
-    output.write(_report(found, layout, per_query=per_query), output_path)
+    _write(found, layout, output_path, per_query=per_query)
 
 
 def _of_one_file(path: str) -> list[str]:
@@ -91,6 +90,8 @@ def _of_one_file(path: str) -> list[str]:
     return [name, f"{name} (2)"]
 
 
-def _report(found: Overlap, layout: str, *, per_query: bool) -> Iterable[str]:
-    writers = {"table": alike.overlap_table, "json": alike.overlap_json, "csv": alike.overlap_csv}
-    return writers[layout](found, per_query=per_query)
+def _write(found: Overlap, layout: str, path: str | None, *, per_query: bool) -> None:
+    if layout == "table":
+        output.write_parts(alike.overlap_parts(found, per_query=per_query), path)
+    else:
+        output.write((alike.overlap_json if layout == "json" else alike.overlap_csv)(found, per_query=per_query), path)

@@ -1,6 +1,6 @@
 """`idealrank robust`: whether a verdict holds when the measure is computed in other ways."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 import click
@@ -106,7 +106,7 @@ def robust(
         pairs=pairs, way=Way(test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads),  # type: ignore[arg-type]
     )  # fmt: skip
     found = watch.count("variants", lambda tell: varied(tell=tell))
-    output.write(_report(found, layout), output_path)
+    _write(found, layout, output_path)
 
 
 def _checked(runs: Sequence[str], measure_text: str) -> Measure:
@@ -128,8 +128,11 @@ def _judgments(inputs: reading.Inputs, path: str, convention: Convention) -> Cal
     return cache(lambda policy: inputs.open_qrels(path, Convention.of("standard", duplicates=policy)))
 
 
-def _report(found: Robustness, layout: str) -> Iterable[str]:
-    """The text. Only the modules of the report are loaded here."""
+def _write(found: Robustness, layout: str, path: str | None) -> None:
+    """The report. Only the modules of it are loaded here."""
     from idealrank.reports import robust as reports  # noqa: PLC0415
 
-    return [reports.robust_table(found)] if layout == "table" else {"json": reports.robust_json, "csv": reports.robust_csv}[layout](found)
+    if layout == "table":
+        output.write_parts(reports.robust_parts(found), path)
+    else:
+        output.write((reports.robust_json if layout == "json" else reports.robust_csv)(found), path)

@@ -1,7 +1,7 @@
 """`idealrank seeds`: whether one system is better than another, when both were trained several times."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -95,7 +95,7 @@ def seeds(
         *evaluations, measures=asked, names=(a, b) if a and b and a != b else ("A", "B"),
         seeds="crossed" if crossed else "nested", single=single,  # type: ignore[arg-type]
     )  # fmt: skip
-    output.write(_report(found, layout), output_path)
+    _write(found, layout, output_path)
 
 
 def _check_numbers(copies: Sequence[int], single: str | None) -> None:
@@ -163,9 +163,11 @@ def _name(paths: Sequence[str]) -> str:
     return _COPY.sub("", "".join(letters[0] for letters in same))
 
 
-def _report(found: SystemComparison, layout: str) -> Iterable[str]:
-    """The text. Only the module of the layout asked for is loaded."""
+def _write(found: SystemComparison, layout: str, path: str | None) -> None:
+    """The report. Only the module of it is loaded here."""
     from idealrank.reports import trained  # noqa: PLC0415
 
-    writers = {"table": trained.systems_table, "json": trained.systems_json, "csv": trained.systems_csv}
-    return writers[layout](found)
+    if layout == "table":
+        output.write_parts(trained.systems_parts(found), path)
+    else:
+        output.write((trained.systems_json if layout == "json" else trained.systems_csv)(found), path)

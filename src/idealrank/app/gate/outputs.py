@@ -11,6 +11,7 @@ import click
 
 from idealrank.app import console, options, output
 from idealrank.errors import OptionError
+from idealrank.reports.parts import Part, parts_text
 from idealrank.verdict import Gated
 
 _SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
@@ -28,6 +29,8 @@ class Outputs:
         Paths of JUnit XML and of a comment; None for none.
     github : bool
         Whether to write annotations, and the summary of the step where its file is named in the environment.
+    digits : int or None
+        Decimals of what people read; None for those that the bounds allow.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class Outputs:
     junit: str | None = None
     markdown: str | None = None
     github: bool = False
+    digits: int | None = None
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Options and paths of the files."""
@@ -64,7 +68,7 @@ class Outputs:
                 raise OptionError(f"{option} {path}: found the place that {written[place]} writes to, expected another name")
             written[place] = option
 
-    def write(self, gated: Gated, report: Callable[[], str], layout: str) -> None:
+    def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
         """Write everything; the report last, and not to standard output where that belongs to another.
 
         Parameters
@@ -83,22 +87,30 @@ class Outputs:
         if self.markdown is not None:
             from idealrank.reports.gated_markdown import gate_markdown  # noqa: PLC0415
 
-            output.write(gate_markdown(gated), self.markdown)
+            output.write(gate_markdown(gated, digits=self.digits), self.markdown)
         if self.report is not None:
-            output.write([report()], self.report)
+            _write(report(), self.report)
         elif "-" not in (self.junit, self.markdown):
-            output.write([_held_in_the_log(report(), layout) if self.github else report()], None)
+            _write(_held_in_the_log(report(), layout) if self.github else report(), None)
         if self.github:
-            _tell_github(gated)
+            _tell_github(gated, self.digits)
 
 
-def _held_in_the_log(report: str, layout: str) -> str:
+def _write(report: str | list[Part], path: str | None) -> None:
+    if isinstance(report, str):
+        output.write([report], path)
+    else:
+        output.write_parts(report, path)
+
+
+def _held_in_the_log(report: str | list[Part], layout: str) -> str:
     from idealrank.reports.workflow_log import harmless, harmless_json  # noqa: PLC0415
 
-    return harmless(report) if layout == "table" else harmless_json(report)
+    text = report if isinstance(report, str) else parts_text(report)
+    return harmless(text) if layout == "table" else harmless_json(text)
 
 
-def _tell_github(gated: Gated) -> None:
+def _tell_github(gated: Gated, digits: int | None) -> None:
     """Annotations, to stderr, which the runner reads too: standard output is data. And the summary, whose file belongs to all steps."""
     from idealrank.reports.gated_github import annotations  # noqa: PLC0415
     from idealrank.reports.gated_markdown import gate_markdown  # noqa: PLC0415
@@ -110,7 +122,7 @@ def _tell_github(gated: Gated) -> None:
         return
     try:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as summary:
-            summary.write("".join(gate_markdown(gated, _SUMMARY_BYTES)) + "\n")
+            summary.write("".join(gate_markdown(gated, _SUMMARY_BYTES, digits)) + "\n")
     except OSError as error:  # the verdict is worth more than its summary
         console.say("warning", f"GITHUB_STEP_SUMMARY {path}: cannot be written: {error.strerror or error}")
 
@@ -119,13 +131,15 @@ def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options, and ``-o``; it gets them as one argument, `outputs`."""
 
     @wraps(command)
-    def with_outputs(*, output_path: str | None, junit: str | None, markdown: str | None, github: bool | None, **others: Any) -> Any:
+    def with_outputs(
+        *, output_path: str | None, junit: str | None, markdown: str | None, github: bool | None, digits: int | None, **others: Any
+    ) -> Any:
         wanted = console.on_github() if github is None else github
-        places = Outputs(report=None if output_path == "-" else output_path, junit=junit, markdown=markdown, github=wanted)
+        places = Outputs(report=None if output_path == "-" else output_path, junit=junit, markdown=markdown, github=wanted, digits=digits)
         return command(outputs=places, **others)
 
     decorated: Callable[..., Any] = _JUNIT(_MARKDOWN(_GITHUB(with_outputs)))
-    return options.output(decorated)
+    return options.digits(options.output(decorated))
 
 
 _JUNIT = click.option("--junit", metavar="FILE", help="Write JUnit XML, too: a test case for each check and contract.")

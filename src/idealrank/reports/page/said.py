@@ -3,11 +3,14 @@
 import math
 from typing import Literal, TypeAlias
 
-from idealrank.reports.compared import method_text, numbers_text, pair_lines, verdict_text
+from idealrank.reports.compared import numbers_text, pair_lines, verdict_text
 from idealrank.reports.compared import sentences as of_pair
+from idealrank.reports.compared_cells import Shown
 from idealrank.reports.compared_many import headline as of_many
 from idealrank.reports.compared_many import is_many
-from idealrank.reports.gated_words import could_see, counted, number, one_line
+from idealrank.reports.compared_method import method_text
+from idealrank.reports.digits import decimals, interval, number
+from idealrank.reports.gated_words import could_see, counted, one_line
 from idealrank.reports.gated_words import method as gate_method
 from idealrank.reports.gated_words import verdict as of_gate
 from idealrank.reports.page.subject import Subject
@@ -90,7 +93,7 @@ def sentences(subject: Subject) -> list[str]:
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
         first = next(iter(pair.measures.values()))
-        return [f"{numbers_text(first, comparison.method)}.", *of_pair(comparison, pair)[1:]]
+        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *of_pair(comparison, pair)[1:]]
     others = [of_many(comparison, str(measure)) for measure in subject.measures[1:]]
     return [*others, *unanswered(comparison.missing)]
 
@@ -99,9 +102,10 @@ def _of_evaluation(subject: Subject) -> list[str]:
     found = []
     for text, by_run in subject.means.items():
         for run, mean in by_run.items():
-            low, high = mean.interval
-            interval = f" (95 % interval {low:.4f} to {high:.4f})" if math.isfinite(high - low) else ""
-            found.append(f"{one_line(run)}: {text} {number(mean.mean)}{interval} over {counted(mean.n, 'query', 'queries')}.")
+            places = decimals([mean.interval])
+            ends = " to ".join(interval(mean.interval, places).strip("[]").split(", "))
+            beside = f" (95 % interval {ends})" if math.isfinite(mean.interval[1] - mean.interval[0]) else ""
+            found.append(f"{one_line(run)}: {text} {number(mean.mean, places)}{beside} over {counted(mean.n, 'query', 'queries')}.")
     return found if len(subject.evaluations) == 1 else []
 
 

@@ -1,0 +1,60 @@
+"""Reports on a terminal: the same lines as in a pipe, fitted to its width, with colours and weights that only say again what words say."""
+
+import shutil
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from idealrank.reports.cells import Cell, Table
+from idealrank.reports.laying import laid
+from idealrank.reports.layout import WIDTH
+from idealrank.reports.parts import Part
+
+# Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every terminal where it has no more.
+_TONES = {"better": Style(color="dodger_blue2"), "worse": Style(color="dark_orange"), "quiet": Style(dim=True), "": Style.null()}
+_STRONG, _HEAD = Style(bold=True), Style(dim=True)
+
+
+def print_parts(parts: Iterable[Part]) -> None:
+    """Print a report on the terminal that standard output is.
+
+    Examples
+    --------
+    >>> print_parts([["a paragraph"]])
+    a paragraph
+    """
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    console = Console(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
+    for number, part in enumerate(part for part in parts if part):
+        if number:
+            console.print()
+        for line in as_rich(part, width) if isinstance(part, Table) else [Text(line) for line in part]:
+            console.print(line, markup=False)
+
+
+def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
+    """The lines of a table with their styles.
+
+    Examples
+    --------
+    >>> from idealrank.reports.cells import Column
+    >>> lines = as_rich(Table([Column("run")], [[Cell("bm25", strong=True)]]))
+    >>> [line.plain for line in lines], lines[1].spans[0].style.bold
+    (['run', 'bm25'], True)
+    """
+    return [_line(line) for line in laid(table, width)]
+
+
+def _line(spans: Iterable[tuple[str, Cell | None]]) -> Text:
+    line = Text()
+    for text, cell in spans:
+        line.append(text, _style(cell) if cell is not None else _HEAD if text.strip() else None)
+    line.rstrip()
+    return line
+
+
+def _style(cell: Cell) -> Style:
+    return _TONES[cell.tone] + _STRONG if cell.strong else _TONES[cell.tone]

@@ -1,0 +1,97 @@
+"""Comparisons to paste: Markdown and LaTeX, from the tables of the report, with marks, letters and notes that say how it was found out."""
+
+from dataclasses import replace
+
+from idealrank.reports.compared import pair_table
+from idealrank.reports.compared_cells import Shown, number_cells, number_columns
+from idealrank.reports.compared_many import Ranked, beside, is_many, league_places
+from idealrank.reports.compared_method import mark_note, method_text
+from idealrank.reports.compared_slices import slice_cells
+from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
+from idealrank.verdict import Comparison
+
+_MARK = "*"
+
+
+def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
+    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a run, with letters of groups.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
+    | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | visible | verdict   |
+    """
+    if _as_league(comparison, every_pair=every_pair):
+        return as_markdown(_league(comparison, digits, intervals=True))
+    table = comparison_cells(comparison, digits)
+    return as_markdown(replace(table, notes=[*table.notes, _below(comparison)]))
+
+
+def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
+    r"""A LaTeX table with the rules of booktabs: the better mean is bold, differences that are decided are marked, and a note says by what.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> comparison_latex(ir.compare(one, one)).splitlines()[3]
+    '\\toprule'
+    """
+    if _as_league(comparison, every_pair=every_pair):
+        return as_latex(_league(comparison, digits, intervals=False))
+    return f"% {_below(comparison)}\n{as_latex(comparison_cells(comparison, digits))}"
+
+
+def _as_league(comparison: Comparison, *, every_pair: bool) -> bool:
+    method = comparison.method
+    return is_many(comparison) and not every_pair and method.baseline is None and method.slices is None
+
+
+def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table:
+    """Every pair and measure a row, and below it its slices; names of runs as heads of columns where there is one pair.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [column.title for column in comparison_cells(ir.compare(one, one)).columns][:3]
+    ['measure', 'run', 'run (2)']
+    """
+    shown, several = Shown.of(comparison, digits), len(comparison.pairs) > 1
+    notes = [mark_note(comparison, _MARK)]
+    if not several and comparison.method.slices is None:
+        table = pair_table(comparison.pairs[0], shown, mark=_MARK)
+    else:
+        first, sliced = comparison.pairs[0], comparison.method.slices is not None
+        names = ("mean a", "mean b") if several else (first.a, first.b)
+        columns = [*(Column(one) for one in (("a", "b", "measure") if several else ("measure",)))]
+        columns += [Column("slice"), Column("queries", "number")] if sliced else []
+        rows = []
+        for pair, row in comparison.rows():
+            head = [*(Cell(name) for name in ((pair.a, pair.b) if several else ())), Cell(row.measure)]
+            cells = number_cells(row, row.direction, shown, mark=_MARK)
+            rows.append([*head, *([Cell("all"), Cell(f"{row.n:,}", row.n)] if sliced else []), *cells])
+            rows += [[*head, Cell(one.name), *slice_cells(one, row.direction, shown, mark=_MARK)] for one in row.slices or ()]
+        table = Table([*columns, *number_columns(*names, comparison.method.level)], rows)
+    return replace(table, notes=notes if any(cell.mark for row in table.rows for cell in row) else [])
+
+
+def _league(comparison: Comparison, digits: int | None, *, intervals: bool) -> Table:
+    """A row a run, the best by the first measure first; letters in columns of their own, or as marks where there are no intervals."""
+    ranked, level = [Ranked.of(comparison, measure) for measure in comparison.means], comparison.method.level
+    order = list(ranked[0].means)
+    table = Table([Column("run")], [[Cell(run)] for run in order])
+    for one in ranked:
+        places = league_places(comparison, one, digits)
+        more = one.table(order, places, level=level) if intervals else one.table(order, places, letters="mark")
+        table = beside(table, more)
+    said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
+    note = f"Runs that share a letter cannot be told apart.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
+    return replace(table, notes=[note])
+
+
+def _below(comparison: Comparison) -> str:
+    level = f"{100 * comparison.method.level:g} % intervals"
+    return f"Differences are b - a. {level}; {method_text(comparison)}. Convention {comparison.convention}."
