@@ -104,8 +104,8 @@ def test_the_verdict_its_numbers_and_the_worst_query_are_read_without_scripts():
     text = Reader(page_html(two_runs())).text
 
     assert "new is better than bm25." in text
-    assert "RR 0.9375 against 0.5000, +0.4375 (95 % interval" in text
-    assert "how to lose q7 0.5000 0.2500 \u22120.2500" in text
+    assert "RR 0.938 against 0.500, +0.438 (95 % interval" in text
+    assert "how to lose q7 0.5000 0.2500 -0.2500" in text
     assert "no request" not in text
 
 

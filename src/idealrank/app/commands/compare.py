@@ -101,7 +101,6 @@ def compare(
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-
     evaluated = partial(evaluate, judgments, measures=measures, convention=convention, threads=threads)
     look, opens = rankings.are_wanted(with_rankings, len(runs)), partial(inputs.open_run, qrels=qrels)
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
@@ -112,8 +111,8 @@ def compare(
         slices=of_queries.categories, threads=threads, rankings=alike, **testing.arguments,
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
-    command = why_command(qrels, runs, asked, convention_text, inputs)
-    _write(comparison, layout, output_path, command, every_pair=every_pair, digits=digits)
+    further = why_command(qrels, runs, asked, convention_text, inputs)
+    _write(comparison, layout, output_path, further, every_pair=every_pair, digits=digits)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
