@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from idealrank.reports.cells import Cell, Column, Table, Value, lacking
+from idealrank.reports.cells import Cell, Column, Table, Tone, Value, lacking
 from idealrank.reports.latex import latex_escaped, latex_number, latex_row, latex_text
 from idealrank.reports.laying import as_text, laid
 from idealrank.reports.layout import printable
 from idealrank.reports.markdown import markdown_number, markdown_text
 from idealrank.reports.records import csv_row, finite
 
-__all__ = ["Cell", "Column", "Table", "as_csv", "as_html", "as_latex", "as_markdown", "as_records", "as_text", "html_text", "laid"]
+__all__ = ["Cell", "Column", "Table", "Tone", "as_csv", "as_html", "as_latex", "as_markdown", "as_records", "as_text", "html_text", "laid"]
 
 _PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"})  # blanks as wide as a digit and as a point
 
