@@ -105,7 +105,7 @@ def test_the_verdict_its_numbers_and_the_worst_query_are_read_without_scripts():
 
     assert "new is better than bm25." in text
     assert "RR 0.938 against 0.500, +0.438 (95 % interval" in text
-    assert "how to lose q7 0.5000 0.2500 -0.2500" in text
+    assert "how to lose q7 0.5000 0.2500 \u22120.2500" in text
     assert "no request" not in text
 
 
