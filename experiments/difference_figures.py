@@ -14,13 +14,13 @@ from stable_queries import demo_runs
 
 from idealrank.data.types import FloatArray
 from idealrank.reports import plots
-from idealrank.reports.theory_figures import CONFIG, SCHEMA_URL, Spec
+from idealrank.reports.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 from idealrank.stats import permutation_test
 
 FOLDER = Path("figures")
 MARGIN = 0.05
 DRAWS = 100_000
-UP, DOWN, EQUAL, INK, FAINT = "#0072B2", "#D55E00", "#767676", "#222222", "#BBBBBB"
+UP, DOWN, EQUAL, INK, FAINT = (LIGHT[name] for name in ("accent", "worse", "run", "ink", "other"))
 RULE = {"type": "rule", "color": INK, "strokeWidth": 1.2}
 LEFT = {"type": "text", "align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
 
@@ -28,7 +28,7 @@ LEFT = {"type": "text", "align": "left", "baseline": "middle", "dx": 6, "fontSiz
 def figure(parts: Mapping[str, object], title: str, *lines: str) -> Spec:
     """A whole specification with a title; its lines are what a screen reader says, too."""
     head = {"text": title, "subtitle": list(lines)}
-    return {"$schema": SCHEMA_URL, "description": " ".join([title, *lines]), "title": head, "config": CONFIG, **parts}
+    return {"$schema": SCHEMA_URL, "description": " ".join([title, *lines]), "title": head, "config": titled_config(), **parts}
 
 
 def dots(change: FloatArray) -> list[dict[str, float | str]]:

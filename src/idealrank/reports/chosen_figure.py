@@ -4,14 +4,14 @@ import textwrap
 from typing import Any
 
 from idealrank.errors import OptionError
-from idealrank.reports.theory_figures import CONFIG, SCHEMA_URL, Spec
+from idealrank.reports.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 from idealrank.verdict import Choice, Setting
 
 # Okabe and Ito's colours, with dashes and shapes beside them: nothing hangs on colour alone.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [10, 3])
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
-_INK, _GREY, _SHADE = "#333333", "#666666", "#F0F0F0"
+_INK, _GREY, _SHADE = LIGHT["ink"], LIGHT["quiet"], LIGHT["wash"]
 _STEP, _HEIGHT = 32, 230
 _SAMPLE, _LETTER = 28, 6.6  # pixels of a line in the key, and of a letter
 _PANELS = (
@@ -58,7 +58,7 @@ def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
         },
         "data": {"values": [_row(setting, choice) for setting in choice.settings]},
         "vconcat": [_key(choice), {"hconcat": panels, "spacing": 58, "bounds": "flush"}, _note(choice)],
-        "config": CONFIG,
+        "config": titled_config(),
     }
 
 

@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped
-from idealrank.reports.theory_figures import CONFIG, SCHEMA_URL
+from idealrank.reports.theme import SCHEMA_URL, Spec, titled_config
 from idealrank.verdict import Comparison, Difference
-
-Spec: TypeAlias = dict[str, Any]
 
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.
 _COLOURS = ("#8C510A", "#D8B365", "#F6E8C3", "#F5F5F5", "#C7EAE5", "#5AB4AC", "#01665E")
@@ -64,7 +61,7 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
         "height": cell * len(order),
         "encoding": {"x": columns, "y": lines},
         "layer": [_colours(measure, largest), _dots(cell)],
-        "config": CONFIG | {"view": {"stroke": "#BDBDBD"}, "axisX": {}, "axisY": {"domain": False}},
+        "config": titled_config() | {"view": {"stroke": "#BDBDBD"}, "axisX": {}, "axisY": {"domain": False}},
     }
 
 

@@ -87,7 +87,7 @@ def scatter_template() -> Spec:
                 },
             },
             _corner("better on @wins", "@accent", {"x": "width", "y": -15, "align": "right"}),
-            _corner("better on @losses, equal on @ties", "@worse", {"x": "width", "y": "height", "dy": 32, "align": "right"}),
+            _corner("better on @lost", "@worse", {"x": "width", "y": "height", "dy": 32, "align": "right"}),
         ],
         "config": config(),
     }  # fmt: skip
@@ -216,6 +216,7 @@ def pair_words(
     equal = f", equal on {ties:,}" if ties else ""
     reach = max(float(np.abs(differences).max(initial=0.0)), 1e-9) * 1.04
     return {
+        "lost": f"{losses:,}{equal}",
         "a": names[0], "b": names[1], "n": both.size, "wins": f"{wins:,}", "losses": f"{losses:,}", "ties": f"{ties:,}",
         "upper": f"{names[1]} {up[0]} on {higher:,}", "lower": f"{names[1]} {down[0]} on {lower:,}{equal}", **colours,
         "mean": mean, "meantext": signed(mean), **_mean_place(mean),

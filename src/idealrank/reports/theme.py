@@ -69,6 +69,22 @@ def config() -> Spec:
     }  # fmt: skip
 
 
+def titled_config() -> Spec:
+    """What figures share that have a title and stand alone, in documents.
+
+    Examples
+    --------
+    >>> titled_config()["background"], titled_config()["title"]["anchor"]
+    ('#FFFFFF', 'start')
+    """
+    title = {
+        "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": "bold", "color": LIGHT["ink"], "offset": 14,
+        "subtitleFontSize": 11.5, "subtitleColor": LIGHT["quiet"], "subtitlePadding": 5,
+    }  # fmt: skip
+    shared: Spec = _filled(config(), {"font": FONT, **LIGHT})
+    return shared | {"padding": 14, "concat": {"spacing": 16}, "title": title, "axisX": {"grid": False, "titlePadding": 8}}
+
+
 # The title of a y axis stands above it, to be read without turning one's head.
 ABOVE: Spec = {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10}
 

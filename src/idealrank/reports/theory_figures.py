@@ -5,22 +5,16 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
-
-Spec: TypeAlias = dict[str, Any]
-
-SCHEMA_URL = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nothing fetches it
+from idealrank.reports.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 
 # Okabe and Ito's colours, told apart by people who see few of them; grey is for what is random.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _CHANCE = "#767676"
-_INK, _FAINT = "#333333", "#E4E4E4"
-_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _WIDTH, _HEIGHT = 500, 290
 _PANEL = 262  # width of each of two panels
 _FIELD_SIGNS = re.compile(r"[\\.\[\]'\"]")  # which Vega would take for a path into a record
@@ -138,7 +132,7 @@ def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = Fals
         "description": f"Figure {figure.number}. {figure.title}: {_in_words(curves)}.",
         "title": {"text": f"Figure {figure.number}. {figure.title}", "subtitle": figure.theory},
         "vconcat": [picture, _note(_caption(curves, figure), 128 if figure.enlarged else 106)],
-        "config": CONFIG,
+        "config": titled_config(),
     }
 
 
@@ -225,7 +219,7 @@ def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:
     corners = [{"n": start, "to": last, "value": domain[0], "top": domain[1]}]
     return {
         "data": {"values": corners},
-        "mark": {"type": "rect", "fill": "#F3F3F3", "stroke": "#9A9A9A", "strokeWidth": 0.8},
+        "mark": {"type": "rect", "fill": LIGHT["wash"], "stroke": LIGHT["axis"], "strokeWidth": 0.8},
         "encoding": {"x2": {"field": "to"}, "y2": {"field": "top"}, "color": {"value": None}},
     }
 
@@ -238,7 +232,7 @@ def _pointer(names: Sequence[str]) -> list[Spec]:
     return [
         {
             "transform": [{"pivot": "ranker", "value": "value", "groupby": ["n"]}],
-            "mark": {"type": "rule", "color": "#9A9A9A"},
+            "mark": {"type": "rule", "color": LIGHT["axis"]},
             "params": [nearest],
             "encoding": {
                 "y": None, "color": None, "tooltip": tip,
@@ -273,7 +267,7 @@ def _caption(curves: Curves, figure: PaperFigure) -> str:
 def _note(text: str, width: int) -> Spec:
     """A caption below a figure."""
     lines = textwrap.wrap(text, width)
-    mark = {"type": "text", "align": "left", "baseline": "top", "x": 0, "y": 0, "text": lines, "color": "#666666", "fontSize": 10.5}
+    mark = {"type": "text", "align": "left", "baseline": "top", "x": 0, "y": 0, "text": lines, "color": LIGHT["quiet"], "fontSize": 10.5}
     return {
         "data": {"values": [{}]},
         "width": _WIDTH,
@@ -286,23 +280,3 @@ def _note(text: str, width: int) -> Spec:
 def _in_words(curves: Curves) -> str:
     last = int(curves.sizes[-1])
     return "; ".join(f"{name} {float(means[-1]):.3f} at n = {last:,}" for name, means in curves.means.items())
-
-
-CONFIG: Spec = {
-    "font": _FONT,
-    "background": "white",
-    "padding": 14,
-    "view": {"stroke": None},
-    "concat": {"spacing": 16},
-    "title": {
-        "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": "bold", "color": _INK, "offset": 14,
-        "subtitleFontSize": 11.5, "subtitleColor": "#555555", "subtitlePadding": 5,
-    },
-    "line": {"strokeWidth": 1.7, "strokeJoin": "round"},
-    "axis": {
-        "labelFontSize": 11, "titleFontSize": 11.5, "titleFontWeight": "normal", "titleColor": _INK, "labelColor": _INK,
-        "gridColor": _FAINT, "tickColor": "#9A9A9A", "domainColor": "#9A9A9A", "tickSize": 4,
-    },
-    "axisX": {"grid": False, "titlePadding": 8},
-    "axisY": {"domain": False, "ticks": False, "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10},
-}  # fmt: skip

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.reports.theory_figures import CONFIG, SCHEMA_URL, Spec
+from idealrank.reports.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 
 _WIDTH, _HEIGHT, _SPACE = 196, 210, 26
-_BLUE, _BAND, _DASHED, _INK = "#0072B2", "#0072B2", "#555555", "#222222"
+_BLUE, _BAND, _DASHED, _INK = LIGHT["accent"], LIGHT["accent"], LIGHT["quiet"], LIGHT["ink"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
             "subtitle": f"Chance of relevance at canonical score s: {model}",
         },
         "vconcat": [{"hconcat": [_panel(panel) for panel in panels], "spacing": _SPACE}, note],
-        "config": CONFIG,
+        "config": titled_config(),
     }  # fmt: skip
 
 

@@ -101,10 +101,11 @@ function plotPairWords(page, now) {
   const mean = paired.length ? paired.reduce((sum, one) => sum + one.difference, 0) / paired.length : 0;
   const reach = Math.max(paired.reduce((most, one) => Math.max(most, Math.abs(one.difference)), 0), 1e-9) * 1.04;
   const [wins, losses] = direction < 0 ? [lower, higher] : [higher, lower];
+  const equal = ties ? `, equal on ${plotCount(ties)}` : "";
   return {
     a, b, measure: shown(text), n: paired.length, wins: plotCount(wins), losses: plotCount(losses), ties: plotCount(ties),
     upper: `${b} ${up[0]} on ${plotCount(higher)}`, uppercolour: up[1],
-    lower: `${b} ${down[0]} on ${plotCount(lower)}${ties ? `, equal on ${plotCount(ties)}` : ""}`, lowercolour: down[1],
+    lower: `${b} ${down[0]} on ${plotCount(lower)}${equal}`, lowercolour: down[1], lost: plotCount(losses) + equal,
     mean, meantext: signedText(mean), ...(mean >= 0 ? { meanx: "width", meanalign: "right", meanside: -7 } : { meanx: 2, meanalign: "left", meanside: 9 }),
     spread: [lower ? -reach : -0.3 * reach, higher ? reach : 0.3 * reach],
     apart: String(paired.length <= 120), ...(paired.length <= 300 ? { opacity: 0.8, outline: 0.5 } : { opacity: 0.5, outline: 0 }),
