@@ -200,13 +200,13 @@ def test_files_have_the_size_of_columns_and_fonts_of_their_own(subject: Subject,
     written = write_figures(small, tmp_path / "figures")
 
     assert [path.name for path in written] == [
-        *(f"distribution-RR-old{wide}.{kind}" for kind in ("svg", "png", "pdf") for wide in ("", "-wide")), "figures.md",
+        *(f"distribution-RR-old{wide}.{kind}" for wide in ("", "-wide") for kind in ("svg", "png", "pdf")), "figures.md",
     ]  # fmt: skip
     for suffix, inches in (("", 3.33), ("-wide", 7.0)):
         stem = tmp_path / "figures" / f"distribution-RR-old{suffix}"
-        said = re.search(r'width="([\d.]+)in"', stem.with_suffix(".svg").read_text(encoding="utf-8"))
-        assert said
-        assert float(said[1]) == pytest.approx(inches, abs=0.005)
+        wide = re.search(r'width="([\d.]+)in"', stem.with_suffix(".svg").read_text(encoding="utf-8"))
+        assert wide
+        assert float(wide[1]) == pytest.approx(inches, abs=0.005)
         picture = stem.with_suffix(".png").read_bytes()
         assert int.from_bytes(picture[16:20], "big") == pytest.approx(300 * inches, abs=2)
         paper = stem.with_suffix(".pdf").read_bytes()
@@ -215,10 +215,26 @@ def test_files_have_the_size_of_columns_and_fonts_of_their_own(subject: Subject,
         assert float(box[1]) == pytest.approx(72 * inches, abs=0.5)
         assert b"LiberationSans" in paper
         assert b"/FontFile2" in paper
-    assert "How many queries reach each value of RR. 40 queries." in written[-1].read_text(encoding="utf-8")
+    assert "How many queries reach each value of RR; half of them reach 1.0000 by old. 40 queries." in written[-1].read_text(
+        encoding="utf-8"
+    )
 
 
 def test_text_in_print_has_seven_to_nine_points(subject: Subject) -> None:
     for one in specs.figures(subject):
         sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', plots.svg(one.spec(3.33)))}
         assert 7 <= min(sizes) * POINTS_PER_PIXEL <= max(sizes) * POINTS_PER_PIXEL <= 9
+
+
+def test_of_more_runs_all_pairs_have_a_map_and_the_first_pair_its_figures() -> None:
+    qrels, runs = collection(12)
+    four = [ir.Run(run, name=f"r{place}") for place, run in enumerate([*runs, *collection(12, seed=6)[1]])]
+    evaluations = tuple(ir.evaluate(qrels, run, ["RR"]) for run in four)
+    found = ir.compare(*evaluations, test="t")
+
+    made = list(specs.figures(Subject(evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found)))
+
+    assert [one.name for one in made] == ["means-RR", "distribution-RR-r0-r1", "scatter-RR-r0-r1", "winloss-RR-r0-r1", "pairs-RR"]
+    assert len(marks(made[-1].spec(3.33), "rect")) == 12
+    best = [row["run"] for row in made[0].rows]
+    assert best == sorted(best, key=lambda run: -found.means["RR"][run].mean)

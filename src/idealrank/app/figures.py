@@ -9,7 +9,6 @@ from idealrank.reports.page.subject import Subject
 from idealrank.reports.specs import Figure, figures
 from idealrank.reports.theme import COLUMNS, POINTS_PER_PIXEL
 
-_KINDS: tuple[plots.Format, ...] = ("svg", "png", "pdf")
 _LIST = "figures.md"
 
 
@@ -76,7 +75,9 @@ def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
     said = ["# Figures", "", "Each as SVG, PNG and PDF; `-wide` for two columns."]
     for name, figure in named(figures(subject)):
         drawn = {name + suffix: figure.spec(inches) for suffix, inches in COLUMNS.items()}
-        written += [path for kind in _KINDS for path in plots.save(drawn, Path(folder), kind, POINTS_PER_PIXEL)]
+        for stem, spec in drawn.items():
+            files = plots.in_print(spec, POINTS_PER_PIXEL)
+            written += [plots.write_file(Path(folder) / f"{stem}.{kind}", content) for kind, content in files.items()]
         said += ["", f"## {name}", "", str(drawn[name]["description"])]
     return [*written, plots.write_file(Path(folder) / _LIST, "\n".join(said) + "\n")]
 

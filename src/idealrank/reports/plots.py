@@ -81,7 +81,11 @@ def svg(spec: Spec, scale: float | None = None) -> str:
     >>> svg({"mark": "point", "data": {"values": [{}]}})[:4]
     '<svg'
     """
-    drawn: str = _vega().vegalite_to_svg(spec)
+    return _finished(_vega().vegalite_to_svg(spec), spec, scale)
+
+
+def _finished(drawn: str, spec: Spec, scale: float | None) -> str:
+    """The drawing with short numbers, its size in print, and its description."""
     short = _PLACES.sub(lambda places: _LONG_NUMBER.sub(_hundredths, places[0]), drawn)
     short = short if scale is None else _sized(short, scale / 72, "in")
     said = html.escape(str(spec.get("description", "")), quote=True)
@@ -120,6 +124,22 @@ def pdf(spec: Spec, scale: float | None = None) -> bytes:
     """
     drawing: bytes = _vega().svg_to_pdf(_sized(_vega().vegalite_to_svg(spec), scale or 1.0, ""))
     return drawing
+
+
+def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
+    """SVG, PNG and PDF of one figure, drawn once; parameters and errors as for `svg`.
+
+    Examples
+    --------
+    >>> list(in_print({"mark": "point", "data": {"values": [{}]}}, 0.62))
+    ['svg', 'png', 'pdf']
+    """
+    vega = _vega()
+    drawing: str = vega.vegalite_to_svg(spec)
+    small = _sized(drawing, scale, "")
+    picture: bytes = vega.svg_to_png(small, scale=1.0, ppi=_DOTS)
+    paper: bytes = vega.svg_to_pdf(small)
+    return {"svg": _finished(drawing, spec, scale), "png": picture, "pdf": paper}
 
 
 def page(specs: Mapping[str, Spec], title: str) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports import specs_forest, specs_pairs, specs_queries, specs_summaries
+from idealrank.reports.compared_figures import pairs_spec
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
-from idealrank.verdict import RunMean
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the first has figures of its own
+_MAPPED = 3  # runs, from which on all pairs have a map
 _UNSAFE = re.compile(r"[^\w@.,=()+-]+")
 
 
@@ -28,7 +29,7 @@ class Figure:
     name : str
         Of its file, without the ending.
     plot : str
-        Which kind: means, distribution, scatter, winloss, cutoffs, slices or robust.
+        Which kind: means, distribution, scatter, winloss, cutoffs, slices, robust or pairs.
     template : specification
         With words.
     rows : list of dict
@@ -142,6 +143,7 @@ def figures(subject: Subject) -> Iterator[Figure]:
     pairs = pairs_shown(subject)
     for measure in subject.measures:
         yield from _of_measure(subject, measure, pairs, made, rows)
+        yield from _map_of(subject, str(measure))
     for curve in subject.curves:
         shown = with_roles([row for row in rows["cutoffs"] if row["measure"] == curve.measure], subject, pairs[0])
         yield Figure(
@@ -151,6 +153,17 @@ def figures(subject: Subject) -> Iterator[Figure]:
         said = words["robust"]
         name = slug("robust", said["measure"], said["a"], said["b"])
         yield Figure(name=name, plot="robust", template=made["robust"], rows=rows["robust"], words=said)
+
+
+def _map_of(subject: Subject, measure: str) -> Iterator[Figure]:
+    """The map of all pairs, where there are three runs or more and every two were compared."""
+    found = subject.comparison
+    if found is None or found.method.baseline is not None or len(found.names) < _MAPPED or measure not in found.means:
+        return
+    spec = pairs_spec(found, measure)
+    rows = spec.pop("data")["values"]
+    template = spec | {"data": {"name": "rows"}, "usermeta": {"fixed": True}}
+    yield Figure(name=slug("pairs", measure), plot="pairs", template=template, rows=rows, words={})
 
 
 def pairs_shown(subject: Subject) -> list[tuple[int, int]]:
@@ -177,7 +190,7 @@ def _of_measure(
     means = subject.means.get(text, {})
     if means:
         shown = with_roles([row for row in rows["means"] if row["measure"] == text], subject, pairs[0])
-        words = {"measure": text, "said": means_said(means)}
+        words = {"measure": text, "said": means_said(shown)}
         yield Figure(name=slug("means", text), plot="means", template=made["means"], rows=shown, words=words)
     for pair in pairs:
         yield from _of_pair(subject, measure, pair, made)
@@ -198,10 +211,9 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
     spread = {"domain": specs_queries.domain([one for _, _, one in counted], measure.bounds)}
     names = names if pair[0] != pair[1] else names[:1]
-    yield Figure(
-        name=slug("distribution", text, *names), plot="distribution", template=made["distribution"],
-        rows=specs_queries.distribution_rows(counted, measure.bounds[0]), words=words | spread,
-    )  # fmt: skip
+    lines = specs_queries.distribution_rows(counted, measure.bounds[0])
+    said = words | spread | {"half": specs_queries.half_said(lines)}
+    yield Figure(name=slug("distribution", text, *names), plot="distribution", template=made["distribution"], rows=lines, words=said)
     if pair[0] == pair[1]:
         return
     points = specs_pairs.scatter_rows(*shared, subject.queries, measure.direction)
@@ -248,15 +260,15 @@ def with_roles(rows: Sequence[Row], subject: Subject, pair: tuple[int, int]) -> 
     return [row | {"role": role.get(row["run"], "other")} for row in rows]
 
 
-def means_said(means: Mapping[str, RunMean]) -> str:
+def means_said(rows: Sequence[Row]) -> str:
     """Means in words.
 
     Examples
     --------
-    >>> means_said({"bm25": RunMean(0.5, (0.25, 0.75), 40)})
-    'bm25 0.5000, between 0.2500 and 0.7500.'
+    >>> means_said([{"run": "bm25", "text": "0.5000  [0.2500, 0.7500]"}])
+    'bm25 0.5000 [0.2500, 0.7500].'
     """
-    return "; ".join(f"{run} {one.mean:.4f}, between {one.interval[0]:.4f} and {one.interval[1]:.4f}" for run, one in means.items()) + "."
+    return "; ".join(f"{row['run']} {' '.join(row['text'].split())}" for row in rows) + "."
 
 
 def slices_said(rows: Sequence[Row]) -> str:

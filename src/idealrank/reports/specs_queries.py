@@ -11,6 +11,7 @@ from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart
 _EQUAL = 1e-12  # two values that differ by less are equal, as in comparisons
 _DIGITS = 6
+_HALF = 0.5
 _SIDES = ["better", "worse", "equal"]
 
 COUNTED = "Of @n queries, @b is better on @wins, worse on @losses and equal on @ties."
@@ -48,6 +49,18 @@ def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: floa
     return rows
 
 
+def half_said(rows: Sequence[Row]) -> str:
+    """The highest value that half of the queries reach, in words, of the run in colour and of the one it is held against.
+
+    Examples
+    --------
+    >>> half_said(distribution_rows([("bm25", "b", np.array([0.0, 0.5, 1.0]))]))
+    '0.5000 by bm25'
+    """
+    reached = {(row["role"], row["run"]): row["value"] for row in rows if row["share"] >= _HALF}
+    return " and ".join(f"{value:.4f} by {run}" for (role, run), value in sorted(reached.items(), reverse=True) if role in ("a", "b"))
+
+
 def distribution_template(*, runs: int) -> Spec:
     """Lines of shares: that of b in the accent colour, that of a in grey.
 
@@ -64,9 +77,10 @@ def distribution_template(*, runs: int) -> Spec:
     names = ["@b", "@a", "other runs"][: min(runs, 3)]
     colours = ["@accent", "@run", "@quiet"]
     labels = [_label(name, at, colour) for at, (name, colour) in enumerate(zip(names, colours, strict=False))]
+    counted = COUNTED if runs > 1 else "@n queries."
     return {
         "$schema": SCHEMA_URL,
-        "description": "How many queries reach each value of @measure. " + (COUNTED if runs > 1 else "@n queries."),
+        "description": f"How many queries reach each value of @measure; half of them reach @half. {counted}",
         "usermeta": {"height": 210},
         "data": {"name": "rows"},
         "encoding": {

@@ -164,7 +164,8 @@ def in_print(spec: Spec, inches: float) -> Spec:
     Parameters
     ----------
     spec : specification
-        Dressed; its ``usermeta`` says how it takes its room: the height of the panel, that of each row, or that scales are equal.
+        Dressed; its ``usermeta`` says how it takes its room: the height of the panel, that of each row, that scales are equal, or that its
+        size is its own.
     inches : float
         Of the whole figure.
 
@@ -174,6 +175,8 @@ def in_print(spec: Spec, inches: float) -> Spec:
     40
     """
     layout = spec.get("usermeta", {})
+    if layout.get("fixed"):
+        return spec
     width = pixels(inches)
     if "square" in layout:  # equal scales: the room beside the panel is known
         side = min(width, layout["widest"]) - layout["square"]

@@ -62,6 +62,13 @@ function plotDistinct(columns) {
   return [...new Set(places)].map((place) => every[place]);
 }
 
+/** The highest value that half of the queries reach, in words. */
+function plotHalf(rows) {
+  const reached = new Map(rows.filter((row) => row.share >= 0.5).map((row) => [row.role, row]));
+  const found = ["b", "a"].map((role) => reached.get(role)).filter(Boolean);
+  return found.map((row) => `${numberText(row.value)} by ${row.run}`).join(" and ");
+}
+
 function plotScatterRows(page, now) {
   const points = new Map();
   for (const { query, a, b, difference } of plotPaired(page, now)) {
@@ -178,7 +185,7 @@ const PLOTS = {
   },
   distribution: {
     rows: plotDistributionRows,
-    words: (page, now, rows) => ({ domain: plotDomain(page, now, rows.map((row) => row.value)) }),
+    words: (page, now, rows) => ({ domain: plotDomain(page, now, rows.map((row) => row.value)), half: plotHalf(rows) }),
     columns: { run: "run", value: "value", share: "share of queries that reach it" },
   },
   scatter: {

@@ -45,9 +45,20 @@ function startPlotTools(plot) {
   plot.figure.after(make("div", { class: "plot-tools" }, make("span", { class: "quiet" }, "Download"), ...["svg", "png", "csv"].map(button)));
   const details = plot.figure.parentElement.querySelector("details");
   if (!details) return;
-  const fill = () => { if (details.open && !plot.stale) details.replaceChildren(details.firstElementChild, plotTable(plot, heading)); };
+  const written = details.querySelector("table") ? [...details.children] : null;
+  const fill = () => {
+    if (!details.open || plot.stale) return;
+    if (written && plotIsUsual(plot.page)) details.replaceChildren(...written);
+    else details.replaceChildren(details.firstElementChild, plotTable(plot, heading));
+  };
   details.addEventListener("toggle", () => (plot.stale ? plot.refresh() : fill()));
   plot.figure.addEventListener("plotdrawn", fill);
+}
+
+/** Whether the measure and the pair are those that the page was written for, with tables of its own. */
+function plotIsUsual(page) {
+  const [a, b] = page.pairs[0] ?? [0, 0];
+  return state.measure === 0 && state.a === a && state.b === b;
 }
 
 /** Titles of the columns, with the names of the runs. */
