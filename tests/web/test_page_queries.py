@@ -169,4 +169,4 @@ def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
     means = subject().means["RR"]
     assert [row["run"] for row in found] == ["bm25", "new"]
     assert [float(row["RR"]) for row in found] == [one.mean for one in means.values()]
-    assert [float(row["95 % interval low"]) for row in found] == [one.interval[0] for one in means.values()]
+    assert [float(row["RR interval low"]) for row in found] == [one.interval[0] for one in means.values()]

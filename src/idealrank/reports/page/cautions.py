@@ -43,14 +43,15 @@ def _sentence(text: str) -> str:
 
 
 def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    for name, one in named:
-        cover = one.coverage
-        if 0 < cover.missing < cover.queries_in_qrels:
-            fate = {"zero": "count as 0", "left-out": "are left out"}.get(one.convention.alignment.missing, "are an error")
-            yield (
-                f"{name} does not answer {cover.missing:,} of {counted(cover.queries_in_qrels, 'judged query', 'judged queries')}, which "
-                f"{fate}: filter the table of all queries to see which, and find out why."
-            )
+    some = {name: one.coverage for name, one in named if 0 < one.coverage.missing < one.coverage.queries_in_qrels}
+    fate = {"zero": "count as 0", "left-out": "are left out"}.get(named[0][1].convention.alignment.missing, "are an error")
+    if some:
+        name, worst = max(some.items(), key=lambda one: one[1].missing)
+        others = f", {counted(len(some) - 1, 'other run')} no more" if len(some) > 1 else ""
+        yield (
+            f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}; "
+            f"they {fate}: find out why before you compare."
+        )
 
 
 def _out_of_range(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
@@ -69,7 +70,8 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     depth = named[0][1].coverage.unjudged_cutoff
     where = f"of the first {depth} documents" if depth else "of the documents"
     told = sorted(zip(shares, (name for name, _ in named), strict=True), reverse=True)
-    some = [f"{share:.1%} in {name}" for share, name in told[:_NEAR]] + (["..."] if len(told) > _NEAR else [])
+    large = [f"{share:.1%} in {name}" for share, name in told if share >= _UNJUDGED or len(told) == 2]
+    some = large[:_NEAR] + (["..."] if len(large) > _NEAR else [])
     policy = named[0][1].convention.alignment.unjudged
     fate = {"not-relevant": "they count as not relevant", "skipped": "they are skipped"}.get(policy, "")
     apart = max(shares) - min(shares) >= _UNJUDGED_APART
@@ -83,7 +85,8 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
 def _on_judged(comparison: Comparison) -> Iterator[str]:
     for pair in comparison.pairs[:_NEAR]:
         row = next(iter(pair.measures.values()))
-        if row.difference_judged is not None and row.difference * row.difference_judged < 0:
+        decided = row.verdict in ("better", "worse")
+        if decided and row.difference_judged is not None and row.difference * row.difference_judged < 0:
             yield (
                 f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by {row.difference_judged:+.4f} instead of "
                 f"{row.difference:+.4f} ({row.measure}): the sign hangs on unjudged documents, so judge them before you decide."
@@ -134,13 +137,17 @@ def _few(subject: Subject) -> Iterator[str]:
 
 
 def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
-    for name, one in named:
-        cover, ties = one.coverage, one.convention.alignment.ties
-        if ties != "expected" and cover.scored and cover.tied_queries / cover.scored >= _TIED:
-            yield (
-                f"{name} gives equal scores to {cover.tied_documents:,} documents on {cover.tied_queries:,} of {cover.scored:,} queries, "
-                f"whose order is then a matter of the convention (ties={ties}): see whether ties=expected says the same."
-            )
+    ties = named[0][1].convention.alignment.ties
+    covers = {name: one.coverage for name, one in named}
+    tied = {name: cover for name, cover in covers.items() if cover.scored and cover.tied_queries / cover.scored >= _TIED}
+    if ties == "expected" or not tied:
+        return
+    name, worst = max(tied.items(), key=lambda one: one[1].tied_documents)
+    others = f" ({counted(len(tied) - 1, 'other run')} fewer)" if len(tied) > 1 else ""
+    yield (
+        f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}, "
+        f"whose order is then a matter of the convention (ties={ties}): see whether ties=expected says the same."
+    )
 
 
 def _without_judgments(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:

@@ -16,6 +16,8 @@ from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, R
 from idealrank.verdict.robustness import Variant
 
 _TONES: dict[str, Tone] = {"better": "better", "worse": "worse", "failed": "worse", "broken": "worse", "undecided": "quiet", "": "quiet"}
+_FEW = 3  # runs, and measures, up to which means stand in one line
+_LEVEL = 0.95  # of intervals where nothing was compared
 _QUANTILES = {"least": 0.0, "10 %": 0.1, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "90 %": 0.9, "most": 1.0}
 
 
@@ -27,17 +29,18 @@ def means_grid(subject: Subject) -> Table:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> [cell.text for cell in means_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]]
-    ['run', '1.0000', '-', '0.0%', '1']
+    ['RR', 'run', '1.0000', '-', '1', '0.0%']
     """
     comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
+    if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
+        return _long_means(subject)
     ranked = [Ranked.of(comparison, text) for text in texts] if comparison is not None and len(subject.names) > 2 else []
     lettered = [one.letters for one in ranked if one.letters]
     order = list(ranked[0].means) if ranked else list(subject.names)
-    level = f"{100 * comparison.method.level:g} % interval" if comparison is not None else "95 % interval"
     depth = subject.evaluations[0].coverage.unjudged_cutoff
     columns = [Column("run")]
     for text in texts:
-        columns += [Column(text, "number"), Column(level, "number"), *([Column("group")] if lettered else [])]
+        columns += [Column(text, "number"), Column(f"{text} interval", "number"), *([Column(f"{text} group")] if lettered else [])]
     columns += [Column(f"unjudged in {depth}" if depth else "unjudged", "number"), Column("queries", "number")]
     places = [decimals(one.interval for one in subject.means.get(text, {}).values()) for text in texts]
     rows = []
@@ -48,7 +51,26 @@ def means_grid(subject: Subject) -> Table:
             row += _mean(measure, subject.means.get(str(measure), {}).get(run), one.mean().get(str(measure), math.nan), places[at])
             row += [Cell(lettered[at][run])] if lettered else []
         rows.append([*row, _share(one.coverage.unjudged_share), Cell(f"{one.coverage.scored:,}", one.coverage.scored)])
-    return Table(columns, rows, "Means of the runs")
+    return Table(columns, rows, f"Means of the runs with {100 * _level_of(subject):g} % intervals")
+
+
+def _long_means(subject: Subject) -> Table:
+    """A row a measure and run, where they are too many for a line."""
+    rows = []
+    for measure in subject.measures:
+        found = subject.means.get(str(measure), {})
+        places = decimals(one.interval for one in found.values())
+        for name, one in zip(subject.names, subject.evaluations, strict=True):
+            mean, n = found.get(name), one.coverage.scored if name not in found else found[name].n
+            cells = _mean(measure, mean, one.mean().get(str(measure), math.nan), places)
+            rows.append([Cell(str(measure)), Cell(one_line(name)), *cells, Cell(f"{n:,}", n), _share(one.coverage.unjudged_share)])
+    depth = subject.evaluations[0].coverage.unjudged_cutoff
+    titles = ("mean", f"{100 * _level_of(subject):g} % interval", "queries", f"unjudged in {depth}" if depth else "unjudged")
+    return Table([Column("measure"), Column("run"), *(Column(title, "number") for title in titles)], rows, "Means of the runs")
+
+
+def _level_of(subject: Subject) -> float:
+    return _LEVEL if subject.comparison is None else subject.comparison.method.level
 
 
 def _mean(measure: Measure, found: RunMean | None, plain: float, places: int) -> list[Cell]:

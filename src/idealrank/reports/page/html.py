@@ -48,6 +48,8 @@ _EVERY_PAIR = 66  # pairs that are listed one by one
 # What no text of a page may hold: control characters, halves of letters, marks that turn the direction of reading or end lines.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
+_NUMBER_CELL = re.compile(r'(<td class="number[^>]*>)([^<]*)')
+_HYPHEN = re.compile(r"-(?=\d)")
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -187,7 +189,7 @@ def _template() -> Any:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )
-    environment.filters |= {"fragment": _fragment, "as_html": as_html, "signed": _signed}
+    environment.filters |= {"fragment": _fragment, "table": _table, "signed": _signed}
     return environment.get_template("page.html")
 
 
@@ -204,6 +206,11 @@ def _drawer() -> ModuleType:
     except ImportError:
         raise MissingExtraError("writing a report", "vl-convert-python", "report") from None
     return vl_convert
+
+
+def _table(table: Table) -> str:
+    """As every report writes it, but with a minus as wide as the plus."""
+    return _NUMBER_CELL.sub(lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table))
 
 
 def _signed(difference: float) -> str:

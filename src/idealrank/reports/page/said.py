@@ -16,6 +16,8 @@ from idealrank.reports.gated_words import verdict as of_gate
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.words import unanswered
 
+_REASONS = 6  # of a closed gate; the tables have all
+
 Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
 
 
@@ -87,7 +89,7 @@ def sentences(subject: Subject) -> list[str]:
     """
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
-        return [*(f"{reason[:1].upper()}{reason[1:]}." for reason in gated.reasons[:6]), *unanswered(gated.missing), could_see(gated)]
+        return [*(f"{reason}." for reason in gated.reasons[:_REASONS]), *unanswered(gated.missing), could_see(gated)]
     if comparison is None:
         return _of_evaluation(subject)
     if len(comparison.pairs) == 1:
@@ -99,14 +101,14 @@ def sentences(subject: Subject) -> list[str]:
 
 
 def _of_evaluation(subject: Subject) -> list[str]:
-    found = []
-    for text, by_run in subject.means.items():
-        for run, mean in by_run.items():
-            places = decimals([mean.interval])
-            ends = " to ".join(interval(mean.interval, places).strip("[]").split(", "))
-            beside = f" (95 % interval {ends})" if math.isfinite(mean.interval[1] - mean.interval[0]) else ""
-            found.append(f"{one_line(run)}: {text} {number(mean.mean, places)}{beside} over {counted(mean.n, 'query', 'queries')}.")
-    return found if len(subject.evaluations) == 1 else []
+    """How sure the first mean of a single run is; the table has the others."""
+    found = subject.means.get(str(subject.measures[0]), {})
+    if len(subject.evaluations) > 1 or not found:
+        return []
+    (mean,) = found.values()
+    ends = " to ".join(interval(mean.interval, decimals([mean.interval])).strip("[]").split(", "))
+    over = f"95 % interval {ends}, over" if math.isfinite(mean.interval[1] - mean.interval[0]) else "Over"
+    return [f"{over} {counted(mean.n, 'query', 'queries')}."]
 
 
 def pair_sentences(subject: Subject) -> list[str]:
