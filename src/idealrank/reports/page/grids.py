@@ -14,6 +14,7 @@ from idealrank.reports.page.subject import Subject
 from idealrank.reports.tables import Cell, Column, Table, Tone
 from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean, Slice
 from idealrank.verdict.robustness import Variant
+from idealrank.verdict.table import Companions
 
 _TONES: dict[str, Tone] = {"better": "better", "worse": "worse", "failed": "worse", "broken": "worse", "undecided": "quiet", "": "quiet"}
 _FEW = 3  # runs, and measures, up to which means stand in one line
@@ -29,7 +30,7 @@ def means_grid(subject: Subject) -> Table:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> [cell.text for cell in means_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]]
-    ['RR', 'run', '1.0000', '-', '1', '0.0%']
+    ['RR', '1.0000', '-', '1', '0.0%']
     """
     comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
     if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
@@ -55,7 +56,8 @@ def means_grid(subject: Subject) -> Table:
 
 
 def _long_means(subject: Subject) -> Table:
-    """A row a measure and run, where they are too many for a line."""
+    """A row a measure and run, where they are too many for a line; each share of unjudged documents is as deep as its measure."""
+    several = len(subject.names) > 1
     rows = []
     for measure in subject.measures:
         found = subject.means.get(str(measure), {})
@@ -63,10 +65,11 @@ def _long_means(subject: Subject) -> Table:
         for name, one in zip(subject.names, subject.evaluations, strict=True):
             mean, n = found.get(name), one.coverage.scored if name not in found else found[name].n
             cells = _mean(measure, mean, one.mean().get(str(measure), math.nan), places)
-            rows.append([Cell(str(measure)), Cell(one_line(name)), *cells, Cell(f"{n:,}", n), _share(one.coverage.unjudged_share)])
-    depth = subject.evaluations[0].coverage.unjudged_cutoff
-    titles = ("mean", f"{100 * _level_of(subject):g} % interval", "queries", f"unjudged in {depth}" if depth else "unjudged")
-    return Table([Column("measure"), Column("run"), *(Column(title, "number") for title in titles)], rows, "Means of the runs")
+            share = Companions.of(one, [measure], one.queries).shares[0]
+            rows.append([Cell(str(measure)), *([Cell(one_line(name))] if several else []), *cells, Cell(f"{n:,}", n), _share(share)])
+    titles = ("mean", f"{100 * _level_of(subject):g} % interval", "queries", "unjudged")
+    columns = [Column("measure"), *([Column("run")] if several else []), *(Column(title, "number") for title in titles)]
+    return Table(columns, rows, "Means of the runs")
 
 
 def _level_of(subject: Subject) -> float:

@@ -1,6 +1,7 @@
 """What the scripts of a page read: runs, queries and values in one part, rankings in another, as many as there is room for."""
 
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values
 _TEXT = 300  # letters of a query's text
 _SNIPPET = 240  # of a document's
 _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest
-_STEP = 0.96  # so many of the rankings are kept when an estimate was too bold
+_STEP = 0.99  # so many of the rankings that should fit are kept when an estimate was too bold
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,8 @@ def fitted(subject: Subject, room: int) -> Payload:
     data = packed(_json(found))
     count = _estimate(subject, room - len(data))
     lists = packed(_json(_lists(subject, count)))
-    while count and len(data) + len(lists) > room:
-        count = int(count * _STEP)
+    while count and len(lists) > room - len(data):
+        count = max(0, int(count * (room - len(data)) / len(lists) * _STEP))
         lists = packed(_json(_lists(subject, count)))
     errors = {measure["text"]: values["error"] for measure, values in zip(found["measures"], found["values"], strict=True)}
     return Payload(data, lists, len(texts), count, errors)
@@ -228,8 +229,8 @@ def _listing(one: Listing, numbers: dict[str, int], named: set[str | None]) -> d
 
 
 def _added(added: float | None) -> float | None:
-    """Six digits: more than anyone is shown."""
-    return None if added is None or not np.isfinite(added) else float(f"{added:.6g}")
+    """Six decimals: more than anyone is shown."""
+    return None if added is None or not math.isfinite(added) else round(float(added), 6)
 
 
 def _snippet(text: str) -> str:
