@@ -145,7 +145,7 @@ def queries_table(changed: Mapping[str, Any], n: int) -> Table:
     ['1 of 4 queries changed by RR.']
     """
     titles = [Column("query"), *(Column(title, "number") for title in ("a", "b", "b - a"))]
-    shown = f"; the {len(changed['top']):,} that changed most" if len(changed["top"]) < changed["n"] else ""
+    shown = f"; shown are the {len(changed['top']):,} that changed most" if len(changed["top"]) < changed["n"] else ""
     note = f"{changed['n']:,} of {n:,} queries changed by {changed['measure']}{shown}."
     return Table(titles, [[Cell(one["query"]), *_numbers(one)] for one in changed["top"]], notes=[note])
 

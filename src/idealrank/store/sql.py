@@ -137,6 +137,19 @@ def _check(duckdb: Any, connection: Any, query: str) -> None:
         raise OptionError(f"sql {shown(repr(query))}: found {found}, expected one SELECT; a store is changed by its own commands alone")
 
 
+class _Stream:
+    """A table that says how often it was opened. With its schema at hand DuckDB need not open it to know its columns."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+        self.schema = relation.schema
+        self.opened = 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        self.opened += 1
+        return self._relation.__arrow_c_stream__(requested_schema)
+
+
 def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
     """Make a table known by its name.
 
@@ -146,15 +159,9 @@ def _give(connection: Any, name: str, relation: Relation, query: str) -> None:
     if name not in _LARGE:
         connection.register(name, relation.reader().read_all())
         return
-    opened: list[bool] = []
-
-    class Watched:
-        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-            opened.append(True)
-            return relation.__arrow_c_stream__(requested_schema)
-
-    connection.register(name, Watched())
-    if opened:
+    stream = _Stream(relation)
+    connection.register(name, stream)
+    if stream.opened:
         connection.unregister(name)
         named = re.search(rf"\b{name}\b", query, re.IGNORECASE)
         whole = f'CREATE TABLE "{name}" AS SELECT * FROM {name}_stream{"" if named else " LIMIT 0"}'  # noqa: S608  (names of this file)

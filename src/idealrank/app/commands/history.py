@@ -50,6 +50,7 @@ class Asked:
     query: str | None
     bisect: bool
     exit_code: bool
+    repository: str = "."
 
     @property
     def wanted(self) -> bool:
@@ -80,6 +81,7 @@ class Asked:
 @click.option(
     "--exit-code", is_flag=True, help="Print nothing; for `git bisect run`: 0 if the commit checked out is fine, 1 if not, 125 unknown."
 )
+@click.option("--repository", metavar="DIR", default=".", help="Where the commits are.  [default: the current folder]")
 @click.option(
     "--limit", metavar="N", type=click.IntRange(0),
     help=f"At most so many, the newest; 0 for all.  [default: {_LIMIT} in the table]",
@@ -102,6 +104,7 @@ def history(
     together: bool,
     bisect: bool,
     exit_code: bool,
+    repository: str,
     limit: int | None,
     layout: str,
     store_path: str | None,
@@ -112,7 +115,7 @@ def history(
     Each stands with its change to the one before of the same run. Values of other judgments, or of another convention, answer another
     question: a bar stands between them and no change is computed. With --query it is one query, and since when it fails.
     """
-    asked = Asked(below, drop, query, bisect, exit_code)
+    asked = Asked(below, drop, query, bisect, exit_code, repository)
     if bisect and exit_code:
         raise OptionError("found --bisect and --exit-code, expected one of them")
     if below is not None and drop is not None:
@@ -139,10 +142,14 @@ def _report(timeline: Timeline, asked: Asked, layout: str, shown: int, *, togeth
 
 
 def _traces(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Trace]:
-    from idealrank.store.bisect import trace  # noqa: PLC0415  (starts git)
+    from idealrank.store.bisect import head, trace  # noqa: PLC0415  (starts git)
 
+    if asked.repository != "." and not head(asked.repository):
+        raise InputError(
+            f"--repository {asked.repository}: found no git repository with a commit, expected the folder where the commits are"
+        )
     rule = asked.rule(timeline.direction)
-    return {run: trace(points, rule) for run, points in timeline.lines(together=together).items()}
+    return {run: trace(points, rule, asked.repository) for run, points in timeline.lines(together=together).items()}
 
 
 def _answer(timeline: Timeline, asked: Asked, *, together: bool) -> None:
@@ -155,7 +162,7 @@ def _answer(timeline: Timeline, asked: Asked, *, together: bool) -> None:
     if asked.exit_code:
         from idealrank.store.bisect import fails_here  # noqa: PLC0415  (starts git)
 
-        raise click.exceptions.Exit({None: _SKIP, True: _FAILS, False: 0}[fails_here(points, rule)])
+        raise click.exceptions.Exit({None: _SKIP, True: _FAILS, False: 0}[fails_here(points, rule, asked.repository)])
     _print_next(_traces(timeline, asked, together=together).popitem()[1])
 
 
@@ -179,8 +186,8 @@ def _why_not(trace: Trace) -> str:
     """Why there is no commit to evaluate."""
     if trace.order == "time":
         return (
-            "found fewer than two evaluations of commits of this repository, expected a good one and a bad one: run this where the commits "
-            "are, and evaluate from a checkout without changed files"
+            "found fewer than two evaluations of commits of this repository, expected a good one and a bad one: name its folder by "
+            "--repository, and evaluate from a checkout without changed files"
         )
     states = {
         "fine": "the newest commit is fine",
