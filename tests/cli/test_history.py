@@ -38,6 +38,7 @@ COMMANDS = {
     "error-direction": "history --measure NumQ --below 0.5",
     "error-runs": "history --query q3 --bisect",
     "error-no-commits": "history --query q3 --run bm25 --bisect",
+    "error-repository": "history --query q3 --run bm25 --repository nowhere",
     "error-answers": "history --query q3 --run bm25 --bisect --exit-code",
 }
 
@@ -128,7 +129,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return made
 
 
-@pytest.mark.parametrize("broken", [3, 17])
+@pytest.mark.parametrize("broken", [pytest.param(3, marks=pytest.mark.slow), 17])
 def test_the_loop_of_the_help_finds_the_commit_that_broke_the_query(broken: int, repository: Repository, tmp_path: Path, say: Say) -> None:
     commits, clock, store_folder = repository.commits(), Clock(day=2), tmp_path / "store"
     store_in_repository(store_folder, repository, {0: 1.0, 23: 0.25})

@@ -165,6 +165,13 @@ def test_a_question_reaches_nothing_but_the_tables(query: str, example: tuple[Pa
     assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
 
 
+@pytest.mark.skipif(int(duckdb.__version__.partition(".")[0]) < 2, reason="earlier ones open a stream once, and are given a copy")
+def test_values_are_a_stream_and_no_copy_of_the_store(example: tuple[Path, list[str]]) -> None:
+    with Store.open(example[0]) as store:
+        assert store.sql("select count(*) from duckdb_tables() where table_name <> 'values'").rows == [(0,)]
+        assert store.sql("select count(*) from values a join values b using (id, query, measure)").rows == [(48,)]
+
+
 def test_value_files_are_read_where_they_are_asked_and_nowhere_else(example: tuple[Path, list[str]], tmp_path: Path) -> None:
     import shutil
 

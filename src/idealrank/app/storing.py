@@ -4,14 +4,16 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idealrank.app.git import checkout
 from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.io.provenance import input_files
 from idealrank.store import Record, Store
-from idealrank.verdict import Comparison, Gated
+
+if TYPE_CHECKING:  # SciPy, for those who have a verdict
+    from idealrank.verdict import Comparison, Gated
 
 
 @dataclass(frozen=True)
@@ -123,11 +125,19 @@ def keep(
             for evaluation, own in zip(evaluations, found, strict=True)
         )
         key = ""
-        if isinstance(verdict, Comparison):
-            key = store.add_comparison(verdict, ids, options=options, record=record)
-        elif verdict is not None:
-            key = store.add_gate(verdict, ids, options=options, record=record)
+        if verdict is not None:
+            key = _keep_verdict(store, verdict, ids, options, record)
         return Kept(ids, key, _line(store, ids, key))
+
+
+def _keep_verdict(
+    store: Store, verdict: "Comparison | Gated", ids: Sequence[str], options: Mapping[str, Any] | None, record: Record
+) -> str:
+    from idealrank.verdict import Comparison  # noqa: PLC0415  (loaded by now)
+
+    if isinstance(verdict, Comparison):
+        return store.add_comparison(verdict, ids, options=options, record=record)
+    return store.add_gate(verdict, ids, options=options, record=record)
 
 
 def _with_inputs(evaluation: Evaluation, judgments: Sequence[str]) -> Evaluation:
