@@ -2,7 +2,8 @@
 
 ``python experiments/store_kill.py [--kills N] [--writers N] [--seed N] [--folder DIR]`` prints a row for each of the three. Writers are
 killed with SIGKILL at random points while others go on; what they acknowledged by printing an id must be there, with every bit. What a
-loss of power does cannot be tried so: a killed process leaves the system's cache whole.
+loss of power does cannot be tried so: a killed process leaves the system's cache whole. `--control` commits rows before their files are
+there, the mistake that the kills must find.
 """
 
 import argparse
@@ -16,9 +17,24 @@ from pathlib import Path
 
 import numpy as np
 from store_full_disk import full_disk
-from store_writers import HEADER, Checked, Outcome, Writer, base, check, entries, half_stored, sound, started, store_forever, writes
+from store_writers import (
+    HEADER,
+    Checked,
+    Outcome,
+    Writer,
+    base,
+    check,
+    entries,
+    half_stored,
+    keep_rows_first,
+    sound,
+    started,
+    store_forever,
+    writes,
+)
 
 import idealrank as ir
+from idealrank.store import Store
 
 LONGEST = 0.12  # seconds that a writer lives after its first word or its start: a few evaluations
 
@@ -31,9 +47,12 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=50, help="evaluations that each of the four writes")
     parser.add_argument("--fillings", type=int, default=40, help="how many times the disk is filled")
     parser.add_argument("--limit", action="store_true", help="limit the size of files instead of mounting a small disk")
+    parser.add_argument("--control", action="store_true", help="commit rows before their files are there, and see it found out")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", help="where the stores are made, and removed again; default the folder of temporary files")
     options = parser.parse_args()
+    if options.control:
+        Store._keep = keep_rows_first
     whole, rng = base(), np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         print(HEADER)

@@ -13,6 +13,7 @@ import numpy as np
 import idealrank as ir
 from idealrank.errors import InputError
 from idealrank.store import Record, Store
+from idealrank.store.adding import Adding
 
 QUERIES, MEASURES = 500, ("nDCG@10", "AP", "RR")
 
@@ -79,6 +80,15 @@ def started(work: Callable[[int], None]) -> Writer:
         os.write(2, f"{error}\n".encode())
     finally:
         os._exit(code)
+
+
+def keep_rows_first(store: Store, adding: Adding) -> str:
+    """The wrong order: a control, by which the trial shows that it would see an entry without its files."""
+    with store.files.prepared(list(adding.files.values())) as prepared:
+        with store._database.writing() as connection:
+            adding.insert(connection)
+        prepared.place()
+    return adding.id
 
 
 def store_forever(folder: Path, whole: ir.Evaluation, seed: int, pipe: int, *, most: int = sys.maxsize) -> None:

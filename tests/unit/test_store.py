@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,26 @@ def test_an_evaluation_comes_back_to_the_last_bit(store: Store, number: int) -> 
     evaluation = evaluations()[number]
     stored = store.evaluation(store.add(evaluation))
     same_evaluation(stored.evaluation, evaluation)
+
+
+def test_every_float_comes_back_with_its_bits(store: Store) -> None:
+    bits = [
+        0,
+        1 << 63,
+        1,
+        0x7FF0000000000000,
+        0xFFF0000000000000,
+        0x7FF8000000000000,
+        0x7FF8DEADBEEF0001,
+        0x3FB999999999999A,
+        0x7FEFFFFFFFFFFFFF,
+    ]
+    values = np.array(bits, np.uint64).view(np.float64).reshape(-1, 1)
+    one = ir.evaluate({f"q{n}": {"a": 1} for n in range(len(bits))}, {"q0": ["a"]}, "AP")
+    kept = store.evaluation(store.add(replace(one, values=values, scored=np.arange(len(bits))[:, None] % 2 == 0)))
+    assert kept.evaluation.values.view(np.uint64).ravel().tolist() == bits
+    assert kept.scored.ravel().tolist() == [True, False] * 4 + [True]
+    assert kept.entry.means == {"AP": None}
 
 
 def test_comparing_stored_evaluations_gives_the_same_numbers(store: Store) -> None:
