@@ -187,7 +187,7 @@ def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
 
     page.keyboard.press("Escape")
     page.wait_for_selector("#query-view:not([open])", state="attached")
-    assert "query=" not in page.url
+    page.wait_for_url(lambda address: "query=" not in address)
     assert page.evaluate("document.activeElement.dataset.query") is not None
 
 
@@ -199,6 +199,20 @@ def test_the_same_document_is_to_the_right(demo_page: "Page") -> None:
 
     assert page.evaluate("document.activeElement.dataset.rank") == "5"
     assert page.locator("path.query-pointed").count() == 1
+
+
+def test_a_copied_ranking_is_a_table_with_whole_ids(odd_page: "Page") -> None:
+    page = opened(odd_page, "q%3Cb%3E")
+
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('.query-ranking tbody'))")
+    page.keyboard.press("Control+C")
+
+    rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n")]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[0] == ["1", "3", HOSTILE]
+    assert {row[1] for row in rows[1:]} == {"unjudged", "2"}
+    assert LONG in {row[2] for row in rows}
+    page.evaluate("getSelection().removeAllRanges()")
 
 
 def test_previous_and_next_follow_the_table(demo_page: "Page") -> None:
@@ -222,6 +236,27 @@ def test_a_query_without_rankings_says_which_command_shows_them(demo_page: "Page
     assert "rankings of 59 of 60 queries, and this one is not among them" in page.locator("#query-body").inner_text()
     assert page.evaluate("navigator.clipboard.readText()") == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
     assert page.locator("#query-view [role=status]").inner_text() == "Copied"
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("idealrank compare 'my qrels.txt' a/one.run two.run -m AP", ["'my qrels.txt'", "a/one.run", "two.run"]),
+        ("idealrank gate qrels.txt new/two.run --baseline old/one.run.gz", ["qrels.txt", "old/one.run.gz", "new/two.run"]),
+        ("", ["QRELS", "one", "two"]),
+        ("idealrank report 4f2a", ["QRELS", "one", "two"]),
+    ],
+)
+def test_commands_name_the_files_of_the_command_that_made_the_page(visited: Visits, command: str, files: list[str]) -> None:
+    script = "\n".join((ASSETS / name).read_text("utf-8") for name in ("words.js", "query_more.js"))
+    page = visited(f"<script>{script}</script>")
+
+    assert page.evaluate("command => queryFiles({made: {command}, runs: ['one', 'two']})", command) == files
+    made = {"command": f"{command} --convention sklearn,ties=best"}
+    shown = {"made": made, "runs": ["one", "two"], "measures": [{"text": "P@5"}], "queries": ["a'b"]}
+    said = page.evaluate("shown => queryCommands(shown, {a: 0, b: 1, measure: 0, query: 0})", shown)
+    assert said[1] == f"idealrank explain {files[0]} {files[2]} --query 'a'\\''b' -m P@5 --convention sklearn,ties=best"
+    page.close()
 
 
 def test_another_measure_has_no_contributions_but_moves_in_words(demo_page: "Page") -> None:
@@ -345,6 +380,20 @@ def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(demo_page: "P
     for ground, ink in squares:
         assert contrast(ground, ink) >= 4.5, (ground, ink)
     assert min(contrast(accent, paper), contrast(worse, paper)) >= 4.5
+
+
+def test_grades_of_any_scale_get_a_shade(visited: Visits) -> None:
+    page = visited(f"<script>{(ASSETS / 'query_lists.js').read_text('utf-8')}</script>")
+
+    def shades(grades: list[float]) -> list[int]:
+        found: list[int] = page.evaluate("grades => grades.map(grade => queryShade(grade, grades))", grades)
+        return found
+
+    assert shades([0, 1, 2, 3]) == [0, 1, 2, 3]
+    assert shades([0, 1]) == [0, 1]
+    assert shades([-1, 0, 0.1, 0.5, 1]) == [0, 0, 1, 2, 4]
+    assert shades([0, 1, 10, 50, 100]) == [0, 1, 1, 2, 4]
+    page.close()
 
 
 def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:

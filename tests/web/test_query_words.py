@@ -147,6 +147,9 @@ def test_without_contributions_moves_are_told_by_grade_and_rank(ask: Ask) -> Non
     assert _said(ask, lists=lists, hasAdds=False) == [
         "Left the first two: d0 (grade 3, rank 1 → not returned); entered the first two: d1 (grade 3, not returned → 2)."
     ]
+    assert _said(ask, lists=lists, hasAdds=False, values=[0.5, 1.0]) == [
+        "Entered the first two: d1 (grade 3, not returned → 2); left the first two: d0 (grade 3, rank 1 → not returned)."
+    ]
 
 
 def test_what_no_listed_document_explains_is_said(ask: Ask) -> None:

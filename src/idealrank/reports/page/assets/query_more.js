@@ -53,14 +53,29 @@ function queryQuoted(word) {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The files of the judgments and the runs, as the command that made the page names them; else words that stand for them. */
+/** Words of the command that made the page. */
+function queryTyped(page) {
+  return (page.made?.command ?? "").match(/'(?:[^']|'\\'')*'|\S+/g) ?? [];
+}
+
+/** Options of that command that change how files are read or values are computed, as they were typed. */
+function queryOptions(page) {
+  const words = queryTyped(page);
+  const kept = words.flatMap((word, at) => (/^--(convention|input-format|columns|group)$/.test(word) ? [word, words[at + 1]] : []));
+  return [...kept, ...words.filter((word) => /^--(convention|input-format|columns|group)=/.test(word))].map((word) => ` ${word}`).join("");
+}
+
+/** The files of the judgments and of the runs, as the command that made the page names them; else words that stand for them. */
 function queryFiles(page) {
-  const words = (page.made?.command ?? "").match(/'(?:[^']|'\\'')*'|\S+/g) ?? [];
+  const words = queryTyped(page);
   const known = ["compare", "evaluate", "gate"].includes(words[1]) ? words.slice(2) : [];
   const end = known.findIndex((word) => word.startsWith("-"));
   const files = end < 0 ? known : known.slice(0, end);
-  const isWhole = files.length === page.runs.length + 1;
-  return isWhole ? files : ["QRELS", ...page.runs.map((name) => queryQuoted(name))];
+  if (files.length === page.runs.length + 1) return files;
+  // A gate names its baselines by options: then a run is the file of its name.
+  const stem = (word) => word.replaceAll("'", "").split("/").at(-1).split(".")[0];
+  const fileOf = (name) => known.find((word) => stem(word) === name) ?? queryQuoted(name);
+  return [files[0] ?? "QRELS", ...page.runs.map(fileOf)];
 }
 
 /** Shell commands that show this query, or the whole difference, in a terminal. */
@@ -69,8 +84,9 @@ function queryCommands(page, state) {
   const measure = queryQuoted(page.measures[state.measure].text);
   const id = queryQuoted(page.queries[state.query]);
   const pair = [...new Set([state.a, state.b])];
-  const each = pair.map((run) => `idealrank explain ${qrels} ${files[run]} --query ${id} -m ${measure}`);
-  return pair.length > 1 ? [...each, `idealrank why ${qrels} ${files[pair[0]]} ${files[pair[1]]} -m ${measure}`] : each;
+  const options = queryOptions(page);
+  const each = pair.map((run) => `idealrank explain ${qrels} ${files[run]} --query ${id} -m ${measure}${options}`);
+  return pair.length > 1 ? [...each, `idealrank why ${qrels} ${files[pair[0]]} ${files[pair[1]]} -m ${measure}${options}`] : each;
 }
 
 /** The section of commands, each with a button that copies it. */

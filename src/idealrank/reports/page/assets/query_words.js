@@ -156,7 +156,9 @@ function querySentence(pieces) {
 /** Moves of relevant documents without amounts, for a measure whose contributions the page does not have. */
 function queryMovesOnly(changes, names) {
   const clauses = [];
-  for (const move of ["left", "entered", "moved down", "moved up"]) {
+  const [losses, gains] = [["left", "moved down"], ["entered", "moved up"]];
+  const isLoss = names.values[1] < names.values[0];
+  for (const move of isLoss ? [...losses, ...gains] : [...gains, ...losses]) {
     const group = changes.filter((change) => change.move === move && change.grade > 0 && queryIsWithin(change, names.cutoff));
     group.sort((one, other) => other.grade - one.grade || (one.from ?? one.to) - (other.from ?? other.to));
     if (!group.length) continue;
