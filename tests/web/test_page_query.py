@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import idealrank as ir
 from idealrank.reporting.found import Found
 from idealrank.reporting.gathering import gather
-from idealrank.reports.page import subject as page_subject
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Made, QueryLists, Subject
 from tests.conftest import PYDOCS
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
-ASSETS = Path(page_subject.__file__).parent / "assets"
 HOSTILE = "<img src=x onerror=alert(1)>\u202e&amp;"
 LONG = "https://example.org/articles/2024/05/17/a-very-long-address-that-has-no-room-in-any-table/final-part"
 NEIGHBOURS = 9.0  # least distance of neighbouring grades in CIE Lab, four times what can just be told apart
@@ -238,27 +235,6 @@ def test_a_query_without_rankings_says_which_command_shows_them(demo_page: "Page
     assert page.locator("#query-view [role=status]").inner_text() == "Copied"
 
 
-@pytest.mark.parametrize(
-    ("command", "files"),
-    [
-        ("idealrank compare 'my qrels.txt' a/one.run two.run -m AP", ["'my qrels.txt'", "a/one.run", "two.run"]),
-        ("idealrank gate qrels.txt new/two.run --baseline old/one.run.gz", ["qrels.txt", "old/one.run.gz", "new/two.run"]),
-        ("", ["QRELS", "one", "two"]),
-        ("idealrank report 4f2a", ["QRELS", "one", "two"]),
-    ],
-)
-def test_commands_name_the_files_of_the_command_that_made_the_page(visited: Visits, command: str, files: list[str]) -> None:
-    script = "\n".join((ASSETS / name).read_text("utf-8") for name in ("words.js", "query_more.js"))
-    page = visited(f"<script>{script}</script>")
-
-    assert page.evaluate("command => queryFiles({made: {command}, runs: ['one', 'two']})", command) == files
-    made = {"command": f"{command} --convention sklearn,ties=best"}
-    shown = {"made": made, "runs": ["one", "two"], "measures": [{"text": "P@5"}], "queries": ["a'b"]}
-    said = page.evaluate("shown => queryCommands(shown, {a: 0, b: 1, measure: 0, query: 0})", shown)
-    assert said[1] == f"idealrank explain {files[0]} {files[2]} --query 'a'\\''b' -m P@5 --convention sklearn,ties=best"
-    page.close()
-
-
 def test_another_measure_has_no_contributions_but_moves_in_words(demo_page: "Page") -> None:
     page = opened(demo_page, "q46", "&measure=1")
 
@@ -382,32 +358,7 @@ def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(demo_page: "P
     assert min(contrast(accent, paper), contrast(worse, paper)) >= 4.5
 
 
-def test_grades_of_any_scale_get_a_shade(visited: Visits) -> None:
-    page = visited(f"<script>{(ASSETS / 'query_lists.js').read_text('utf-8')}</script>")
-
-    def shades(grades: list[float]) -> list[int]:
-        found: list[int] = page.evaluate("grades => grades.map(grade => queryShade(grade, grades))", grades)
-        return found
-
-    assert shades([0, 1, 2, 3]) == [0, 1, 2, 3]
-    assert shades([0, 1]) == [0, 1]
-    assert shades([-1, 0, 0.1, 0.5, 1]) == [0, 0, 1, 2, 4]
-    assert shades([0, 1, 10, 50, 100]) == [0, 1, 1, 2, 4]
-    page.close()
-
-
 def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
     # Lab of sRGB red is (53.24, 80.09, 67.20), of white (100, 0, 0): Lindbloom's calculator, D65.
     assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx((46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1)
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
-
-
-@pytest.mark.parametrize("path", sorted(ASSETS.glob("query*.js")), ids=lambda path: path.stem)
-def test_scripts_are_short_and_never_make_html_of_text(path: Path) -> None:
-    text = path.read_text("utf-8")
-    starts = [number for number, line in enumerate(text.splitlines()) if re.match(r"(async )?function ", line)]
-    ends = [number for number, line in enumerate(text.splitlines()) if line == "}"]
-
-    assert len(text.splitlines()) < 400
-    assert max(min(end for end in ends if end > start) - start + 1 for start in starts) <= 40
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", text)
