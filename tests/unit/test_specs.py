@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import vl_convert
 
 import idealrank as ir
 from idealrank.app.figures import write_figures
-from idealrank.reports import plots, specs, specs_pairs, specs_queries
+from idealrank.reports import notebook_figures, plots, specs, specs_pairs, specs_queries
 from idealrank.reports.page.subject import Curve, Subject
 from idealrank.reports.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.verdict import intervals
@@ -238,3 +239,21 @@ def test_of_more_runs_all_pairs_have_a_map_and_the_first_pair_its_figures() -> N
     assert len(marks(made[-1].spec(3.33), "rect")) == 12
     best = [row["run"] for row in made[0].rows]
     assert best == sorted(best, key=lambda run: -found.means["RR"][run].mean)
+
+
+def test_notebooks_have_small_drawings_that_take_the_colour_of_their_text(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert subject.comparison
+    assert subject.robustness
+    found = [
+        notebook_figures.evaluation_figures(subject.evaluations[0]),
+        notebook_figures.comparison_figures(subject.comparison),
+        notebook_figures.robustness_figures(subject.robustness),
+    ]
+
+    assert [text.count("<svg ") for text in found] == [1, 2, 1]
+    for text in found:
+        assert "currentColor" in text
+        assert 'role="img" aria-label=' in text
+        assert len(text) < 40_000
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert notebook_figures.comparison_figures(subject.comparison) == ""

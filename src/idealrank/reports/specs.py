@@ -13,6 +13,7 @@ from idealrank.reports import specs_forest, specs_pairs, specs_queries, specs_su
 from idealrank.reports.compared_figures import pairs_spec
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
+from idealrank.verdict import Comparison, Robustness
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the first has figures of its own
@@ -117,9 +118,12 @@ def static_words(subject: Subject) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"cutoffs": {curve.measure: specs_summaries.curve_words(curve) for curve in subject.curves}}
     if subject.robustness is not None:
-        robust = subject.robustness
-        found["robust"] = {"a": robust.run_a, "b": robust.run_b, "measure": robust.measure, "said": " ".join(robust.summary())}
+        found["robust"] = _robust_words(subject.robustness)
     return found
+
+
+def _robust_words(found: Robustness) -> dict[str, Any]:
+    return {"a": found.run_a, "b": found.run_b, "measure": found.measure, "said": " ".join(found.summary())}
 
 
 def figures(subject: Subject) -> Iterator[Figure]:
@@ -149,10 +153,54 @@ def figures(subject: Subject) -> Iterator[Figure]:
         yield Figure(
             name=slug("cutoffs", curve.measure), plot="cutoffs", template=made["cutoffs"], rows=shown, words=words["cutoffs"][curve.measure]
         )
-    if "robust" in made:
-        said = words["robust"]
-        name = slug("robust", said["measure"], said["a"], said["b"])
-        yield Figure(name=name, plot="robust", template=made["robust"], rows=rows["robust"], words=said)
+    if subject.robustness is not None:
+        yield robustness_figure(subject.robustness)
+
+
+def robustness_figure(found: Robustness) -> Figure:
+    """The difference in every variant.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> robustness_figure(ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])).name
+    'robust-RR-A-B'
+    """
+    rows, words = specs_forest.robust_rows(found), _robust_words(found)
+    template = specs_forest.robust_template(rows, found.method.level)
+    return Figure(name=slug("robust", found.measure, found.run_a, found.run_b), plot="robust", template=template, rows=rows, words=words)
+
+
+def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figure]:
+    """Figures of the first measure of a comparison, without the values of its queries: means, and slices of the first pair.
+
+    Parameters
+    ----------
+    found : Comparison
+        What is to be shown.
+    most_slices : int
+        Of more slices there is no figure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [figure.name for figure in comparison_figures(ir.compare(one, one, slices={"q": "short"}), most_slices=9)]
+    ['means-RR', 'slices-RR-run-run-(2)']
+    """
+    first, level = found.pairs[0], found.method.level
+    measure, row = next(iter(first.measures.items()))
+    roles = {first.a: "a", first.b: "b"}
+    means = specs_summaries.means_rows({measure: found.means.get(measure, {})}, {measure: row.direction})
+    if means:
+        means = [one | {"role": roles.get(one["run"], "other")} for one in means]
+        words = {"measure": measure, "said": means_said(means)}
+        yield Figure(name=slug("means", measure), plot="means", template=specs_summaries.means_template(level), rows=means, words=words)
+    sliced = [one for one in specs_forest.slice_rows(found) if (one["measure"], one["a"], one["b"]) == (measure, first.a, first.b)]
+    if sliced and len(sliced) <= most_slices:
+        words = {"measure": measure, "a": first.a, "b": first.b, "said": slices_said(sliced)}
+        name = slug("slices", measure, first.a, first.b)
+        yield Figure(name=name, plot="slices", template=specs_forest.slices_template(level), rows=sliced, words=words)
 
 
 def _map_of(subject: Subject, measure: str) -> Iterator[Figure]:

@@ -24,6 +24,12 @@ DARK: Mapping[str, str] = {
     "accent": "#5BB4DB", "worse": "#E9935C", "run": "#A3AEB7", "other": "#4A545D", "wash": "#1D242A",
 }  # fmt: skip
 
+# In notebooks, whose background may be light or dark: text takes the colour that stands around it, the others stand out from both.
+NOTEBOOK: Mapping[str, str] = {
+    "ink": "currentColor", "quiet": "#7D8891", "axis": "#8F99A1", "line": "rgba(128, 140, 150, 0.25)", "paper": "transparent",
+    "accent": "#0F7FAE", "worse": "#C0651F", "run": "#7D8891", "other": "rgba(128, 140, 150, 0.5)", "wash": "rgba(128, 140, 150, 0.12)",
+}  # fmt: skip
+
 # Figures are designed in pixels, with text of 11.5 to 12.5; at this scale these are 7.1 to 7.8 points in print.
 POINTS_PER_PIXEL = 0.62
 _NARROW = 520  # pixels: below, intervals are drawn but not written
@@ -52,6 +58,7 @@ def config() -> Spec:
     '@line'
     """
     return {
+        "aria": False,  # the whole figure is described in words, which says more than each mark would
         "font": "@font",
         "background": "@paper",
         "padding": 4,
@@ -82,6 +89,7 @@ def titled_config() -> Spec:
         "subtitleFontSize": 11.5, "subtitleColor": LIGHT["quiet"], "subtitlePadding": 5,
     }  # fmt: skip
     shared: Spec = _filled(config(), {"font": FONT, **LIGHT})
+    shared.pop("aria")
     return shared | {"padding": 14, "concat": {"spacing": 16}, "title": title, "axisX": {"grid": False, "titlePadding": 8}}
 
 

@@ -73,6 +73,7 @@ function startPlot(page, figure) {
   const place = make("div", { class: "plot-place" });
   figure.replaceChildren(place);
   figure.setAttribute("role", "img");
+  figure.setAttribute("aria-label", figure.parentElement.querySelector("h2, h3")?.textContent ?? name); // until it is drawn
   figure.tabIndex = 0;
   const plot = { page, name, figure, place, stale: true, near: false, width: 0, renderer: "svg", view: null, busy: false, drawing: Promise.resolve() };
   plot.refresh = () => {
