@@ -9,6 +9,7 @@ import numpy as np
 from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
 from idealrank.data.types import IntArray
+from idealrank.shown import repr_html
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,8 @@ class Coverage:
     truncated_grades: int
     out_of_range: int
     missing_queries: Sequence[str] = ()
+
+    _repr_html_ = repr_html  # for notebooks
 
     @property
     def unjudged_share(self) -> float:

@@ -21,6 +21,7 @@ from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
+from idealrank.shown import repr_html
 from idealrank.version import __version__
 
 
@@ -121,6 +122,8 @@ class Evaluation:
     provenance: Provenance
     path: str = field(default="")
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    _repr_html_ = repr_html  # for notebooks
 
     @property
     def convention(self) -> Convention:

@@ -18,6 +18,7 @@ from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
+from idealrank.shown import repr_html
 from idealrank.version import __version__
 
 DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")
@@ -93,6 +94,8 @@ class Overlap:
     duplicates: str
     inputs: tuple[InputRecord, ...] = ()
     version: str = __version__
+
+    _repr_html_ = repr_html  # for notebooks
 
     def __getitem__(self, measure: MeasureLike) -> FloatArray:
         """Values of one measure, shape (n_queries,), in the order of `queries`."""

@@ -19,6 +19,8 @@ Say = Callable[..., Said]
 
 COMMANDS = {
     "table": "evaluate qrels.txt bm25.run neural.run",
+    "markdown": "evaluate qrels.txt bm25.run neural.run -m nDCG@10,AP,NumRel --format markdown --intervals",
+    "latex": "evaluate qrels.txt bm25.run neural.run -m nDCG@10,AP,NumRel --format latex --digits 3",
     "table-one-run": "evaluate qrels.txt neural.run -m nDCG@10,AP",
     "table-per-query": "evaluate qrels.txt bm25.run neural.run --per-query -m RR,nDCG@3,NumRet",
     "table-left-out": "evaluate qrels.txt bm25.run --per-query --convention trec_eval-9,no_relevant=left-out -m RR,P@2",

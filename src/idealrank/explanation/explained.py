@@ -13,6 +13,7 @@ from idealrank.explanation.listed import Listed, list_query
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
+from idealrank.shown import repr_html
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +169,8 @@ class Explanation:
     ideal: tuple[IdealDocument, ...]
     best_swap: Swap | None
     best_missing: Missing | None
+
+    _repr_html_ = repr_html  # for notebooks
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as dicts, lists, texts and numbers, the convention by its switches.

@@ -41,13 +41,25 @@ def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
     measure      mean  queries
     overlap@2  0.5000        1
     """
+    return [overlap_said(found), *([_per_query(found)] if per_query else []), overlap_means(found), _notes(found)]
+
+
+def overlap_said(found: Overlap) -> list[str]:
+    """Which queries both runs answer, and which only one; a line each.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> overlap_said(ir.overlap({"p": ["a"], "q": ["a"]}, {"q": ["a"]}, "overlap@2"))[1]
+    '  only in A: p'
+    """
     a, b = found.names
     n, only_a, only_b = len(found.queries), len(found.only_a), len(found.only_b)
     lines = [f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"]
     for name, queries in ((a, found.only_a), (b, found.only_b)):
         if len(queries):
             lines.append(f"  only in {name}: {', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}")
-    return [lines, *([_per_query(found)] if per_query else []), overlap_means(found), _notes(found)]
+    return lines
 
 
 def _queries(n: int) -> str:

@@ -180,9 +180,6 @@ def slices_table(found: Slices) -> str:
     p and verdict corrected for 1 test (Holm)
     <BLANKLINE>
     """
-    shown = Shown.of_rows(found.rows, found.level)
-    table = _slices("", found.rows, 1, ["a", "b"], found.level, shown)
-    total = [Cell("all"), Cell(f"{found.n:,}"), Cell(""), Cell(""), Cell(shown.signed(found.difference)), *[Cell("")] * 5]
     notes = [f"p and verdict corrected for {found.tests} test{'s' * (found.tests != 1)} (Holm)"]
     if found.uncategorised:
         notes.append(_counted(len(found.uncategorised), "{} is in no slice", "{} are in no slice"))
@@ -190,4 +187,19 @@ def slices_table(found: Slices) -> str:
         notes.append(
             _counted(found.unknown, "{} with a category has no value in both runs", "{} with a category have no value in both runs")
         )
-    return parts_text([Table(table.columns, [*table.rows, total]), notes])
+    return parts_text([slices_cells(found), notes])
+
+
+def slices_cells(found: Slices) -> Table:
+    """The table of `slices_table`.
+
+    Examples
+    --------
+    >>> from idealrank.verdict import slices
+    >>> [row[0].text for row in slices_cells(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})).rows]
+    ['news', 'all']
+    """
+    shown = Shown.of_rows(found.rows, found.level)
+    table = _slices("", found.rows, 1, ["a", "b"], found.level, shown)
+    total = [Cell("all"), Cell(f"{found.n:,}", found.n), Cell(""), Cell(""), Cell(shown.signed(found.difference), found.difference)]
+    return Table(table.columns, [*table.rows, [*total, *[Cell("")] * 5]])

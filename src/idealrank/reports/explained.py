@@ -6,6 +6,7 @@ from typing import Any
 
 from idealrank.explanation import Explanation, IdealDocument, RankedDocument
 from idealrank.measures.texts import number_text
+from idealrank.reports.cells import Cell, Column, Table
 from idealrank.reports.layout import WIDTH, clipped, columns
 from idealrank.reports.records import SCHEMA, finite
 from idealrank.reports.words import paragraph
@@ -55,7 +56,7 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
     if not everything and explanation.cutoff is None:
         rows = rows[:SHOWN]
     parts = [
-        _head(explanation),
+        explanation_head(explanation),
         _list(explanation, rows, everything=everything),
         _improvements(explanation),
         paragraph(explanation.convention, [explanation.measure]),
@@ -63,7 +64,15 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def _head(explanation: Explanation) -> list[str]:
+def explanation_head(explanation: Explanation) -> list[str]:
+    """What the value is, and of what; a line each.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> explanation_head(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))[0]
+    'run A, query q: RR = 0.5000'
+    """
     note = f" ({explanation.note})" if explanation.note else ""
     value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"
     lines = [f"run {explanation.run}, query {explanation.query}: {explanation.measure} {value}{note}"]
@@ -121,6 +130,23 @@ def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everythin
         table.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
     lines = columns(_fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name))
     return [*lines, *_rest("returned", explanation.rows[len(rows) :]), *_rest("in the ideal", explanation.ideal[len(ideal) :])]
+
+
+def ranking_table(explanation: Explanation, caption: str = "") -> Table:
+    """The list down to the cutoff, a row a document.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> [row[1].text for row in ranking_table(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR")).rows]
+    ['x', 'a']
+    """
+    rows = shown_rows(explanation, everything=False)
+    rows = rows if explanation.cutoff is not None else rows[:SHOWN]
+    cells = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
+    columns = [Column("rank", "number"), *(Column(name, "text" if name in ("document", "tied") else "number") for name in cells)]
+    shown = [[Cell(str(row.rank), row.rank), *(Cell(cell(row)) for cell in cells.values())] for row in rows]
+    return Table(columns, shown, title=caption)
 
 
 def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[str]:

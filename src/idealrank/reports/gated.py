@@ -41,7 +41,7 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     'measure'
     """
     places = gate_places(gated, digits)
-    parts: list[Part] = [filled([verdict(gated, places), *unanswered(gated.missing), *_could_have_seen(gated, places)])]
+    parts: list[Part] = [filled([verdict(gated, places), *unanswered(gated.missing), *seen_text(gated, places)])]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
     parts += [_unjudged(gated.checks, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
@@ -142,8 +142,16 @@ def _drop(check: Check) -> str:
     return "drop" if check.direction > 0 else "rise"
 
 
-def _could_have_seen(gated: Gated, places: int) -> list[str]:
-    """What the gate was blind to: by the first check in which anything differs, or by none."""
+def seen_text(gated: Gated, places: int) -> list[str]:
+    """What the gate was blind to: by the first check in which anything differs, or by none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> seen_text(ir.gate(one, one), 4)[0][:28]
+    'Nothing changed on 1 query, '
+    """
     if not gated.checks:
         return []
     check = next((one for one in gated.checks if not _is_same(one)), None)

@@ -156,14 +156,25 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     >>> [cell.text for cell in coverage_table([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]).rows[0]]
     ['run', '1', '1', '0', '0', '0.0%']
     """
-    covers = [evaluation.coverage for evaluation in evaluations]
-    heads = [_counts(cover) for cover in covers]
+    table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
+    return replace(table, notes=[note for evaluation in evaluations for note in _notes(evaluation)])
+
+
+def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
+    """The counts of some coverages with their names.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> coverage_of([("all", ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage)]).columns[1].title
+    'scored'
+    """
+    heads = [_counts(cover) for _, cover in covers]
     shown = [name for name in heads[0] if name in _ALWAYS or any(head[name] for head in heads)]
-    depth = covers[0].unjudged_cutoff
+    depth = covers[0][1].unjudged_cutoff
     titles = [f"unjudged@{depth}" if name == "unjudged" and depth else name for name in shown]
-    rows = [[Cell(e.name), *(_count(name, head[name]) for name in shown)] for e, head in zip(evaluations, heads, strict=True)]
-    columns = [Column("coverage"), *(Column(title, "number") for title in titles)]
-    return Table(columns, rows, notes=[note for evaluation in evaluations for note in _notes(evaluation)])
+    rows = [[Cell(name), *(_count(one, head[one]) for one in shown)] for (name, _), head in zip(covers, heads, strict=True)]
+    return Table([Column("coverage"), *(Column(title, "number") for title in titles)], rows)
 
 
 def _count(name: str, value: float) -> Cell:

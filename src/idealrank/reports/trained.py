@@ -41,7 +41,7 @@ def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Pa
     'B is better than A: RR 1.0000 against 0.5000 (means over 2 a'
     """
     rows, places = list(found), system_places(found, digits)
-    parts: list[Part] = [_words(found, rows[0], places), systems_table(found, places, clip=_NAME), _variances(rows)]
+    parts: list[Part] = [filled(system_sentences(found, places)), systems_table(found, places, clip=_NAME), _variances(rows)]
     parts += [_of_copies(found, rows[0], places), _more(rows[0])]
     return [*parts, _method(found), paragraph(found.convention, [row.measure for row in rows])]
 
@@ -62,7 +62,17 @@ def system_places(found: SystemComparison, asked: int | None = None) -> int:
     return decimals([(row.found.low, row.found.high) for row in rows], apart=[*ends, *decided], asked=asked)
 
 
-def _words(found: SystemComparison, row: SystemDifference, places: int) -> list[str]:
+def system_sentences(found: SystemComparison, places: int) -> list[str]:
+    """What the first measure says, the verdict first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> system_sentences(ir.compare_systems(copies, copies), 2)[0][:46]
+    'These runs cannot decide whether B is better t'
+    """
+    row = next(iter(found))
     said = {
         "better": f"{found.b} is better than {found.a}",
         "worse": f"{found.b} is worse than {found.a}",
@@ -87,7 +97,7 @@ def _words(found: SystemComparison, row: SystemDifference, places: int) -> list[
         run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"
         as_much = "no number of queries would do" if worth is None else f"{worth:,} more {'query' if worth == 1 else 'queries'} would do"
         sentences.append(f"To lower the standard error as much as one more {run} does, {as_much}.")
-    return filled(sentences)
+    return sentences
 
 
 def systems_table(found: SystemComparison, places: int, *, clip: int | None = None) -> Table:

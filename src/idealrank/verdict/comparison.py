@@ -9,6 +9,7 @@ from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
 from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.shown import repr_html
 from idealrank.verdict.groups import Groups, RunMean, groups_of
 from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.sliced import Slices
@@ -237,6 +238,8 @@ class Comparison:
     convention: Convention
     means: Mapping[str, Mapping[str, RunMean]] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
+
+    _repr_html_ = repr_html  # for notebooks
 
     def pair(self, a: str, b: str) -> Pair:
         """The comparison of b with a.

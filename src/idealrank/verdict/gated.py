@@ -8,6 +8,7 @@ from typing import Any
 
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
+from idealrank.shown import repr_html
 
 _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
@@ -276,6 +277,8 @@ class Gated:
     weighted: bool = False
     clustered: bool = False
     missing: Mapping[str, int] = field(default_factory=dict)
+
+    _repr_html_ = repr_html  # for notebooks
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
+from idealrank.shown import repr_html
 from idealrank.verdict.comparison import Difference, Method
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
@@ -134,6 +135,8 @@ class Robustness:
     pairs_tried: int
     lacking: Mapping[str, str]
     method: Method
+
+    _repr_html_ = repr_html  # for notebooks
 
     @property
     def asked(self) -> Difference:

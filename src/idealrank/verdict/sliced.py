@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from idealrank.shown import repr_html
 from idealrank.verdict.tested import Side
 
 FAMILY = "slices"
@@ -115,6 +116,8 @@ class Slices:
     test: str
     tests: int
     seed: int
+
+    _repr_html_ = repr_html  # for notebooks
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 from idealrank.conventions import Convention
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.shown import repr_html
 from idealrank.stats.replicates import ReplicatedDifference
 from idealrank.verdict.tested import Side
 
@@ -168,6 +169,8 @@ class SystemComparison:
     level: float
     convention: Convention
     version: str
+
+    _repr_html_ = repr_html  # for notebooks
 
     def __getitem__(self, measure: MeasureLike) -> SystemDifference:
         """The difference by one measure."""

@@ -1,0 +1,208 @@
+"""Results as a notebook shows them: the verdict in a sentence, tables, and the convention in words.
+
+Everything is one element with its own few styles, which hold in light and dark notebooks; `idealrank.shown` says which function is whose.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from idealrank.conventions import Convention
+from idealrank.coverage import Coverage
+from idealrank.evaluation import Evaluation
+from idealrank.explanation import Explanation
+from idealrank.likeness import Overlap
+from idealrank.reports.alike import overlap_means, overlap_said
+from idealrank.reports.compared import judged_table, pair_lines, pair_table, sentences
+from idealrank.reports.compared_cells import Shown
+from idealrank.reports.compared_many import headline, is_many, league_tables
+from idealrank.reports.compared_method import mark_note, method_text
+from idealrank.reports.compared_slices import slice_table, slices_cells
+from idealrank.reports.digits import number
+from idealrank.reports.explained import explanation_head, ranking_table
+from idealrank.reports.gated import checks_table, seen_text, worst_table
+from idealrank.reports.gated import verdict as gate_verdict
+from idealrank.reports.gated_words import gate_places
+from idealrank.reports.gated_words import method as gate_method
+from idealrank.reports.robust import movers_table
+from idealrank.reports.tables import Table, as_html, html_text
+from idealrank.reports.text import coverage_of, coverage_table, interval_table, means_table
+from idealrank.reports.trained import system_places, system_sentences, systems_table
+from idealrank.reports.words import in_words, title, unanswered
+from idealrank.verdict import Comparison, Gated, Robustness, Slices, SystemComparison, intervals
+
+Block: TypeAlias = str | Table | Sequence[str]
+"""HTML that is ready, a table, or sentences of a paragraph; what is empty is left out."""
+
+# Colours that stand out from white and from black; no meaning hangs on them, since a word says the same.
+_STYLE = """<style>
+.idealrank table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums }
+.idealrank caption { text-align: left; padding: .2em 0; font-weight: 600 }
+.idealrank th, .idealrank td { padding: .15em .7em .15em 0; text-align: left; border: 0 }
+.idealrank thead th { border-bottom: 1px solid; font-weight: 600 }
+.idealrank tbody th { font-weight: 400 }
+.idealrank .number { text-align: right; white-space: nowrap }
+.idealrank .better { color: #0f7fae } .idealrank .worse { color: #c0651f } .idealrank .quiet, .idealrank .note { opacity: .7 }
+.idealrank p { margin: .4em 0; max-width: 60em } .idealrank summary { cursor: pointer }
+</style>
+"""
+_PAIRS = 6  # shown in full
+
+
+def _element(blocks: Iterable[Block], convention: Convention | None, method: str = "") -> str:
+    """One element of all blocks, the convention and the method folded away below."""
+    parts = [part for block in blocks if (part := _part(block))]
+    if method:
+        parts.append(f"<details><summary>method</summary><p>{html_text(method)}</p></details>\n")
+    if convention is not None:
+        words = f"<summary>convention {html_text(title(convention))}</summary><p>{html_text(in_words(convention))}</p>"
+        parts.append(f"<details>{words}</details>\n")
+    return f'<div class="idealrank">\n{_STYLE}{"".join(parts)}</div>'
+
+
+def _part(block: Block) -> str:
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Table):
+        return as_html(block)
+    first, *others = [html_text(sentence) for sentence in block] or [""]
+    return f"<p>{' '.join([f'<strong>{first}</strong>', *others])}</p>\n" if first else ""
+
+
+def evaluation_html(found: Evaluation) -> str:
+    """Means with their intervals, and what they cover.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "<td" in evaluation_html(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))
+    True
+    """
+    means = intervals(found) if any(measure.aggregate == "mean" for measure in found.measures) else {}
+    tables = [means_table([found], [means]), *([interval_table([found], [means])] if means else [])]
+    return _element([*tables, coverage_table([found])], found.convention)
+
+
+def coverage_html(found: Coverage) -> str:
+    """What was counted.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "unjudged" in coverage_html(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR").coverage)
+    True
+    """
+    return _element([coverage_of([("all queries", found)])], None)
+
+
+def comparison_html(found: Comparison) -> str:
+    """The verdict, and every pair with what nobody judged; of many runs the groups that cannot be told apart.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> "cannot be told apart" in comparison_html(ir.compare(one, one))
+    True
+    """
+    shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))
+    blocks: list[Block] = []
+    if is_many(found):
+        blocks += [[headline(found, text) for text in found.means]]
+        blocks += league_tables(found) if found.method.baseline is None else []
+    elif several:
+        blocks += [[line] for line in pair_lines(found, measure, shown)]
+    else:
+        blocks += [sentences(found, found.pairs[0], shown)]
+    with_pairs = found.pairs if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None else ()
+    for pair in with_pairs:
+        about = f"{pair.b} against {pair.a}" if several else ""
+        blocks += [pair_table(pair, shown, title=about, mark="*"), judged_table(pair, shown)]
+        blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
+    marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
+    blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []
+    return _element([*blocks, unanswered(found.missing) if several else []], found.convention, method_text(found))
+
+
+def gated_html(found: Gated) -> str:
+    """The verdict of a gate, its checks, and the queries that fell.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> "The gate is open" in gated_html(ir.gate(one, one))
+    True
+    """
+    places = gate_places(found)
+    said = [gate_verdict(found, places), *unanswered(found.missing), *seen_text(found, places)]
+    tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
+    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.checks if check.worst and not check.passed]
+    broken = [reason for reason in found.reasons if reason.startswith("query ")]
+    return _element([said, *tables, *([reason] for reason in broken)], found.convention, gate_method(found))
+
+
+def robustness_html(found: Robustness) -> str:
+    """What a grid of variants says, and the variants that turn the verdict or move the difference most.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
+    >>> robustness_html(found)[:23]
+    '<div class="idealrank">'
+    """
+    rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
+    return _element([found.summary(), movers_table(found, Shown.of_rows(rows, found.method.level))], found.convention)
+
+
+def systems_html(found: SystemComparison) -> str:
+    """Two systems over copies and queries.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> "variance" in systems_html(ir.compare_systems(copies, copies))
+    True
+    """
+    places = system_places(found)
+    return _element([system_sentences(found, places), systems_table(found, places)], found.convention)
+
+
+def slices_html(found: Slices) -> str:
+    """Differences on slices of the queries.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "short" in slices_html(ir.slices({"p": 0.5, "q": 0.5}, {"p": 0.5, "q": 1.0}, {"q": "short", "p": "long"}))
+    True
+    """
+    return _element([slices_cells(found)], None)
+
+
+def overlap_html(found: Overlap) -> str:
+    """How alike two runs are.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "1 query in both" in overlap_html(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))
+    True
+    """
+    return _element([overlap_said(found)[:1], overlap_means(found)], None)
+
+
+def explanation_html(found: Explanation) -> str:
+    """Where the value of one query comes from, document by document.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "<caption>" in explanation_html(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))
+    True
+    """
+    value = "no value" if found.value is None else number(found.value)
+    return _element(
+        [explanation_head(found), ranking_table(found, f"what each document adds to {found.measure} ({value})")], found.convention
+    )
