@@ -71,7 +71,7 @@ def explanation_head(explanation: Explanation) -> list[str]:
     --------
     >>> import idealrank as ir
     >>> explanation_head(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))[0]
-    'run A, query q: RR = 0.5000'
+    'run run, query q: RR = 0.5000'
     """
     note = f" ({explanation.note})" if explanation.note else ""
     value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"

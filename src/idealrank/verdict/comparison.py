@@ -368,12 +368,10 @@ def _line(pair: Pair, row: Difference) -> str:
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
         "undecided": f"whether {pair.b} or {pair.a} is better is undecided",
     }[row.verdict]
-    low, high = row.interval
     signs = "+.4f" if row.about == "mean difference" else ".4f"
-    return (
-        f"{row.measure}: {said}: {row.mean_b:.4f} against {row.mean_a:.4f}, {row.difference:+.4f} [{low:{signs}}, {high:{signs}}], "
-        f"p {row.p_corrected:.3g}"
-    )
+    ends = ", ".join(f"{end:{signs}}" for end in row.interval)
+    means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
+    return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {row.p_corrected:.3g}"
 
 
 def _mean_record(found: RunMean) -> dict[str, Any]:
