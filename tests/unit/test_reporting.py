@@ -9,9 +9,11 @@ import idealrank as ir
 from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.io.reading import read_qrels, read_run
+from idealrank.reporting.comparing import with_gate
 from idealrank.reporting.found import Found
 from idealrank.reporting.gathering import gather
 from idealrank.reporting.picked import most_queries, queries_first, room_for_lists
+from idealrank.reports.page import html
 from idealrank.reports.page.subject import Subject
 from idealrank.verdict import Contract, intervals
 
@@ -152,3 +154,57 @@ def test_relevant_documents_below_the_listing_keep_their_ranks(subject: Subject)
             assert found is not None
             deeper = [row for row in rows[len(found.documents) :] if (row.grade or 0) > 0]
             assert found.below == tuple((row.document, row.rank, row.grade, row.contribution) for row in deeper)
+
+
+RUNS = [{f"q{i}": ["y", "x"] if i else ["x"] for i in range(8)}, {f"q{i}": ["x", "y"] for i in range(8)}]
+QRELS = {f"q{i}": {"x": 1} for i in range(8)}
+
+
+def test_report_takes_whatever_holds_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "_vega_bundle", lambda: "0")  # plots have tests of their own
+    both = [ir.evaluate(QRELS, run, ir.with_companions("RR")) for run in RUNS]
+    sources = {"evaluations": both, "qrels": QRELS, "runs": RUNS}
+
+    assert "run (2) is better than run" in ir.report(ir.compare(*both), **sources)  # type: ignore[arg-type]
+    assert "The gate is closed" in ir.report(ir.gate(*both), **sources)  # type: ignore[arg-type]
+    assert "run (2)" in ir.report(both)
+    page = ir.report(both[0], tmp_path / "one.html", qrels=QRELS, runs=RUNS[0])
+    assert (tmp_path / "one.html").read_text(encoding="utf-8") == page
+
+
+def test_report_refuses_what_does_not_belong_together() -> None:
+    both = [ir.evaluate(QRELS, run, "RR") for run in RUNS]
+    compared = ir.compare(*both)
+
+    with pytest.raises(ir.IncompatibleError, match=r"run: found judgments and a run whose RR is 1, expected those of the evaluation"):
+        ir.report(compared, evaluations=both, qrels=QRELS, runs=RUNS[::-1])
+    with pytest.raises(ir.IncompatibleError, match=r"evaluations: found run, expected run, run \(2\)"):
+        ir.report(compared, evaluations=both[:1])
+    with pytest.raises(ir.InputError, match="evaluations: found none, expected those of the Comparison"):
+        ir.report(compared)
+    with pytest.raises(ir.InputError, match="runs: found 1, expected one for each of the 2 evaluations"):
+        ir.report(both, qrels=QRELS, runs=RUNS[:1])
+    with pytest.raises(ir.InputError, match="runs: found no qrels beside them"):
+        ir.report(both, runs=RUNS)
+    with pytest.raises(ir.InputError, match="result: found str, expected an Evaluation"):
+        ir.report("qrels.txt")  # type: ignore[arg-type]
+    with pytest.raises(ir.IncompatibleError, match="AP: run 'run' was not evaluated by it"):
+        ir.report(both, measures="AP")
+
+
+def test_a_gate_with_two_baselines_is_compared_with_each() -> None:
+    old, new = (ir.evaluate(QRELS, run, ir.with_companions("RR")) for run in RUNS)
+    older = ir.evaluate(QRELS, {query: ["z", "y", "x"] for query in QRELS}, ir.with_companions("RR"))
+    gated = ir.gate(new, old, older)
+
+    found = with_gate(Found(evaluations=(new, old, older), measures=new.measures[:1]), gated).comparison
+
+    assert found is not None
+    assert [(pair.a, pair.b) for pair in found.pairs] == [("run (2)", "run"), ("run (3)", "run")]
+    for pair, check in zip(found.pairs, gated.checks, strict=True):
+        row = pair.measures["RR"]
+        assert (row.mean_a, row.mean_b, row.difference) == (check.mean_baseline, check.mean_run, check.difference)
+        assert (row.wins, row.ties, row.losses, row.unjudged_b) == (check.wins, check.ties, check.losses, check.unjudged_run)
+        alone = ir.compare(*((old, new) if pair.a == "run (2)" else (older, new)), measures="RR")["RR"]
+        assert row.interval == pytest.approx(alone.interval, abs=1e-12)
+        assert (row.p, row.effect) == (alone.p, pytest.approx(alone.effect))

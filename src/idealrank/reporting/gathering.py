@@ -5,10 +5,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from idealrank.data.one_query import in_memory, longest
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import IdealrankWarning
+from idealrank.errors import IdealrankWarning, IncompatibleError
 from idealrank.evaluation import Evaluation, evaluate
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
@@ -20,7 +22,9 @@ from idealrank.reporting.lists import Lister, depth_of
 from idealrank.reporting.picked import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
 from idealrank.verdict import RunMean, intervals, with_companions
+from idealrank.verdict.table import Table, queries_of
 
+_SAME = 1e-9  # of a value
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
 
 
@@ -45,7 +49,7 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
     InputError
         A run, or a file of texts, cannot be read.
     IncompatibleError
-        The evaluations have different measures.
+        The evaluations have different measures, or judgments and runs are not those that were evaluated.
 
     Examples
     --------
@@ -113,12 +117,13 @@ class _Looked:
 
 def _look_into(found: Found, lister: Lister, evaluation: Evaluation, run: Run, queries: Sequence[str]) -> _Looked:
     at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
-    companions = _companions(found)
+    companions, asked = _companions(found), found.measures[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
         more = evaluate(
-            lister.qrels, run, tuple(dict.fromkeys([*companions, *at_cutoffs])), evaluation.convention, threads=found.threads
+            lister.qrels, run, tuple(dict.fromkeys([asked, *companions, *at_cutoffs])), evaluation.convention, threads=found.threads
         )  # fmt: skip
+    _refuse_another(evaluation, more, asked)
     means = intervals(narrowed(more, at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
     return _Looked(
         evaluation=beside(evaluation, more, companions),
@@ -126,6 +131,17 @@ def _look_into(found: Found, lister: Lister, evaluation: Evaluation, run: Run, q
         listings={query: lister.listing(run, query) for query in queries},
         longest=longest(run),
     )
+
+
+def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:
+    """Refuse judgments and a run that are not those of the evaluation: their rankings would stand beside numbers of others."""
+    ours, theirs = (Table.of(one, [measure], queries_of([evaluation, again])) for one in (evaluation, again))
+    if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
+        means = [one.mean()[str(measure)] for one in (again, evaluation)]
+        raise IncompatibleError(
+            f"{evaluation.name}: found judgments and a run whose {measure} is {means[0]:.6g}, expected those of the evaluation, where it "
+            f"is {means[1]:.6g}; runs stand in the order of the evaluations"
+        )
 
 
 def _companions(found: Found) -> tuple[Measure, ...]:
