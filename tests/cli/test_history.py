@@ -118,6 +118,31 @@ def test_without_a_store_the_way_to_one_is_said(say: Say, tmp_path: Path, monkey
     assert "`idealrank evaluate ... --store" in empty.err
 
 
+def test_times_are_kept_in_utc_and_what_is_no_time_is_refused(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "store") as store:
+        for value, time in ((1.0, "2026-01-01T02:00:00+02:00"), (0.5, "2026-01-01T00:30:00Z"), (0.25, "2026-01-01")):
+            add_value(store, "q1", value, Record(time=time))
+        with pytest.raises(ir.errors.OptionError, match="expected a date such as"):
+            add_value(store, "q1", 1.0, Record(time="yesterday"))
+
+        points = store.history(query="q1").points
+        assert sorted(point.when for point in points) == [point.when for point in points]
+        assert [point.when[11:19] for point in points] == ["00:00:00", "00:00:00", "00:30:00"]
+        assert points[-1].value == 0.5
+
+
+def test_a_measure_that_knows_no_better_has_no_failures(tmp_path: Path, say: Say) -> None:
+    with Store.open(tmp_path / "store") as store:
+        store.add(ir.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, ["NumQ"]))
+
+    shown = say("history", "--query", "q1", "--store", str(tmp_path / "store"))
+    refused = say("history", "--query", "q1", "--below", "0.5", "--store", str(tmp_path / "store"))
+
+    assert (shown.code, refused.code) == (0, 2)
+    assert "fails" not in shown.out
+    assert "neither more nor less is better" in refused.err
+
+
 # --- the commit that broke a query -------------------------------------------------------------------------------------------
 
 

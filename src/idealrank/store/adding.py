@@ -11,7 +11,7 @@ from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
 from idealrank.store.files import Blob
-from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options
+from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options, utc
 
 if TYPE_CHECKING:
     from idealrank.verdict import Comparison, Gated
@@ -164,7 +164,7 @@ def _of_record(kind: Kind, record: Record) -> Fields:
         "kind": kind,
         # Two evaluations that are equal in everything are two entries.
         "nonce": secrets.token_hex(8),
-        "time": record.time or now(),
+        "time": utc(record.time) if record.time else now(),
         "commit": record.commit,
         "dirty": record.dirty,
         "command": command_without_folders(record.command),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
+from idealrank.store.record import utc
 from idealrank.timeline import Point, Timeline
 
 if TYPE_CHECKING:
@@ -112,17 +113,15 @@ def moment(text: str) -> str:
     >>> moment("2026-01-01"), moment("2026-01-01T02:00+02:00")
     ('2026-01-01T00:00:00.000000+00:00', '2026-01-01T00:00:00.000000+00:00')
     """
-    if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text.strip()):
-        found = datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-    else:
-        try:
-            found = datetime.fromisoformat(text.strip())
-        except ValueError:
-            raise OptionError(
-                f"since {shown(repr(text))}: expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
-            ) from None
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    return found.isoformat(timespec="microseconds")
+    ago = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    if ago:
+        return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat(timespec="microseconds")
+    try:
+        return utc(text)
+    except OptionError:
+        raise OptionError(
+            f"since {shown(repr(text))}: expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
+        ) from None
 
 
 def _spelled(measure: str) -> str:

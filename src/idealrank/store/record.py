@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from idealrank.errors import OptionError, shown
+
 Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
 
 
@@ -97,6 +99,26 @@ def now() -> str:
     32
     """
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def utc(text: str) -> str:
+    """A time in ISO 8601 as a store has all of them, in UTC; one without a zone is UTC.
+
+    Raises
+    ------
+    OptionError
+        It is no such time.
+
+    Examples
+    --------
+    >>> utc("2026-01-31"), utc("2026-01-31T02:00+02:00")
+    ('2026-01-31T00:00:00.000000+00:00', '2026-01-31T00:00:00.000000+00:00')
+    """
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise OptionError(f"time {shown(repr(text))}: expected a date such as 2026-01-31, or a time in ISO 8601") from None
+    return (found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)).isoformat(timespec="microseconds")
 
 
 def file_name(path: str) -> str:

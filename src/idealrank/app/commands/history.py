@@ -134,7 +134,11 @@ def _report(timeline: Timeline, asked: Asked, layout: str, shown: int, *, togeth
 
     if layout == "csv":
         return words.history_csv(timeline, shown=shown, together=together)
-    traces = _traces(timeline, asked, together=together) if asked.wanted and timeline.direction else None
+    traces = (
+        _traces(timeline, asked, together=together)
+        if asked.wanted and (timeline.direction or asked.below is not None or asked.drop is not None)
+        else None
+    )
     if layout == "json":
         return words.history_json(timeline, traces, shown=shown, together=together)
     table = words.history_table(timeline, shown=shown, together=together, plain=stored.is_plain())
