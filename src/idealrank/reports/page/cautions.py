@@ -133,7 +133,8 @@ def _few(subject: Subject) -> Iterator[str]:
     scored = min(one.coverage.scored for one in subject.evaluations)
     if 0 < scored < _FEW:
         most = 1 / scored
-        yield f"Only {counted(scored, 'query', 'queries')} count: one of them moves a mean by up to {most:.3f} of its range; add queries."
+        count = "query counts" if scored == 1 else "queries count"
+        yield f"Only {scored} {count}: one of them moves a mean by up to {most:.3f} of its range; add queries."
 
 
 def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:

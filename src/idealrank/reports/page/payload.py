@@ -45,7 +45,21 @@ class Payload:
 
 
 def payload(subject: Subject) -> dict[str, Any]:
-    """Everything that scripts read, whatever its size: the layout is told in the guide of reports.
+    """Everything that scripts read, whatever its size.
+
+    Parameters
+    ----------
+    subject : Subject
+        What the page shows.
+
+    Returns
+    -------
+    dict
+        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``measures``: text, direction, low, high, cutoff.
+        ``pairs``: of runs, the one shown first in front. ``texts``, ``documentTexts``: by place. ``values``: by measure, see `coded`.
+        ``slices``: queries by name. ``lists``: by query, for each run ``d`` documents (-1 where unknown), ``g`` grades, ``t`` 1 where
+        tied, ``a`` contributions, ``n`` length, ``b`` relevant documents further down; and ``relevant``. ``specs``, ``rows``, ``words``:
+        of plots, see `specs`. ``made``: command, commit, time, version.
 
     Examples
     --------
