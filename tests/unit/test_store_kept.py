@@ -181,7 +181,7 @@ def test_a_damaged_export_is_refused_wherever_it_is_damaged(store: Store, tmp_pa
     store.export_file(store.add(evaluations()[2]), tmp_path / "good.zip")
     content = (tmp_path / "good.zip").read_bytes()
     with Store.open(tmp_path / "second") as second:
-        for place in range(0, len(content), max(1, len(content) // 400)):
+        for place in range(0, len(content), max(1, len(content) // 150)):
             (tmp_path / "bad.zip").write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
             with contextlib.suppress(InputError):  # a byte may say nothing, such as one of a date
                 same_evaluation(second.evaluation(second.import_file(tmp_path / "bad.zip")).evaluation, evaluations()[2])
