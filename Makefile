@@ -23,7 +23,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format test-peers bench docs fuzz wheel demo-rebuild clean
+.PHONY: help demo test check format test-peers bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -53,6 +53,9 @@ format: $(VENV)/.group-check ## let ruff format the code and mend what it can
 docs: $(VENV)/.installed $(VENV)/.group-docs ## the site, in docs/site; every warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/site
 	@echo "docs/site/index.html"
+
+gallery: $(VENV)/.installed $(VENV)/.group-test ## take the pictures of docs/gallery.md anew; needs Chromium
+	$(BIN)/python docs/gallery.py $(ARGS)
 
 test-peers: $(VENV_PEERS)/.installed ## values against every peer that can be installed, pinned, on Python 3.11
 	@$(VENV_PEERS)/bin/python -m pytest -m peers tests/parity $(ARGS)

@@ -47,8 +47,8 @@ _PIXELS = """async source => {
 Picture = Callable[[browsing.Visits], bytes]
 
 
-def _report(visits: browsing.Visits, **options: Any) -> "Page":
-    return visits.report(pages.demo(), **{"size": _WIDE, "device_scale_factor": 1.5} | options)
+def _report(visits: browsing.Visits, file: str | None = None, **options: Any) -> "Page":
+    return visits.report(file or pages.demo(), **{"size": _WIDE, "device_scale_factor": 1.5} | options)
 
 
 def _section(name: str, **options: Any) -> Picture:
@@ -59,6 +59,16 @@ def _section(name: str, **options: Any) -> Picture:
         part.scroll_into_view_if_needed()
         part.locator("svg.marks, tbody").first.wait_for(state="attached")
         return part.screenshot(animations="disabled")
+
+    return picture
+
+
+def _gate(part: str) -> Picture:
+    """A part of the report of a closed gate."""
+
+    def picture(visits: browsing.Visits) -> bytes:
+        page = _report(visits, file=pages.pull_request())
+        return page.locator(part).screenshot(animations="disabled")
 
     return picture
 
@@ -79,9 +89,10 @@ PICTURES: dict[str, Picture] = {
     "cutoffs": _section("cutoffs"),
     "slices": _section("slices"),
     "robust": _section("robust"),
-    "queries": lambda visits: (
-        _report(visits, fragment="#only=losses&sort=difference").locator("#queries").screenshot(animations="disabled")
-    ),
+    "queries": _section("queries", fragment="#only=losses&sort=difference"),
+    "gate": _gate("section.verdict"),
+    "gate-changes": _gate("#changes"),
+    "gate-query": lambda visits: _report(visits, pages.pull_request(), fragment="#query=q48").screenshot(animations="disabled"),
 }
 
 

@@ -1,0 +1,45 @@
+"""Pictures of the report: those that pages show are those that are there, and those that the script takes."""
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT
+
+FOLDER = ROOT / "docs" / "figures" / "gallery"
+PAGES = [ROOT / "docs" / "gallery.md", ROOT / "docs" / "guides" / "from-gate-to-query.md"]
+KEPT = sorted(path.stem for path in FOLDER.glob("*"))
+
+
+def shown(page: Path) -> list[str]:
+    """Names of the pictures of a page, each with a text for those who do not see it."""
+    found = re.findall(r"!\[([^\]]*)\]\((?:\.\./)?figures/gallery/([\w-]+)\.png\)", page.read_text(encoding="utf-8"))
+    assert all(len(text) > 15 for text, _ in found)
+    return [name for _, name in found]
+
+
+def test_the_gallery_shows_each_picture_once_and_the_script_takes_no_other() -> None:
+    script = (ROOT / "docs" / "gallery.py").read_text(encoding="utf-8")
+    table = script[script.index("PICTURES") : script.index("\n}", script.index("PICTURES"))]
+    assert sorted(shown(PAGES[0])) == KEPT
+    assert sorted(re.findall(r'^    "([\w-]+)":', table, re.MULTILINE)) == KEPT
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_picture_of_a_page_exists(page: Path) -> None:
+    names = shown(page)
+    assert names
+    assert set(names) <= set(KEPT)
+    assert page.read_text(encoding="utf-8").count("![") == len(names)
+
+
+def test_pictures_are_small_and_have_a_palette() -> None:
+    sizes = {path.name: path.stat().st_size for path in FOLDER.iterdir()}
+    assert max(sizes.values()) < 150_000, sizes
+    assert sum(sizes.values()) < 1_000_000
+    for name in sizes:
+        head = (FOLDER / name).read_bytes()[:26]
+        assert head.startswith(b"\x89PNG\r\n\x1a\n")
+        assert struct.unpack(">BB", head[24:26]) == (8, 3), f"{name}: expected 8 bits a pixel and a palette"
