@@ -155,8 +155,8 @@ def sideways(page: "Page") -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
-def shot(page: "Page", name: str, **options: Any) -> None:
-    """A picture to look at, in the folder IDEALRANK_SCREENSHOTS; none where that is not set."""
-    folder = os.environ.get("IDEALRANK_SCREENSHOTS")
-    if folder:
-        page.screenshot(path=Path(folder, f"{name}.png"), animations="disabled", **options)
+def shot(page: "Page", name: str, folder: Path | None = None, **options: Any) -> None:
+    """A picture to look at, in the folder IDEALRANK_SCREENSHOTS or the one that is named; none where neither is."""
+    kept = os.environ.get("IDEALRANK_SCREENSHOTS") or folder
+    if kept:
+        page.screenshot(path=Path(kept, f"{name}.png"), animations="disabled", **options)
