@@ -182,7 +182,7 @@ def test_latex_escapes_names_and_pads_numbers() -> None:
     assert lines[6] == r"{[}x] & \textbf{0.10}\textsuperscript{*} \\"
     assert lines[7].startswith("{*}y & ")
     assert lines[8].startswith(r"a\textbackslash{}b\{c\} & ")
-    assert r"{*} p \textless{} 0.05\par" in lines
+    assert r"\noindent {*} p \textless{} 0.05\par" in lines
 
 
 # --- CSV and records -------------------------------------------------------------------------------------------------------------

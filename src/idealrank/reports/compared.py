@@ -9,7 +9,7 @@ from idealrank.reports.compared_method import method_text
 from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
-from idealrank.reports.parts import Part, parts_text
+from idealrank.reports.parts import Part
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Comparison, Difference, Method, Pair
@@ -47,20 +47,6 @@ def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits
     parts += [filled(said) for said in [unanswered(comparison.missing)] if many or several]
     measures = [row.measure for row in first.measures.values()]
     return [*parts, _method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
-
-
-def comparison_table(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
-    """The same as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> print(comparison_table(ir.compare(a, b)).splitlines()[0])
-    run (2) is better than run: RR 1.0000 against 0.5000, +0.5000 (95 % interval +0.5000 to +0.5000), p
-    """
-    return parts_text(comparison_parts(comparison, every_pair=every_pair, digits=digits))
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:

@@ -31,36 +31,6 @@ def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[in
     return [gap.join(row).rstrip() for row in padded]
 
 
-def fitted(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
-    """Rows as lines no wider than a page: with a narrow gap, or with rows as columns, in several blocks where even those are too wide.
-
-    Examples
-    --------
-    >>> fitted([["run", "A" * 60, "B" * 60], ["bm25", "1", "2"]])[0]
-    'run                                                           bm25'
-    """
-    for upright in (columns(rows, gap=gap), columns(rows, gap=" ")):
-        if max(map(len, upright)) <= WIDTH:
-            return upright
-    return _blocks(list(rows), gap)
-
-
-def _blocks(rows: list[Sequence[str]], gap: str) -> list[str]:
-    """Rows as columns, as many side by side as fit on a page, at least one; the head stands before each block."""
-    head, *rest = rows
-    lines: list[str] = []
-    while rest:
-        shown = len(rest)
-        while True:
-            block = columns(list(zip(head, *rest[:shown], strict=True)), gap=gap)
-            if shown == 1 or max(map(len, block)) <= WIDTH:
-                break
-            shown -= 1
-        lines += ["", *block] if lines else block
-        rest = rest[shown:]
-    return lines
-
-
 def printable(text: str, *, surrogates: bool = True) -> str:
     r"""A name or id on one line, in which nothing moves a cursor or turns the direction of writing.
 

@@ -1,7 +1,6 @@
 """Text as Markdown shows it: names and ids are never instructions."""
 
 import re
-from collections.abc import Iterable
 
 from idealrank.reports.layout import printable
 
@@ -31,14 +30,3 @@ def markdown_number(text: str) -> str:
     ('[0.1, 0.2]', '&lt;0.001')
     """
     return text.translate(_CELL)
-
-
-def markdown_row(cells: Iterable[str]) -> str:
-    r"""A line of a table; names and ids in it stay in their cells.
-
-    Examples
-    --------
-    >>> markdown_row(["a|b", "<!-- x", "1"])
-    '| a\\|b | &lt;!-- x | 1 |\n'
-    """
-    return f"| {' | '.join(markdown_number(cell.replace(chr(10), ' ')) for cell in cells)} |\n"

@@ -76,7 +76,8 @@ def as_latex(table: Table) -> str:
     lines = ["% needs \\usepackage{booktabs}\n", *([f"% {printable(table.title)}\n"] if table.title else [])]
     lines += [f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n", head, "\\midrule\n", *map(latex_row, zip(*turned, strict=True))]
     lines += ["\\bottomrule\n\\end{tabular}\n"]
-    lines += ["\n\\smallskip\n{\\footnotesize\n", *(f"{latex_text(note)}\\par\n" for note in table.notes), "}\n"] if table.notes else []
+    notes = [f"\\noindent {latex_text(note)}\\par\n" for note in table.notes]
+    lines += ["\n\\smallskip\n{\\footnotesize\n", *notes, "}\n"] if notes else []
     return "".join(lines)
 
 
