@@ -23,6 +23,7 @@ from idealrank.reports.gated import checks_table, seen_text, worst_table
 from idealrank.reports.gated import verdict as gate_verdict
 from idealrank.reports.gated_words import gate_places
 from idealrank.reports.gated_words import method as gate_method
+from idealrank.reports.notebook_figures import comparison_figures, evaluation_figures, robustness_figures
 from idealrank.reports.robust import movers_table
 from idealrank.reports.tables import Table, as_html, html_text
 from idealrank.reports.text import coverage_of, coverage_table, interval_table, means_table
@@ -79,7 +80,7 @@ def evaluation_html(found: Evaluation) -> str:
     """
     means = intervals(found) if any(measure.aggregate == "mean" for measure in found.measures) else {}
     tables = [means_table([found], [means]), *([interval_table([found], [means])] if means else [])]
-    return _element([*tables, coverage_table([found])], found.convention)
+    return _element([*tables, evaluation_figures(found), coverage_table([found])], found.convention)
 
 
 def coverage_html(found: Coverage) -> str:
@@ -120,7 +121,8 @@ def comparison_html(found: Comparison) -> str:
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
     marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
     blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []
-    return _element([*blocks, unanswered(found.missing) if several else []], found.convention, method_text(found))
+    blocks += [comparison_figures(found), unanswered(found.missing) if several else []]
+    return _element(blocks, found.convention, method_text(found))
 
 
 def gated_html(found: Gated) -> str:
@@ -152,7 +154,8 @@ def robustness_html(found: Robustness) -> str:
     '<div class="idealrank">'
     """
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
-    return _element([found.summary(), movers_table(found, Shown.of_rows(rows, found.method.level))], found.convention)
+    table = movers_table(found, Shown.of_rows(rows, found.method.level))
+    return _element([found.summary(), table, robustness_figures(found)], found.convention)
 
 
 def systems_html(found: SystemComparison) -> str:

@@ -255,7 +255,9 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     if not np.issubdtype(values[0].dtype, np.floating):
         return
     shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
-    words = {"measure": text} | specs_pairs.pair_words(*shared, (names[0], names[1]), direction=measure.direction, bounds=measure.bounds)
+    words = {"measure": text} | specs_pairs.pair_words(
+        *shared, (names[0], names[1]), direction=measure.direction or 1, bounds=measure.bounds
+    )
     counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
     spread = {"domain": specs_queries.domain([one for _, _, one in counted], measure.bounds)}
     names = names if pair[0] != pair[1] else names[:1]
@@ -264,10 +266,10 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     yield Figure(name=slug("distribution", text, *names), plot="distribution", template=made["distribution"], rows=lines, words=said)
     if pair[0] == pair[1]:
         return
-    points = specs_pairs.scatter_rows(*shared, subject.queries, measure.direction)
+    points = specs_pairs.scatter_rows(*shared, subject.queries, measure.direction or 1)
     sizes = specs_pairs.size_words(points)
     yield Figure(name=slug("scatter", text, *names), plot="scatter", template=made["scatter"], rows=points, words=words | sizes)
-    bars = specs_pairs.winloss_rows(*shared, subject.queries, measure.direction)
+    bars = specs_pairs.winloss_rows(*shared, subject.queries, measure.direction or 1)
     yield Figure(name=slug("winloss", text, *names), plot="winloss", template=made["winloss"], rows=bars, words=words)
 
 
