@@ -12,6 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.store import Record, Store
+from idealrank.store.files import ValueFiles
 from tests.cli.stores import Clock, add_value, example_store, store_in_repository, with_stable_ids
 from tests.cli.terminal import Said, check_snapshot, idealrank
 from tests.git import Repository
@@ -116,6 +117,39 @@ def test_without_a_store_the_way_to_one_is_said(say: Say, tmp_path: Path, monkey
     assert "expected --store DIR or the variable IDEALRANK_STORE" in nothing.err
     assert "found no store" in nowhere.err
     assert "`idealrank evaluate ... --store" in empty.err
+
+
+def test_no_value_file_is_read_whole(example: tuple[Path, list[str]], said_of: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, read = ValueFiles.read, []
+
+    def watched(self: ValueFiles, name: str, whose: str) -> bytes:
+        read.append(name)
+        return plain(self, name, whose)
+
+    monkeypatch.setattr(ValueFiles, "read", watched)
+    said_of("history")
+    assert read == []
+    said_of("history --query q1")
+    assert {name.rpartition(".")[2] for name in read} == {"json"}  # lists of queries, each once
+    assert len(set(read)) == len(read)
+
+
+def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
+    hostile = "q\x1b[2J\n1"
+    with Store.open(tmp_path / "store") as store:
+        key, other = (
+            store.add(
+                ir.evaluate({hostile: {"a": 1}}, ir.Run({hostile: ranking}, name=hostile), ["RR"]),
+                record=Record(notes=(hostile,), command=f"idealrank '{hostile}'"),
+            )
+            for ranking in (["x", "a"], ["a"])
+        )
+
+    sql = ("sql", "select * from evaluations join values using (id)")
+    for command in (("history", "--query", hostile), ("show", key, "--per-query"), ("diff", key, other), sql):
+        said = say(*command, "--store", str(tmp_path / "store"))
+        assert said.code == 0
+        assert "\x1b" not in said.out + said.err
 
 
 def test_times_are_kept_in_utc_and_what_is_no_time_is_refused(tmp_path: Path) -> None:

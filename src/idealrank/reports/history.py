@@ -52,7 +52,7 @@ def _title(timeline: Timeline, shown: int) -> str:
         if shown < total
         else f"{total:,} evaluation{'s' * (total != 1)}"
     )
-    return f"{timeline.measure}{f' of query {timeline.query}' if timeline.query else ''}: {count}{'; newest last' * (shown > 1)}"
+    return f"{timeline.measure}{f' of query {printable(timeline.query)}' if timeline.query else ''}: {count}{'; newest last' * (shown > 1)}"
 
 
 def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:

@@ -181,7 +181,10 @@ def _print_next(trace: Trace) -> None:
         raise InputError(
             f"found {suspects.between} commits up to {suspects.bad}, none of which has a value but this; expected some to evaluate"
         )
-    console.say("note", f"{suspects.bad[:12]} is the first bad commit{f': {trace.subject}' if trace.subject else ''}")
+    from idealrank.reports.layout import printable  # noqa: PLC0415  (not for the help)
+
+    about = f": {printable(trace.subject)}" if trace.subject else ""
+    console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
     click.echo(suspects.bad)
     raise click.exceptions.Exit(_FAILS)
 
