@@ -140,6 +140,7 @@ def method(subject: Subject) -> list[str]:
     phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
     if subject.comparison is not None:
         phrases += [f"differences: {method_text(subject.comparison)}"]
-        phrases += ["+ / = / -: queries on which the second run is better, equal, worse; d_z: the difference over its standard deviation"]
-        phrases += ["visible: the smallest true difference that so many queries find four times in five"]
+        phrases += ["better / equal / worse: queries on which the second run is that"]
+        phrases += ["effect d_z: the difference over its standard deviation"]
+        phrases += ["smallest visible difference: the true one that so many queries find four times in five"]
     return [*phrases, "intervals of means: Student's, over queries like these"]
