@@ -126,7 +126,8 @@ def _near_tie(pair: Pair, row: Difference) -> str:
 def _more(row: Difference) -> str:
     if row.queries_needed is None or row.queries_needed <= row.n:
         return "more queries would tell"
-    return f"about {row.queries_needed:,} queries like these would tell"
+    unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)  # two digits, upwards: the rest would be a promise
+    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would tell"
 
 
 def _few(subject: Subject) -> Iterator[str]:
