@@ -47,7 +47,7 @@ def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     fate = {"zero": "count as 0", "left-out": "are left out"}.get(named[0][1].convention.alignment.missing, "are an error")
     if some:
         name, worst = max(some.items(), key=lambda one: one[1].missing)
-        others = f", {counted(len(some) - 1, 'other run')} no more" if len(some) > 1 else ""
+        others = f" ({counted(len(some) - 1, 'other run')}: no more)" if len(some) > 1 else ""
         yield (
             f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}; "
             f"they {fate}: find out why before you compare."
@@ -145,7 +145,7 @@ def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     if ties == "expected" or not tied:
         return
     name, worst = max(tied.items(), key=lambda one: one[1].tied_documents)
-    others = f" ({counted(len(tied) - 1, 'other run')} fewer)" if len(tied) > 1 else ""
+    others = f" ({counted(len(tied) - 1, 'other run')}: no more)" if len(tied) > 1 else ""
     yield (
         f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}, "
         f"whose order is then a matter of the convention (ties={ties}): see whether ties=expected says the same."
