@@ -170,3 +170,12 @@ def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
     assert [row["run"] for row in found] == ["bm25", "new"]
     assert [float(row["RR"]) for row in found] == [one.mean for one in means.values()]
     assert [float(row["RR interval low"]) for row in found] == [one.interval[0] for one in means.values()]
+
+
+def test_controls_keep_their_height_on_a_phone(visit, two_runs):
+    page = visit(two_runs, size=(360, 740))
+    page.wait_for_selector("html[data-ready]")
+
+    heights = page.locator(".controls input, .controls select").evaluate_all("all => all.map(one => one.offsetHeight)")
+
+    assert max(heights) <= 40

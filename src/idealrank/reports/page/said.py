@@ -89,7 +89,7 @@ def sentences(subject: Subject) -> list[str]:
     """
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
-        return [*(f"{reason}." for reason in gated.reasons[:_REASONS]), *unanswered(gated.missing), could_see(gated)]
+        return [*(f"{_opened(reason)}." for reason in gated.reasons[:_REASONS]), *unanswered(gated.missing), could_see(gated)]
     if comparison is None:
         return _of_evaluation(subject)
     if len(comparison.pairs) == 1:
@@ -98,6 +98,11 @@ def sentences(subject: Subject) -> list[str]:
         return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *of_pair(comparison, pair)[1:]]
     others = [of_many(comparison, str(measure)) for measure in subject.measures[1:]]
     return [*others, *unanswered(comparison.missing)]
+
+
+def _opened(reason: str) -> str:
+    """A reason as a sentence; the name of a measure stays what it is."""
+    return f"Q{reason[1:]}" if reason.startswith("query ") else reason
 
 
 def _of_evaluation(subject: Subject) -> list[str]:
