@@ -14,8 +14,16 @@ if TYPE_CHECKING:
 EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.single, "gate": pages.gate}
 
 
-@pytest.mark.parametrize("kind", EVERY)
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["light, desk", "dark, phone"])
+@pytest.mark.parametrize(
+    ("kind", "scheme", "size"),
+    [
+        ("comparison", "light", DESK),
+        ("comparison", "dark", PHONE),
+        ("three runs", "dark", DESK),
+        ("one run", "light", PHONE),
+        ("gate", "light", PHONE),
+    ],
+)
 def test_everybody_can_use_it_and_nobody_scrolls_sideways(visit: Visits, kind: str, scheme: str, size: tuple[int, int]) -> None:
     page = visit.report(EVERY[kind](), scheme=scheme, size=size)
     shot(page, f"{kind}-{scheme}", full_page=True)
