@@ -306,3 +306,39 @@ def test_only_questions_are_asked_of_the_tables(store: Store) -> None:
     assert store.rows("SELECT count(*) FROM entry WHERE kind = ?", ["gate"]) == [(0,)]
     with pytest.raises(OptionError, match="expected a SELECT"):
         store.rows("DELETE FROM entry")
+    key = store.add(evaluations()[0], record=Record(tags=("kept",)))
+    for words in ("WITH one AS (SELECT 1) DELETE FROM tag", "with one as (select 1) UPDATE entry SET name = 'other'"):
+        with pytest.raises(InputError, match="expected a question that changes nothing"):
+            store.rows(words)
+    assert store.entry(key).record.tags == ("kept",)
+    store.tag(key, "and written again")
+
+
+def test_a_list_is_of_one_moment(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.add(evaluations()[0])
+    rows = Database.rows
+
+    def after_another_writer(database: Database, sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        found = rows(database, sql, parameters)
+        monkeypatch.setattr(Database, "rows", rows)
+        with Store.open(store.folder) as other:  # between the means and the names
+            other.add(evaluations()[0])
+        return found
+
+    monkeypatch.setattr(Database, "rows", after_another_writer)
+
+    assert [bool(entry.means) for entry in store.entries()] == [True]
+    assert [bool(entry.means) for entry in store.entries()] == [True, True]
+
+
+def test_a_store_stays_in_its_place_when_the_program_goes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("here", "there"):
+        (tmp_path / folder / "store").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    with Store.open("store") as store:
+        monkeypatch.chdir(tmp_path / "there")
+        key = store.add(evaluations()[0])
+
+    assert not any((tmp_path / "there" / "store").iterdir())
+    with Store.open(tmp_path / "here" / "store") as store:
+        same_evaluation(store.evaluation(key).evaluation, evaluations()[0])

@@ -126,6 +126,20 @@ class Database:
         with self._speaking():
             return self._connection.execute(sql, tuple(parameters)).fetchall()
 
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Several questions about one state of the tables, whatever is written meanwhile; nothing can be changed inside."""
+        self._refuse_children()
+        with self._speaking():
+            self._connection.execute("PRAGMA query_only=ON")
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                self._connection.execute("PRAGMA query_only=OFF")
+
     def _refuse_children(self) -> None:
         if os.getpid() != self._process:
             raise InputError(f"{self.path}: opened in another process, and SQLite does not survive a fork; open the store in each process")
@@ -155,7 +169,7 @@ def _reason(error: sqlite3.Error) -> str:
     if "same thread" in said:
         return "opened in another thread; open the store in each thread"
     if "readonly" in said or "unable to open" in said:
-        return f"{said}; expected a folder that may be written: see its permissions"
+        return f"{said}; expected a question that changes nothing, or a folder that may be written: see its permissions"
     if "not a database" in said or "malformed" in said:
         return f"{said}; the file is damaged or none of ours: take a copy from a backup, evaluations that were exported can be imported"
     return said

@@ -75,7 +75,12 @@ def fields_of(database: Database, key: str) -> Fields:
 
 
 def entries(database: Database, wanted: Mapping[str, str], limit: int | None = None) -> list[Entry]:
-    """Entries that fulfil every condition, the newest first."""
+    """Entries that fulfil every condition, the newest first, all as they are at one moment."""
+    with database.looking():
+        return _entries(database, wanted, limit)
+
+
+def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -> list[Entry]:
     parameters: list[Any] = []
     for name, value in wanted.items():
         text = _measure(value) if name == "measure" else value

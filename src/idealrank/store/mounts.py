@@ -78,7 +78,7 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made a store: {error.strerror or error}; expected a folder") from None
-    return folder
+    return folder.absolute()  # a program may go to another folder while the store is open
 
 
 def _unescaped(text: str) -> str:

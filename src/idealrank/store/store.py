@@ -240,10 +240,19 @@ class Store:
         return finding.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """What a SELECT over the tables of the store gives; its schema may grow with a version."""
+        """What a SELECT over the tables of the store gives, in SQLite's SQL; its schema may grow with a version.
+
+        Raises
+        ------
+        OptionError
+            It is no SELECT.
+        InputError
+            SQLite refuses it, as it does what would change something.
+        """
         if not sql.lstrip().upper().startswith(("SELECT", "WITH")):
             raise OptionError("rows: found a statement that changes something, expected a SELECT")
-        return self._database.rows(sql, parameters)
+        with self._database.looking():
+            return self._database.rows(sql, parameters)
 
     def history(
         self,
