@@ -185,14 +185,14 @@ def test_each_variant_that_changes_the_numbers_has_a_mark(subject: Subject) -> N
 
 def test_texts_of_users_stay_texts() -> None:
     qrels, runs = collection(6)
-    evil = "@a</svg>@measure"
+    evil = '@a</svg>@measure"\\" + datum.x'
     pair = tuple(ir.evaluate(qrels, ir.Run(run, name=name), ["RR"]) for name, run in zip((evil, "@b"), runs, strict=True))
 
-    drawn = [one for one in specs.figures(Subject(evaluations=pair, measures=pair[0].measures)) if one.plot == "scatter"]
+    made = {one.plot: one for one in specs.figures(Subject(evaluations=pair, measures=pair[0].measures))}
 
-    assert plots.svg(drawn[0].spec(3.33)).count("</svg>") == 1
-    assert drawn[0].spec(3.33)["layer"][1]["encoding"]["x"]["title"] == f"{evil}, RR"
-    assert drawn[0].name == "scatter-RR-@a-svg-@measure-@b"
+    assert {name: plots.svg(one.spec(3.33)).count("</svg>") for name, one in made.items()} == dict.fromkeys(made, 1)
+    assert made["scatter"].spec(3.33)["layer"][1]["encoding"]["x"]["title"] == f"{evil}, RR"
+    assert made["scatter"].name == "scatter-RR-@a-svg-@measure-+-datum.x-@b"
 
 
 def test_files_have_the_size_of_columns_and_fonts_of_their_own(subject: Subject, tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Ids, names and texts of others are text on a report, wherever they stand."""
 
+import csv
+
+import idealrank as ir
 from tests.web import pages
 from tests.web.browsing import Visits, axe
 
@@ -38,3 +41,54 @@ def test_they_come_out_of_the_table_as_they_went_in(visit: Visits) -> None:
     text = saved.value.path().read_bytes().decode()
     for name in pages.HOSTILE:
         assert name.replace('"', '""') in text
+
+
+def test_an_address_that_asks_for_what_is_not_there_shows_the_usual_page(visit: Visits) -> None:
+    usual = visit.report(pages.single()).locator("#query-table").inner_text()
+
+    for wrong in ("sort=77", "sort=-constructor", "slice=constructor", "only=toString", "query=nobody", "measure=9&sheet=-1"):
+        page = visit.report(pages.single(), fragment=f"#{wrong}")
+        assert page.locator("#query-table").inner_text() == usual, wrong
+        assert page.locator("#query-view[open]").count() == 0
+
+
+def test_a_name_with_a_backslash_does_not_break_what_the_pointer_says(visit: Visits) -> None:
+    qrels = {f"q{place}": {"d": 1} for place in range(6)}
+    names = ["a\\", 'b\\" + datum.value + "']
+    runs = [ir.Run(dict.fromkeys(qrels, ranking), name=name) for ranking, name in zip((["x", "d"], ["d"]), names, strict=True)]
+    evaluations = [ir.evaluate(qrels, run, "RR") for run in runs]
+    page = visit.report(ir.report(ir.compare(*evaluations), evaluations=evaluations))
+
+    page.locator("#winloss").scroll_into_view_if_needed()
+    page.locator("#winloss svg .mark-rect path").first.hover()
+
+    tip = page.locator("#plot-tip")
+    tip.wait_for(state="visible")
+    assert [f"{name} {value}" for name, value in zip(reversed(names), ("1.0000", "0.5000"), strict=True)] == tip.inner_text().splitlines()[
+        -2:
+    ]
+
+
+def test_texts_are_no_formulas_in_a_spreadsheet(visit: Visits) -> None:
+    qrels = {query: {"d": 1} for query in ("q1", "q2", "q3")}
+    texts = {"q1": '=HYPERLINK("http://x.example")', "q2": "-2+3", "q3": "a-b = c"}
+    page = visit.report(ir.report(ir.evaluate(qrels, {query: ["d"] for query in qrels}, "RR"), queries=texts))
+
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download CSV").click()
+
+    rows = list(csv.reader(saved.value.path().read_text(encoding="utf-8").splitlines()))
+    assert [row[1] for row in rows[1:]] == [f"'{texts['q1']}", f"'{texts['q2']}", texts["q3"]]
+
+
+def test_pressing_a_copy_button_twice_leaves_its_words(visit: Visits) -> None:
+    page = visit.report(pages.demo())
+    button = page.locator("#made button.copy").first
+    words = button.inner_text()
+
+    button.click()
+    button.click()
+    assert button.inner_text() == "Copied"
+    page.wait_for_timeout(1700)
+
+    assert button.inner_text() == words

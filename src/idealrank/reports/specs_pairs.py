@@ -65,8 +65,8 @@ def scatter_template() -> Spec:
     axis = {"tickCount": 5}
     tip = [
         {"field": "which", "type": "nominal", "title": "query"},
-        {"field": "b", "type": "quantitative", "title": "@b", "format": ".4f"},
-        {"field": "a", "type": "quantitative", "title": "@a", "format": ".4f"},
+        {"field": "b", "type": "quantitative", "title": "b", "format": ".4f"},
+        {"field": "a", "type": "quantitative", "title": "a", "format": ".4f"},
     ]
     corners = {"x": {"value": 0}, "y": {"value": "height"}, "x2": {"value": "width"}, "y2": {"value": 0}}
     diagonal = {"type": "rule", "strokeWidth": 1, "aria": False}
@@ -137,8 +137,8 @@ def winloss_template() -> Spec:
     tip = [
         {"field": "which", "type": "nominal", "title": "query"},
         {"field": "difference", "type": "quantitative", "title": "difference", "format": "+.4f"},
-        {"field": "b", "type": "quantitative", "title": "@b", "format": ".4f"},
-        {"field": "a", "type": "quantitative", "title": "@a", "format": ".4f"},
+        {"field": "b", "type": "quantitative", "title": "b", "format": ".4f"},
+        {"field": "a", "type": "quantitative", "title": "a", "format": ".4f"},
     ]
     scale = {"domain": [0, "@n"], "nice": False}
     bars = {

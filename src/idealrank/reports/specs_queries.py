@@ -129,8 +129,8 @@ def _pointed(runs: int) -> list[Spec]:
     shown = {"condition": {"param": "pointer", "empty": False, "value": 1}, "value": 0}
     tip = [
         {"field": "value", "type": "quantitative", "title": "reach", "format": ".4~f"},
-        {"field": "b", "type": "quantitative", "title": "@b", "format": ".1%"},
-        {"field": "a", "type": "quantitative", "title": "@a", "format": ".1%"},
+        {"field": "b", "type": "quantitative", "title": "b", "format": ".1%"},
+        {"field": "a", "type": "quantitative", "title": "a", "format": ".1%"},
     ]
     return [
         {

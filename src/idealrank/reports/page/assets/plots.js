@@ -121,7 +121,7 @@ async function drawPlot(plot) {
 async function showPlot(plot, spec) {
   const embed = await loadVega();
   const options = { renderer: plot.renderer, ast: true, actions: false, defaultStyle: false, mode: "vega-lite" };
-  const result = await embed(plot.place, spec, { ...options, tooltip: plotTip(plot.page) });
+  const result = await embed(plot.place, spec, { ...options, tooltip: plotTip(plot) });
   plot.place.firstElementChild?.setAttribute("aria-hidden", "true"); // the figure says it in words
   plot.view = result.view;
   plot.view.addEventListener("click", (event, item) => {

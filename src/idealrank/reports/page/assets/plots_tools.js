@@ -3,17 +3,20 @@
 const PLOT_LINES = 300; // of a table; a file has all
 const PLOT_TYPES = { svg: "image/svg+xml", csv: "text/csv;charset=utf-8" };
 
-/** Draws what the pointer is on; everything as text, never as HTML. */
-function plotTip(page) {
+/** Draws what the pointer is on; everything as text, never as HTML. Names of runs come in here alone: as titles of a specification they
+ *  would become part of an expression, which a backslash in them breaks. */
+function plotTip(plot) {
   return (handler, event, item, value) => {
     const tip = plotTipElement();
     if (value === null || value === undefined || value === "") {
       tip.hidden = true;
       return;
     }
-    const lines = Object.entries(value).map(([name, said]) => make("div", {}, make("span", { class: "quiet" }, `${shown(name)} `), shown(String(said))));
+    const { a, b } = plot.content.words;
+    const runs = new Map([["a", a], ["b", b]]);
+    const lines = Object.entries(value).map(([name, said]) => make("div", {}, make("span", { class: "quiet" }, `${runs.get(name) ?? name} `), shown(String(said))));
     const query = item?.datum?.query;
-    const text = Number.isInteger(query) ? page.text(query) : "";
+    const text = Number.isInteger(query) ? plot.page.text(query) : "";
     if (text) lines.splice(1, 0, make("div", { class: "plot-tip-text" }, isolated(text)));
     tip.replaceChildren(...lines);
     tip.hidden = false;

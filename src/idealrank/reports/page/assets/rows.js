@@ -75,10 +75,16 @@ function csvOf(page, queries) {
   const columns = page.measures.flatMap((measure, m) => page.runs.map((run, r) => [`${measure.text} ${run}`, m, r]));
   const head = ["query", "text", "slices", ...columns.map(([title]) => title)];
   const lines = queries.map((query) => [
-    page.queries[query], page.text(query), page.slicesOf(query).join("; "),
+    page.queries[query], inertText(page.text(query)), page.slicesOf(query).join("; "),
     ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
   ]);
   return [head, ...lines].map((cells) => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
+}
+
+/** Words of others that a spreadsheet would take for a formula, and run: an apostrophe before them stops it. Ids and names of runs stay
+ *  as they are, since files are joined by them. */
+function inertText(text) {
+  return /^[=+@-]/.test(text) ? `'${text}` : text;
 }
 
 function csvCell(text) {
@@ -94,7 +100,7 @@ function tabsOf(page, queries) {
   const columns = page.measures.flatMap((measure, m) => page.runs.map((run, r) => [`${measure.text} ${run}`, m, r]));
   const head = ["query", "text", ...columns.map(([title]) => plainCell(title))];
   const lines = queries.map((query) => [
-    plainCell(page.queries[query]), plainCell(page.text(query)), ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
+    plainCell(page.queries[query]), plainCell(inertText(page.text(query))), ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
   ]);
   return [head, ...lines].map((cells) => cells.join("\t")).join("\n") + "\n";
 }

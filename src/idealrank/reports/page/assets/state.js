@@ -69,12 +69,21 @@ function readHash() {
   return found;
 }
 
+/** What an address says of one key; undefined where this page has no such thing: then the usual stays. */
 function readValue(key, value) {
-  if (["only", "slice", "find", "sort"].includes(key)) return value;
+  if (key === "find") return value;
+  if (key === "only") return Object.hasOwn(ONLY, value) ? value : undefined;
+  if (key === "slice") return Object.hasOwn(statePage.slices, value) ? value : undefined;
+  if (key === "sort") return isColumn(value.replace(/^-/, "")) ? value : undefined;
   const number = Number(value);
   if (key === "from" || key === "to") return value !== "" && Number.isFinite(number) ? number : null;
   const most = { measure: statePage.measures.length, a: statePage.runs.length, b: statePage.runs.length, sheet: Infinity }[key];
   return Number.isInteger(number) && number >= 0 && number < most ? number : undefined;
+}
+
+/** Whether the table of all queries has a column of this name: a run stands there by its number. */
+function isColumn(name) {
+  return ["query", "difference", "slice"].includes(name) || statePage.runs.some((_, run) => String(run) === name);
 }
 
 function decoded(text) {

@@ -49,10 +49,15 @@ async function copyText(text, button) {
   } catch {
     copyBySelection(text); // a page opened from a file may have no clipboard of its own
   }
-  const label = button.innerHTML;
-  button.textContent = "Copied";
+  const label = [...button.childNodes];
   announce("Copied");
-  setTimeout(() => { button.innerHTML = label; }, 1500);
+  if (button.dataset.copied !== undefined) return; // pressed again while it still says so
+  button.dataset.copied = "";
+  button.replaceChildren("Copied");
+  setTimeout(() => {
+    delete button.dataset.copied;
+    button.replaceChildren(...label);
+  }, 1500);
 }
 
 function copyBySelection(text) {
