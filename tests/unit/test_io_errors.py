@@ -49,7 +49,8 @@ BAD = [
     ("a.csv", 'qid,docid,rel\nq1,d0,1\nq1,"d1,1\nq1,d2",2\n', "qrels",
      'a.csv:3: found a line break in the id "d1,1\\nq1,d2", expected an id on one line; is there a quotation mark that is never closed?'),
     ("a.csv", 'qid,docid,rel\nq1,"d1,1\nq1,d2,2\n', "qrels",
-     "a.csv:3: found a cell that cannot be read (unexpected end of data), expected cells quoted as in RFC 4180"),
+     "a.csv:3: found a cell that cannot be read (unexpected end of data), "
+     "expected cells quoted as in RFC 4180, of at most 67,108,864 letters"),
     ("a.csv", "qid,docid,rel\nq1,d1,1\nq2,d1,1\nq1,d1,0\n", "qrels",
      f'a.csv:4: found "q1 d1" a second time (first on line 2), expected {ONCE}'),
     ("a.csv", "q1,d1,1\nq1,d2,0\n", "qrels",

@@ -113,6 +113,12 @@ def test_long_texts_end_with_an_ellipsis_and_none_is_longer() -> None:
     assert clipped("x" * 40, 40) == "x" * 40
 
 
+def test_a_text_of_a_million_letters_is_read_from_a_table(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f'id,text\nq1,"{"word " * 200_000}"\nq2,two\n', encoding="utf-8")
+    found = read_texts(tmp_path / "a.csv", length=12)
+    assert found == {"q1": "word word w…", "q2": "two"}
+
+
 def test_bytes_that_are_no_text_become_signs_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_bytes(b"q1\tcaf\xe9\nq\xff\tx\n")
     (tmp_path / "a.csv").write_bytes(b"id,text\nq1,caf\xe9\n")

@@ -3,7 +3,7 @@
 import csv
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import TextIOWrapper
 from itertools import islice
 from operator import itemgetter
@@ -26,6 +26,8 @@ _BEIR = ("query-id", "corpus-id", "score")
 # Rows that become columns at once: memory stays near the size of the file, for no more rows than these live as Python objects.
 _BATCH = 1 << 14
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LONGEST = 1 << 26  # letters of a cell, where the standard library stops at 2**17: documents are longer, an unclosed quote longer still
+CELLS = f"cells quoted as in RFC 4180, of at most {_LONGEST:,} letters"
 
 
 def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
@@ -104,6 +106,18 @@ class _Lines:
         return self._path, lines + offset if isinstance(lines, int) else int(lines[offset])
 
 
+def csv_rows(text: Iterable[str], delimiter: str = ",") -> Any:
+    r"""A strict reader of the standard library for cells as long as documents are; its limit is only ever raised.
+
+    Examples
+    --------
+    >>> [len(row[1]) for row in csv_rows(["q1," + 200_000 * "x"])]
+    [200000]
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for all threads of a process
+    return csv.reader(text, delimiter=delimiter, strict=True)
+
+
 def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[str]], Any]]:
     r"""The header, then many rows at a time, each with the line on which it begins; blank lines are left out.
 
@@ -119,7 +133,7 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
     """
     # Bytes that are not UTF-8 travel as surrogates and become the same bytes again in the ids.
     text = TextIOWrapper(source.open(), encoding="utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    reader = csv_rows(text, delimiter)
     wanted = 1
     while True:
         before = reader.line_num
@@ -127,7 +141,7 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
             rows = list(islice(reader, wanted))
         except csv.Error as error:
             found = f"a cell that cannot be read ({error})"
-            raise FileFormatError(source.path, reader.line_num, found, "cells quoted as in RFC 4180") from None
+            raise FileFormatError(source.path, reader.line_num, found, CELLS) from None
         if not rows:
             return
         lines = before + 1 + np.arange(len(rows), dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, shown
 from idealrank.io.arrow import import_pyarrow
+from idealrank.io.delimited import CELLS, csv_rows
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.sources import AnyPath, open_sources, open_stream
 
@@ -168,12 +169,12 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Comma-separated columns with a header line; cells may be quoted as RFC 4180 has it."""
     with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        reader = csv.reader(text, strict=True)
+        reader = csv_rows(text)
         try:
             yield from _of_rows(read, reader)
         except csv.Error as error:
             found = f"a cell that cannot be read ({error})"
-            raise FileFormatError(read.path, reader.line_num, found, "cells quoted as in RFC 4180") from None
+            raise FileFormatError(read.path, reader.line_num, found, CELLS) from None
 
 
 def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
