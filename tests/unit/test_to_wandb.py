@@ -86,6 +86,7 @@ def test_everything_of_a_run_is_in_its_file(wandb: Any, tmp_path: Path) -> None:
         ir.log_to_wandb(ir.compare(OLD, NEW), evaluations=(OLD, NEW), prefix="ab/")
         ir.log_to_wandb(ir.gate(OLD, NEW), prefix="gate/")
 
+    wandb.teardown()  # the program that writes ends only now; on a busy machine it may be behind
     logged = Logged(tmp_path)
     low, high = ir.intervals(NEW)["nDCG(gain=exp2)@10"].interval
     names = json.loads(logged.summary["idealrank_measures"])
