@@ -42,7 +42,7 @@ def make_store_of_schema_1(folder: Path, evaluation: ir.Evaluation, *, note: str
         path = folder / "values" / blob.name[:2] / blob.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(blob.content)
-    record = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    record = json.dumps(fields, separators=(",", ":"))
     digest = hashlib.sha256(record.encode()).hexdigest()
     files = fields["files"]
     connection = sqlite3.connect(folder / "store.sqlite3")

@@ -269,6 +269,9 @@ def test_comparisons_and_gates_are_made_again(store: Store) -> None:
         one, other, measures="AP", contracts=[ir.Contract(query="q1"), ir.Contract(query="q2", measure="RR", at_least=0.1)], tolerance=0.01
     )
     assert store.gate_again(store.add_gate(gated, keys)).as_dict() == gated.as_dict()
+    turned = ir.compare(one, other, measures=["RR", "AP"], rng=7, n_resamples=500)
+    kept = store.add_comparison(turned, keys)
+    assert list(store.comparison(kept).result["means"]) == list(store.compare_again(kept).means) == ["RR", "AP"]  # the first one decides
     unkept = store.add_comparison(compared, keys)
     with pytest.raises(InputError, match="its queries had weights, which were not kept"):
         store.compare_again(unkept)

@@ -26,7 +26,7 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         evaluations[0],
         evaluations[1],
         *evaluations[2:],
-        measures=_measures(_in_order(kept), own),
+        measures=_measures(list(kept.result["pairs"][0]["measures"]), own),
         baseline=method["baseline"],
         test=method["test"],
         correction="holm" if method["correction"] == "holm" else "auto",
@@ -65,13 +65,6 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         rng=result["seed"],
         **given,
     )
-
-
-def _in_order(kept: StoredVerdict) -> list[str]:
-    """Texts of the measures, the one that decides first where that was kept: the record itself has them by name."""
-    texts = list(kept.result["pairs"][0]["measures"])
-    asked = kept.options.get("measures") or []
-    return [*(text for text in asked if text in texts), *(text for text in texts if text not in asked)]
 
 
 def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ...]:

@@ -56,14 +56,14 @@ class KeptInput:
 
 
 def canonical(record: Fields) -> str:
-    """JSON with one spelling for one content: what an id is a hash of.
+    """JSON with one spelling for one content: what an id is a hash of. Names keep their order, for the first measure is the one that decides.
 
     Examples
     --------
     >>> canonical({"b": 1, "a": [0.1]})
-    '{"a":[0.1],"b":1}'
+    '{"b":1,"a":[0.1]}'
     """
-    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(record, separators=(",", ":"), allow_nan=False)
 
 
 def evaluation_fields(evaluation: Evaluation) -> Fields:
