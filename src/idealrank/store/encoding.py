@@ -56,7 +56,9 @@ class KeptInput:
 
 
 def canonical(record: Fields) -> str:
-    """JSON with one spelling for one content: what an id is a hash of. Names keep their order, for the first measure is the one that decides.
+    """JSON with one spelling for one content: what an id is a hash of.
+
+    Names keep their order: the first measure is the one that decides.
 
     Examples
     --------
