@@ -7,10 +7,12 @@ import re
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import idealrank as ir
 from idealrank.errors import MissingExtraError
+from idealrank.reports.gated import gate_text
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
 
@@ -162,6 +164,25 @@ def test_a_gate_says_what_failed_before_anything_else():
 
     assert text.index("The gate is closed") < text.index("failed RR")
     assert "broken q3 RR 0.5000, demanded 0.9000" in text
+
+
+def test_a_gate_has_the_digits_that_the_command_prints():
+    rng = np.random.default_rng(4)
+    qrels = {f"q{i}": {"x": 1} for i in range(60)}
+    good, bad = (
+        ir.evaluate(qrels, {query: [f"u{rank}" for rank in range(rng.integers(0, most))] + ["x"] for query in qrels}, "RR")
+        for most in (3, 6)
+    )
+    gated = ir.gate(bad, good)
+    check = gated.checks[0]
+    told = f"a drop of {-check.difference:.3f} is shown"
+
+    text = Reader(page_html(Subject(evaluations=(good, bad), measures=good.measures, gated=gated))).text
+
+    assert told in gate_text(gated)
+    assert text.count(told) == 2  # below the verdict, and in the table
+    numbers = f"{check.mean_baseline:.3f} {check.mean_run:.3f} {check.difference:.3f} {check.bound:.3f} {check.detectable:.3f}"
+    assert numbers.replace("-", "\u2212") in text
 
 
 def test_one_run_alone_shows_its_worst_queries():

@@ -148,6 +148,21 @@ def test_where_lower_is_better_the_sides_change_places() -> None:
     assert (words["wins"], words["losses"]) == ("1", "2")
 
 
+@pytest.mark.parametrize("n", [1, 3], ids=["no interval", "one of no width"])
+def test_an_axis_has_right_numbers_where_there_is_nothing_between_its_ends(n: int) -> None:
+    qrels, ranked = {f"q{i}": {"x": 1} for i in range(n)}, {f"q{i}": ["y", "x"] for i in range(n)}
+    both = tuple(ir.evaluate(qrels, ir.Run(ranked, name=name), "RR") for name in ("a", "b"))
+    shown = Subject(evaluations=both, measures=both[0].measures, means=ir.compare(*both).means)
+    drawn = plots.svg(figure(shown, "means-RR").spec(7.0))
+
+    ticks = sorted({float(text) for text in re.findall(r">(0\.\d+|\d)</text>", drawn)})
+
+    assert ticks[0] < 0.5 < ticks[-1]
+    assert len(ticks) > 3
+    low, high = figure(shown, "winloss-RR-a-b").words["spread"]
+    assert high - low > 0.1
+
+
 def test_queries_that_do_not_count_in_both_runs_are_left_out() -> None:
     a, b, scored = np.array([0.5, np.nan, 1.0]), np.array([1.0, 1.0, 0.0]), np.array([True, True, False])
 

@@ -57,6 +57,23 @@ def reason_text(check: Check, places: int) -> str:
     return check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
 
 
+def reasons(gated: Gated) -> list[str]:
+    """Why the gate is closed, as the result itself says it, but with the digits of its tables.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> reasons(ir.gate(bad, good))
+    ['RR against run (2): a drop of 0.5000 is shown, p 0.0039']
+    """
+    places = gate_places(gated)
+    closed = [check for check in gated.checks if not check.passed]
+    checks = [f"{check.measure} against {check.baseline}: {reason_text(check, places)}" for check in closed]
+    return [*checks, *gated.reasons[len(closed) :]]
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """A number with its noun.
 

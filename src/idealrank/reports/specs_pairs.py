@@ -214,7 +214,7 @@ def pair_words(
     up, down = (("better", "accent"), ("worse", "worse"))[:: 1 if direction > 0 else -1]
     colours = {"uppercolour": up[1], "lowercolour": down[1]}
     equal = f", equal on {ties:,}" if ties else ""
-    reach = max(float(np.abs(differences).max(initial=0.0)), 1e-9) * 1.04
+    reach = (float(np.abs(differences).max(initial=0.0)) or 1.0) * 1.04  # where nothing differs, any axis will do
     return {
         "lost": f"{losses:,}{equal}",
         "a": names[0], "b": names[1], "n": both.size, "wins": f"{wins:,}", "losses": f"{losses:,}", "ties": f"{ties:,}",

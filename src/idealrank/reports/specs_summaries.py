@@ -77,10 +77,13 @@ def means_template(level: float) -> Spec:
         "description": "Means by @measure with intervals. @said",
         "usermeta": {"height": {"step": 26}},
         "data": {"name": "rows"},
+        "transform": _ENDS,
         "encoding": {"x": x, "y": y, "color": _role_colour()},
         "layer": [
+            {"mark": {"type": "rule", "opacity": 0, "aria": False}, "encoding": {
+                "x": {"field": "left", **_AGAIN}, "x2": {"field": "right"}}},
             {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False}, "encoding": {
-                "x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}}},
+                "x": {"field": "from", **_AGAIN}, "x2": {"field": "to"}}},
             {"mark": {"type": "circle", "size": 62, "opacity": 1}, "encoding": {"tooltip": _mean_tip()}},
             beside(),
         ],
@@ -89,6 +92,16 @@ def means_template(level: float) -> Spec:
 
 
 _AGAIN: Spec = {"type": "quantitative"}
+_ALONE = "(abs(datum.mean) / 10 || 0.05)"  # room about a mean without an interval: an axis of no length has wrong numbers
+_ENDS = [
+    {"calculate": calculated, "as": name}
+    for name, calculated in {
+        "from": "datum.low === null ? datum.mean : datum.low",
+        "to": "datum.high === null ? datum.mean : datum.high",
+        "left": f"datum.from < datum.to ? datum.from : datum.mean - {_ALONE}",
+        "right": f"datum.from < datum.to ? datum.to : datum.mean + {_ALONE}",
+    }.items()
+]
 
 
 def _role_colour() -> Spec:

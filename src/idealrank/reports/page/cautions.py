@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from idealrank.evaluation import Evaluation
+from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
 from idealrank.reports.page.subject import Subject
 from idealrank.verdict import Comparison, Difference, Pair
@@ -83,13 +84,15 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
 
 
 def _on_judged(comparison: Comparison) -> Iterator[str]:
+    shown = Shown.of(comparison)
     for pair in comparison.pairs[:_NEAR]:
         row = next(iter(pair.measures.values()))
         decided = row.verdict in ("better", "worse")
         if decided and row.difference_judged is not None and row.difference * row.difference_judged < 0:
             yield (
-                f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by {row.difference_judged:+.4f} instead of "
-                f"{row.difference:+.4f} ({row.measure}): the sign hangs on unjudged documents, so judge them before you decide."
+                f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by {shown.signed(row.difference_judged)} "
+                f"instead of {shown.signed(row.difference)} ({row.measure}): the sign hangs on unjudged documents, so judge them before "
+                "you decide."
             )
 
 
@@ -102,7 +105,7 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
             "their means."
         )
     else:
-        yield from (_near_tie(pair, row) for pair, row in near)
+        yield from (_near_tie(pair, row, Shown.of(comparison)) for pair, row in near)
     for pair, row in rows[:_NEAR]:
         alike = row.ties / row.n if row.n else 0.0
         if _SAME <= alike < 1:
@@ -113,14 +116,15 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
             )
 
 
-def _near_tie(pair: Pair, row: Difference) -> str:
+def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
     runs = f"{one_line(pair.b)} and {one_line(pair.a)}"
     if 0 < row.detectable < float("inf") and abs(row.difference) < row.detectable:
         return (
-            f"The difference of {runs}, {row.difference:+.4f}, is smaller than {row.detectable:.4f}, the smallest that these queries find "
-            f"four times in five: undecided does not mean equal; {_more(row)}."
+            f"The difference of {runs}, {shown.signed(row.difference)}, is smaller than {shown.number(row.detectable)}, the smallest that "
+            f"these queries find four times in five: undecided does not mean equal; {_more(row)}."
         )
-    return f"The difference of {runs}, {row.difference:+.4f}, is within chance (p {row.p_corrected:.2g}): undecided; {_more(row)}."
+    difference = shown.signed(row.difference)
+    return f"The difference of {runs}, {difference}, is within chance (p {shown.p(row.p_corrected)}): undecided; {_more(row)}."
 
 
 def _more(row: Difference) -> str:

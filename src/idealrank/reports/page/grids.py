@@ -8,7 +8,7 @@ import numpy as np
 from idealrank.measures.measure import Measure
 from idealrank.reports.compared_many import Ranked
 from idealrank.reports.digits import decimals, p_text
-from idealrank.reports.gated_words import demand, one_line, unjudged, visible
+from idealrank.reports.gated_words import demand, gate_places, one_line, reason_text, unjudged, visible
 from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.tables import Cell, Column, Table, Tone
@@ -313,10 +313,11 @@ def checks_grid(gated: Gated) -> Table:
     """
     titles = ("mean before", "mean now", "difference", "bound", "smallest drop visible", "unjudged before / now")
     columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles), Column("why")]
-    rows = []
+    rows, places = [], gate_places(gated)
     for one in sorted(gated.checks, key=lambda check: check.passed):
-        numbers = [_number(one.mean_baseline), _number(one.mean_run), _number(one.difference, sign="+"), _number(one.bound, sign="+")]
-        texts = [Cell(visible(one)), Cell(unjudged(one) or "-"), Cell(one.reason)]
+        numbers = [_number(value, places) for value in (one.mean_baseline, one.mean_run)]
+        numbers += [_number(value, places, "+") for value in (one.difference, one.bound)]
+        texts = [Cell(visible(one, places)), Cell(unjudged(one) or "-"), Cell(reason_text(one, places))]
         rows.append([_said("passed" if one.passed else "failed"), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
     return Table(columns, rows, "Checks")
 

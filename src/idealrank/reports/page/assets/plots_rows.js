@@ -106,7 +106,7 @@ function plotPairWords(page, now) {
   const sides = [["better", "accent"], ["worse", "worse"]];
   const [up, down] = direction < 0 ? sides.reverse() : sides;
   const mean = paired.length ? paired.reduce((sum, one) => sum + one.difference, 0) / paired.length : 0;
-  const reach = Math.max(paired.reduce((most, one) => Math.max(most, Math.abs(one.difference)), 0), 1e-9) * 1.04;
+  const reach = (paired.reduce((most, one) => Math.max(most, Math.abs(one.difference)), 0) || 1) * 1.04; // where nothing differs, any axis will do
   const [wins, losses] = direction < 0 ? [lower, higher] : [higher, lower];
   const equal = ties ? `, equal on ${plotCount(ties)}` : "";
   return {
