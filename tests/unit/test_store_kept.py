@@ -1,6 +1,7 @@
 """A store says what is wrong with it, keeps to disks of this machine, and is brought up to date."""
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import sqlite3
@@ -345,3 +346,20 @@ def test_a_store_stays_in_its_place_when_the_program_goes_elsewhere(tmp_path: Pa
     assert not any((tmp_path / "there" / "store").iterdir())
     with Store.open(tmp_path / "here" / "store") as store:
         same_evaluation(store.evaluation(key).evaluation, evaluations()[0])
+
+
+def test_what_is_no_utf_8_is_kept_and_found_by_it(store: Store) -> None:
+    odd = "run\udcff"  # as the name of a file that is no UTF-8
+    one = ir.evaluate({"q": {"a": 1}}, ir.Run({"q": ["a"]}, name=odd), "RR")
+    one = dataclasses.replace(one, path=f"runs/{odd}.run")
+
+    key = store.add(one, record=Record(command=f"idealrank evaluate {odd}.run", tags=("tag\udcff",), notes=("note\udcff",)))
+    store.note(key, "later\udcff")
+    verdict = store.add_comparison(ir.compare(one, one), [key, key])
+
+    assert store.evaluation(key).evaluation.name == odd
+    assert [entry.id for entry in store.entries(run=odd)] == [key]
+    assert [entry.id for entry in store.entries(tag="tag\udcff")] == [key]
+    assert store.entry(key).record.notes == ("note\\udcff", "later\\udcff")
+    assert store.entry(verdict).name == "run\\udcff (2) against run\\udcff"
+    assert [point.value for point in store.history("RR", run=odd).points] == [1.0]

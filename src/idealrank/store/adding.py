@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
+from idealrank.store.database import column_text
 from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
 from idealrank.store.files import Blob
 from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options, utc
@@ -66,8 +67,8 @@ class Adding:
             "INSERT INTO entry (id, kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                key, self.kind, fields["time"], fields["name"], self.digest, canonical(fields), fields["convention"]["name"],
-                fields["convention"]["fingerprint"], fields["version"], fields["commit"], fields["dirty"], fields["command"],
+                key, self.kind, fields["time"], column_text(fields["name"]), self.digest, canonical(fields), fields["convention"]["name"],
+                fields["convention"]["fingerprint"], fields["version"], fields["commit"], fields["dirty"], column_text(fields["command"]),
             ),
         )  # fmt: skip
         if self.kind == "evaluation":
@@ -75,8 +76,8 @@ class Adding:
         parts = [(key, place, part) for place, part in enumerate(fields.get("parts", ()))]
         connection.executemany("INSERT INTO part (id, place, evaluation) VALUES (?, ?, ?)", parts)
         connection.executemany("INSERT INTO kept (id, file) VALUES (?, ?)", sorted({(key, name) for name in fields["files"].values()}))
-        connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(key, tag) for tag in dict.fromkeys(self.tags)])
-        notes = [(key, time, text) for time, text in dict.fromkeys(self.notes)]
+        connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(key, column_text(tag)) for tag in dict.fromkeys(self.tags)])
+        notes = [(key, time, column_text(text)) for time, text in dict.fromkeys(self.notes)]
         connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
 
     def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
@@ -94,7 +95,7 @@ class Adding:
         )
         connection.executemany(
             "INSERT INTO input (id, place, name, size, sha256) VALUES (?, ?, ?, ?, ?)",
-            [(key, place, one["name"], one["size"], one["sha256"]) for place, one in enumerate(fields["inputs"])],
+            [(key, place, column_text(one["name"]), one["size"], one["sha256"]) for place, one in enumerate(fields["inputs"])],
         )
 
 

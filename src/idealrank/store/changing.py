@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from idealrank.errors import InputError, OptionError
-from idealrank.store.database import Database
+from idealrank.store.database import Database, column_text
 from idealrank.store.record import Entry, now
 
 
@@ -38,7 +38,7 @@ def untag(database: Database, entry: Entry, tags: Sequence[str]) -> None:
 def note(database: Database, key: str, text: str) -> None:
     """Add a note."""
     with database.writing() as connection:
-        connection.execute("INSERT OR IGNORE INTO note (id, time, text) VALUES (?, ?, ?)", (key, now(), text))
+        connection.execute("INSERT OR IGNORE INTO note (id, time, text) VALUES (?, ?, ?)", (key, now(), column_text(text)))
 
 
 def remove(database: Database, key: str) -> None:

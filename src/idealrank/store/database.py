@@ -53,6 +53,8 @@ class Database:
         is_new = not self.path.exists()
         with self._speaking():
             self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            # What SQLite takes out of a record may be the half of a letter, which stands there by its escape.
+            self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
             try:
                 self._prepare()
             except BaseException:
@@ -124,7 +126,7 @@ class Database:
         """All rows of a question."""
         self._refuse_children()
         with self._speaking():
-            return self._connection.execute(sql, tuple(parameters)).fetchall()
+            return self._connection.execute(sql, [column_text(one) for one in parameters]).fetchall()
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -158,6 +160,17 @@ class Database:
         """Close the file; the store cannot be used any more."""
         if os.getpid() == self._process:
             self._connection.close()
+
+
+def column_text(value: Any) -> Any:
+    r"""A value as a column takes it: SQLite's texts are UTF-8, so that what is none, as in names of files, stands by its escapes.
+
+    Examples
+    --------
+    >>> column_text("b\udcff"), column_text(3)
+    ('b\\udcff', 3)
+    """
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _reason(error: sqlite3.Error) -> str:

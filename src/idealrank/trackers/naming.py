@@ -35,7 +35,7 @@ def metric_names(texts: Iterable[str]) -> dict[str, str]:
     for text in dict.fromkeys(texts):
         name = _legal(text)
         if len(name) > _LONGEST or name in found.values():
-            name = f"{name[:_LONGEST]}_{hashlib.sha256(text.encode()).hexdigest()[:_HASHED]}"
+            name = f"{name[:_LONGEST]}_{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:_HASHED]}"
         found[text] = name
     return found
 
