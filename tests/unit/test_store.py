@@ -216,13 +216,16 @@ def test_no_path_of_the_user_is_in_any_byte(tmp_path: Path) -> None:
     (secret / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n", encoding="utf-8")
     (secret / "my.run").write_text("q1 Q0 a 1 1.0 my\n", encoding="utf-8")
     evaluation = ir.evaluate(str(secret / "qrels.txt"), str(secret / "my.run"), ["nDCG@10"])
-    command = f"idealrank evaluate {secret}/qrels.txt --documents={secret}/d.tsv '{secret}/my run' ~/x.run file://{secret}/y"
+    command = (
+        f"idealrank evaluate {secret}/qrels.txt --documents={secret}/d.tsv '{secret}/my run' ~/x.run file://{secret}/y "
+        f"-o{secret}/z '--report={secret} of/{secret}/x.html'"
+    )
     with Store.open(tmp_path / "store") as store:
         key = store.add(evaluation, record=Record(command=command))
         options = {"weights": str(secret / "weights.csv"), "said": [f"from {secret}/x"]}
         compared = store.add_comparison(ir.compare(evaluation, evaluation), [key, key], options=options, record=Record(command=command))
         kept = store.evaluation(key)
-        assert kept.record.command == "idealrank evaluate qrels.txt --documents=d.tsv 'my run' x.run y"
+        assert kept.record.command == "idealrank evaluate qrels.txt --documents=d.tsv 'my run' x.run y -oz --report=x.html"
         assert [one.path for one in kept.evaluation.provenance.inputs] == ["qrels.txt", "my.run"]
         for one in kept.evaluation.provenance.inputs:
             content = (secret / one.path).read_bytes()

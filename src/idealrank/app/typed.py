@@ -23,6 +23,8 @@ def command_line() -> str:
 def _shortened(word: str) -> str:
     """An absolute path as one below the folder of the work, or without its folder."""
     option, is_option, path = word.partition("=") if word.startswith("--") else ("", "", word)
+    if word[:1] == "-" and word[2:3] == os.sep:  # -o/home/ann/x: an option and its value in one word
+        option, path = word[:2], word[2:]
     prefix, path = (path[:8], path[8:]) if path.startswith("traffic:") else ("", path)
     if not path.startswith(os.sep):
         return word

@@ -66,9 +66,9 @@ class Adding:
         connection.execute(
             "INSERT INTO entry (id, kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                key, self.kind, fields["time"], column_text(fields["name"]), self.digest, canonical(fields), fields["convention"]["name"],
-                fields["convention"]["fingerprint"], fields["version"], fields["commit"], fields["dirty"], column_text(fields["command"]),
+            _row(
+                key, self.kind, fields["time"], fields["name"], self.digest, canonical(fields), fields["convention"]["name"],
+                fields["convention"]["fingerprint"], fields["version"], fields["commit"], fields["dirty"], fields["command"],
             ),
         )  # fmt: skip
         if self.kind == "evaluation":
@@ -76,8 +76,8 @@ class Adding:
         parts = [(key, place, part) for place, part in enumerate(fields.get("parts", ()))]
         connection.executemany("INSERT INTO part (id, place, evaluation) VALUES (?, ?, ?)", parts)
         connection.executemany("INSERT INTO kept (id, file) VALUES (?, ?)", sorted({(key, name) for name in fields["files"].values()}))
-        connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(key, column_text(tag)) for tag in dict.fromkeys(self.tags)])
-        notes = [(key, time, column_text(text)) for time, text in dict.fromkeys(self.notes)]
+        connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [_row(key, tag) for tag in dict.fromkeys(self.tags)])
+        notes = [_row(key, time, text) for time, text in dict.fromkeys(self.notes)]
         connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
 
     def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
@@ -89,14 +89,18 @@ class Adding:
         connection.executemany(
             "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (key, place, one["text"], one["resolved"], *mean)
+                _row(key, place, one["text"], one["resolved"], *mean)
                 for place, (one, mean) in enumerate(zip(fields["measures"], fields["means"], strict=True))
             ],
         )
         connection.executemany(
             "INSERT INTO input (id, place, name, size, sha256) VALUES (?, ?, ?, ?, ?)",
-            [(key, place, column_text(one["name"]), one["size"], one["sha256"]) for place, one in enumerate(fields["inputs"])],
+            [_row(key, place, one["name"], one["size"], one["sha256"]) for place, one in enumerate(fields["inputs"])],
         )
+
+
+def _row(*values: Any) -> tuple[Any, ...]:
+    return tuple(map(column_text, values))
 
 
 def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: Record) -> Adding:

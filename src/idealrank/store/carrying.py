@@ -6,20 +6,22 @@ import os
 import re
 import zipfile
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError
 from idealrank.store.adding import DIGITS, FORMAT, Adding
+from idealrank.store.checking import check_evaluation
 from idealrank.store.database import sync_folder, to_disk
-from idealrank.store.encoding import Fields, canonical, read_array
+from idealrank.store.encoding import Fields, canonical, read_array, read_hits
 from idealrank.store.files import Blob
 from idealrank.store.record import Entry
 
 _RECORD, _WORDS = "record.json", "words.json"
 _FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")
 _WHEN = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is always the same file
-_LARGEST = 1 << 34  # bytes of a member; more is no evaluation but an archive made to fill a disk
+_LARGEST = 1 << 32  # bytes of all members; more is no evaluation but an archive made to fill a disk or memory
 
 
 def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Callable[[str], bytes], path: Path) -> None:
@@ -60,6 +62,7 @@ def opened(path: Path) -> Adding:
     """
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_size(archive)
             contents = {one.filename: _content(archive, one) for one in archive.infolist()}
         return _checked(contents)
     except OSError as error:
@@ -77,9 +80,13 @@ def opened(path: Path) -> Adding:
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     if member.filename not in (_RECORD, _WORDS) and not _FILE.fullmatch(member.filename):
         raise InputError(f"found {member.filename!r} in it, expected a record and value files alone")
-    if member.file_size > _LARGEST:
-        raise InputError(f"found {member.file_size:,} bytes in {member.filename}, expected less than {_LARGEST:,}")
     return archive.read(member)
+
+
+def _check_size(archive: zipfile.ZipFile) -> None:
+    size = sum(member.file_size for member in archive.infolist())
+    if size > _LARGEST:
+        raise InputError(f"found {size:,} bytes in it when unpacked, expected less than {_LARGEST:,}")
 
 
 def _checked(contents: dict[str, bytes]) -> Adding:
@@ -93,6 +100,7 @@ def _checked(contents: dict[str, bytes]) -> Adding:
         raise InputError(f"found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade idealrank")
     if fields["kind"] != "evaluation" or canonical(fields).encode() != record:
         raise InputError(f"found the record of one {fields['kind']}, expected one evaluation in its one spelling")
+    check_evaluation(fields)
     files = {what: _blob(name, contents[name]) for what, name in fields["files"].items()}
     if set(contents) != {_RECORD, _WORDS, *fields["files"].values()}:
         raise InputError("found files in it that its record does not name")
@@ -115,6 +123,10 @@ def _check_shapes(fields: Fields, files: dict[str, Blob]) -> None:
     queries: Any = json.loads(files["queries"].content)
     if len(queries) != shape[0] or not all(isinstance(query, str) for query in queries) or len(fields["means"]) != shape[1]:
         raise InputError("found queries and means that do not go with its values")
+    if "hits" in files:
+        with zipfile.ZipFile(BytesIO(files["hits"].content)) as archive:
+            _check_size(archive)
+        read_hits(files["hits"].content, queries)
 
 
 def _said(error: Exception) -> str:

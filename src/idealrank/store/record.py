@@ -135,17 +135,24 @@ def file_name(path: str) -> str:
 # An absolute path after the start of a word, or after what parts words in an option: --output=/tmp/x, a:/b, [/tmp/x].
 _ABSOLUTE = re.compile(r"(^|[=,:;\[({'\"\s])((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^=,;'\"\])}\s]+)")
 
+# An option whose value is one absolute path, blanks and all: --output=/home/ann smith/x, -o/tmp/x.
+_OPTION = re.compile(r"(--[\w-]+=|-\w)((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^,;:]*)$", re.DOTALL)
+
 
 def without_folders(text: str) -> str:
     """A text with every absolute path shortened to its last part; addresses of the web stay as they are.
 
     Examples
     --------
+    >>> without_folders("-o/home/ann/x.json"), without_folders("--report=/home/ann smith/secret/x.html")
+    ('-ox.json', '--report=x.html')
     >>> without_folders("/home/ann/bm25.run"), without_folders("--queries=/data/q.tsv"), without_folders("runs/bm25.run")
     ('bm25.run', '--queries=q.tsv', 'runs/bm25.run')
     """
     if re.match(r"(?!file:)\w+://", text):
         return text
+    if option := _OPTION.match(text):
+        return option[1] + file_name(option[2])
     if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]|\\\\|file:", text):
         return file_name(text)
     return _ABSOLUTE.sub(lambda found: found[1] + file_name(found[2]), text)

@@ -1,0 +1,88 @@
+"""What comes from elsewhere is taken in whole and sound, or not at all."""
+
+import copy
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import idealrank as ir
+from idealrank.errors import IdealrankError, InputError
+from idealrank.explanation import judged_hits
+from idealrank.store import Record, Store, carrying
+from idealrank.store.encoding import canonical
+
+QRELS, RUN = {"q1": {"a": 1}, "q2": {"c": 2}}, {"q1": ["a", "b"], "q2": ["x", "c"]}
+Change = Callable[[dict[str, Any]], Any]
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    with Store.open(tmp_path / "first") as store:
+        hits = judged_hits(ir.Qrels(QRELS), ir.Run(RUN))
+        key = store.add(ir.evaluate(QRELS, RUN, ["RR", "nDCG@10"]), hits=hits, record=Record(notes=("seen",)))
+        store.export_file(key, tmp_path / "one.zip")
+    return tmp_path / "one.zip"
+
+
+def changed(exported: Path, change: Change) -> Path:
+    """The same archive with another record, whose hashes are right again."""
+    with zipfile.ZipFile(exported) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    fields, words = json.loads(contents["record.json"]), json.loads(contents["words.json"])
+    fields = copy.deepcopy(fields)
+    change(fields)
+    record = canonical(fields).encode()
+    digest = hashlib.sha256(record).hexdigest()
+    contents |= {"record.json": record, "words.json": canonical(words | {"id": digest[:12], "digest": digest}).encode()}
+    other = exported.with_name("other.zip")
+    with zipfile.ZipFile(other, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return other
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda fields: fields["means"].__setitem__(0, ["", 2]), r"means\.0"),
+        (lambda fields: fields["means"].__setitem__(1, [0.5, 10**30]), r"means\.1"),
+        (lambda fields: fields["convention"].pop("switches"), r"nothing as convention\.switches"),
+        (lambda fields: fields["convention"]["switches"].update(ties=None), r"convention\.switches\.ties"),
+        (lambda fields: fields["measures"].__setitem__(0, {}), r"measures\.0\.text"),
+        (lambda fields: fields.update(coverage=None), "None as coverage"),
+        (lambda fields: fields.update(n_queries=True), "True as n_queries"),
+        (lambda fields: fields.update(inputs={}), "inputs"),
+        (lambda fields: fields.update(time="yesterday"), "time 'yesterday'"),
+    ],
+)
+def test_a_record_that_is_built_otherwise_is_refused_before_it_is_stored(
+    exported: Path, tmp_path: Path, change: Change, place: str
+) -> None:
+    with Store.open(tmp_path / "second") as store:
+        kept = store.import_file(exported)
+        with pytest.raises(IdealrankError, match=place):
+            store.import_file(changed(exported, change))
+        assert [entry.id for entry in store.entries()] == [kept]
+        assert len(store.history("RR").points) == 1
+
+
+def test_a_record_with_other_words_is_taken(exported: Path, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "second") as store:
+        key = store.import_file(changed(exported, lambda fields: fields.update(version="9\udcff", later={"more": 1})))
+        assert store.entry(key).version == "9\\udcff"
+        hits = store.evaluation(key).hits
+        assert hits is not None
+        assert hits.documents == ["a", "c"]
+
+
+def test_an_archive_that_unpacks_to_more_than_any_evaluation_is_refused(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(carrying, "_LARGEST", 1000)
+    with Store.open(tmp_path / "second") as store, pytest.raises(InputError, match="bytes in it when unpacked, expected less than 1,000"):
+        store.import_file(exported)
