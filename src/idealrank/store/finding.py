@@ -13,6 +13,7 @@ from idealrank.measures.parse import parse_measure
 from idealrank.store.adding import DIGITS, FORMAT
 from idealrank.store.database import Database, Row
 from idealrank.store.encoding import Fields
+from idealrank.store.mounts import shown_folder
 from idealrank.store.record import Entry, Kind, Record
 
 _CONDITIONS = {
@@ -42,7 +43,7 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
     if len(found) > 1:
         raise InputError(f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits")
     if not found:
-        raise InputError(f"id {text}: found none in {database.path.parent}; `idealrank history` shows what is there")
+        raise InputError(f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` shows what is there")
     if kind is not None and found[0][1] != kind:
         raise InputError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
     return str(found[0][0])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
+from idealrank.store.mounts import shown_folder
 from idealrank.store.record import utc
 from idealrank.timeline import Point, Timeline
 
@@ -159,12 +160,11 @@ def _nothing(store: "Store", measure: str, runs: Sequence[str], tag: str | None,
         "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag",
     }
     known = {what: [str(row[0]) for row in store.rows(sql)] for what, sql in there.items()}
+    folder = shown_folder(store.folder)
     if not known["runs"]:
-        return InputError(
-            f"{store.folder}: found a store without an evaluation; `idealrank evaluate ... --store {store.folder}` puts one in"
-        )
+        return InputError(f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store {folder}` puts one in")
     what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
-    return InputError(f"{store.folder}: found no evaluation{''.join(asked)}; there are {what}")
+    return InputError(f"{folder}: found no evaluation{''.join(asked)}; there are {what}")
 
 
 def _some(words: Sequence[str]) -> str:

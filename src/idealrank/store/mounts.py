@@ -81,6 +81,18 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
     return folder.absolute()  # a program may go to another folder while the store is open
 
 
+def shown_folder(folder: Path) -> str:
+    """A folder as people here would type it: below the current one without what leads there.
+
+    Examples
+    --------
+    >>> shown_folder(Path.cwd() / "results")
+    'results'
+    """
+    here = Path.cwd()
+    return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
+
+
 def _unescaped(text: str) -> str:
     """Blanks of a mount point are written as octal digits."""
     return re.sub(r"\\([0-7]{3})", lambda digits: chr(int(digits[1], 8)), text)
