@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from idealrank.data.tabular import frame_of
@@ -212,6 +213,9 @@ class Onset:
         The two sides of the last change from fine to failing; None where there is no such change.
     breaks : tuple of str
         What else changed between the two, so that no change of the system need be behind it: ``"convention"``, ``"judgments"``.
+    later_fall : (Point, Point) or None
+        Two neighbours after `first_bad` between which the value falls most, where it falls there by more than between the two sides:
+        values that vary by chance may cross a line drawn below a lucky one before anything breaks.
 
     Examples
     --------
@@ -226,6 +230,7 @@ class Onset:
     last_good: Point | None = None
     first_bad: Point | None = None
     breaks: tuple[str, ...] = ()
+    later_fall: tuple[Point, Point] | None = None
 
 
 def onset(points: Sequence[Point], rule: Rule) -> Onset:
@@ -253,7 +258,20 @@ def onset(points: Sequence[Point], rule: Rule) -> Onset:
     if not turns:
         return Onset(rule, "never fine" if judged[-1][1] else "fine", first_bad=judged[0][0] if judged[-1][1] else None)
     good, bad = judged[turns[-1] - 1][0], judged[turns[-1]][0]
-    return Onset(rule, "fails" if judged[-1][1] else "fine", good, bad, breaks_between(good, bad))
+    later = _later_fall([point for point, _ in judged[turns[-1] - 1 :]], rule)
+    return Onset(rule, "fails" if judged[-1][1] else "fine", good, bad, breaks_between(good, bad), later)
+
+
+def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | None:
+    """Where a line falls most, if that is not between its first two points; a floor leaves no doubt where it is crossed."""
+    if rule.drop is None:
+        return None
+    falls = {(before, point): (before.value - point.value) * rule.direction for before, point in pairwise(points)}
+    alike = {pair: fall for pair, fall in falls.items() if not breaks_between(*pair)}
+    most = max(alike, key=lambda pair: alike[pair], default=None)
+    if most is None or alike[most] < rule.drop or alike[most] <= falls[points[0], points[1]] + _ROUNDING:
+        return None
+    return most
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idealrank.errors import OptionError
+from idealrank.reports.history import since_record, since_report
 from idealrank.reports.sparkline import sparkline
-from idealrank.timeline import Point, Rule, Timeline, onset, steps
+from idealrank.timeline import Point, Rule, Timeline, Trace, onset, steps
 
 VALUES = st.lists(st.one_of(st.just(math.nan), st.integers(0, 8).map(lambda n: n / 8)), max_size=12)
 
@@ -50,6 +51,30 @@ def test_a_drop_is_measured_from_the_best_value_before(values: list[float], drop
 
     expected = [None if math.isnan(v) else bool(v <= best - drop) for v, best in zip(values, cumulated, strict=True)]
     assert fails == expected
+
+
+def test_a_deeper_fall_after_the_line_was_crossed_is_told_with_the_floor_that_finds_it() -> None:
+    """Night after night a little noise; the second value was lucky, so that the fourth lies 0.1 below it; the fifth breaks."""
+    nights = line([0.83, 1.0, 0.92, 0.88, 0.0, 0.0])
+
+    found = onset(nights, Rule(drop=0.1))
+
+    assert found.first_bad == nights[3]
+    assert [point.id for point in found.later_fall or ()] == ["3", "4"]
+    said = since_report("r", Trace(onset=found))
+    assert "The largest fall came later, from 0.8800 (3) to 0.0000 (4): with --below 0.44" in " ".join(said.split())
+    floor = onset(nights, Rule(below=0.44))
+    assert floor.first_bad == nights[4]
+    assert floor.later_fall is None
+    assert since_record(Trace(onset=found))["later_fall"][1]["value"] == 0.0
+
+
+def test_a_fall_across_other_judgments_or_a_smaller_one_is_not_told() -> None:
+    changed = [*line([0.9, 0.7], convention="a"), *line([0.1], convention="b")]
+
+    assert onset(changed, Rule(drop=0.1)).later_fall is None
+    assert onset(line([0.9, 0.3, 0.1]), Rule(drop=0.1)).later_fall is None
+    assert [p.value for p in onset(line([0.1, 0.2, 0.9]), Rule(drop=0.1, direction=-1)).later_fall or ()] == [0.2, 0.9]
 
 
 @given(VALUES, st.sampled_from([0.25, 0.5]))

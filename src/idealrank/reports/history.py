@@ -11,7 +11,7 @@ from idealrank.reports.layout import clipped, columns, filled, printable
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.sparkline import sparkline
 from idealrank.reports.tables import Cell, Column, Table, as_text
-from idealrank.timeline import Point, Step, Suspects, Timeline, Trace, steps
+from idealrank.timeline import Onset, Point, Step, Suspects, Timeline, Trace, steps
 from idealrank.version import __version__
 
 _RUN, _TAGS = 24, 24  # widths of names in a table
@@ -148,7 +148,18 @@ def since_report(run: str, trace: Trace) -> str:
         lines += [
             f"  {line}" for line in columns([_side("last good", found.last_good), _side("first bad", found.first_bad)], left=(0, 1, 2, 4))
         ]
-    return "\n".join([*lines, *_doubts(trace), *(_suspects(trace.suspects, trace.subject) if trace.suspects else [])])
+    suspects = _suspects(trace.suspects, trace.subject) if trace.suspects else []
+    return "\n".join([*lines, *_doubts(trace), *suspects, *_later(found)])
+
+
+def _later(found: Onset) -> list[str]:
+    """Where to look instead, when a line falls deeper after it began to fail."""
+    if found.state != "fails" or found.later_fall is None:
+        return []
+    before, after = found.later_fall
+    floor = f"{(before.value + after.value) / 2:.3g}"
+    said = f"The largest fall came later, from {number(before.value)} ({before.id}) to {number(after.value)} ({after.id}):"
+    return filled([f"{said} with --below {floor} that one is looked for."])
 
 
 def _side(title: str, point: Point) -> list[str]:
@@ -252,6 +263,7 @@ def since_record(trace: Trace) -> dict[str, Any]:
         "last_good": None if found.last_good is None else _point(found.last_good),
         "first_bad": None if found.first_bad is None else _point(found.first_bad),
         "breaks": list(found.breaks),
+        "later_fall": None if found.later_fall is None else [_point(point) for point in found.later_fall],
         "order": trace.order,
         "left_out": trace.left_out,
         "commits": None if suspects is None else asdict(suspects) | {"found": suspects.found},
