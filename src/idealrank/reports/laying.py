@@ -95,8 +95,8 @@ def _width(lines: Sequence[Sequence[Span]]) -> int:
 
 def _blocks(head: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) -> Iterator[list[Span]]:
     """Rows as columns, as many side by side as fit, at least one; the titles stand before each block."""
-    titles, rest, first = _padded(head, "text"), list(rows), True
-    titles = [[(text, None) for text, _ in spans] for spans in titles]
+    rest, first = list(rows), True
+    titles: list[list[Span]] = [[(text, None) for text, _ in spans] for spans in _padded(head, "text")]
     while rest:
         shown = len(rest)
         while True:

@@ -68,9 +68,10 @@ def headline(subject: Subject) -> str:
         return of_gate(subject.gated)
     comparison, first = subject.comparison, str(subject.measures[0])
     if comparison is None:
-        if len(subject.evaluations) > 1:
+        only, *others = subject.evaluations
+        if others:
             return f"{counted(len(subject.evaluations), 'run')}, evaluated and not compared"
-        return f"{one_line(subject.names[0])} reaches {first} {number(subject.evaluations[0].mean().get(first, math.nan))}"
+        return f"{one_line(subject.names[0])} reaches {first} {number(only.mean().get(first, math.nan))}"
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
         return verdict_text(pair, next(iter(pair.measures.values())), comparison.method)
