@@ -1,11 +1,14 @@
 """The table of all queries of a report: filter, search, sort, sheets, links, CSV and the clipboard."""
 
 import csv
+import dataclasses
 import io
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+import idealrank as ir
 from tests.in_process import run
 from tests.web import pages
 from tests.web.browsing import Visits
@@ -130,3 +133,18 @@ def test_the_back_button_undoes_a_choice(page: "Page") -> None:
     assert page.locator("select[name=only]").input_value() == "wins"
     page.go_forward()
     assert rows(page) == losses
+
+
+def test_a_difference_by_rounding_alone_is_none(visit: Visits) -> None:
+    qrels = {query: {"x": 1} for query in ("q1", "q2", "q3", "q4")}
+    old = ir.evaluate(qrels, {query: ["y", "x"] for query in qrels}, "RR")
+    new = dataclasses.replace(old, values=old.values + np.array([[-1e-16], [0.1], [1e-15], [0.0]]))
+    comparison = ir.compare(old, new)
+    row = comparison.pairs[0].measures["RR"]
+    page = visit.report(ir.report(comparison, evaluations=[old, new]))
+
+    assert (row.wins, row.ties, row.losses) == (1, 3, 0)
+    assert "No query lost." in page.locator("#regressions").inner_text()
+    for only, count in (("wins", row.wins), ("ties", row.ties), ("losses", row.losses)):
+        page.locator("select[name=only]").select_option(only)
+        assert len(rows(page)) == count, only

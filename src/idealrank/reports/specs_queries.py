@@ -9,7 +9,8 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
 
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart
-_EQUAL = 1e-12  # two values that differ by less are equal, as in comparisons
+EQUAL = 1e-12
+"""Of the largest value of two runs: a difference that is no larger is rounding, and none, as in comparisons."""
 _DIGITS = 6
 _HALF = 0.5
 _SIDES = ["better", "worse", "equal"]
@@ -152,7 +153,8 @@ def paired(a: FloatArray, b: FloatArray, scored: BoolArray) -> tuple[IntArray, F
     """
     both = np.flatnonzero(scored & ~np.isnan(a) & ~np.isnan(b))
     difference = b[both] - a[both]
-    return both, np.where(np.abs(difference) <= _EQUAL, 0.0, difference)
+    largest = float(np.abs([a[both], b[both]]).max(initial=0.0))
+    return both, np.where(np.abs(difference) <= EQUAL * largest, 0.0, difference)
 
 
 def domain(values: Sequence[FloatArray], bounds: tuple[float, float]) -> list[float]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from idealrank.reports.page.payload import queries_of, values_of
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.specs_queries import EQUAL
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,9 @@ def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[
     shown = list(pair) if pair is not None else [0]
     kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
     gain = (values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)) * direction
+    if pair is not None:
+        largest = np.abs(values[shown][:, kept]).max(initial=0.0)
+        gain = np.where(np.abs(gain) <= EQUAL * largest, 0.0, gain)  # rounding is no change: a comparison counts it as equal
     order = np.argsort(gain, kind="stable")
 
     def told(place: int) -> Change:

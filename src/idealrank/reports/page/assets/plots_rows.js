@@ -2,7 +2,6 @@
 
 const PLOT_STEPS = 300; // corners of a line of shares
 const PLOT_COLUMNS = 400; // bars of wins and losses
-const PLOT_EQUAL = 1e-12; // two values that differ by less are equal
 const PLOT_SIDES = { 1: "better", 0: "equal", [-1]: "worse" };
 
 const plotRound = (value) => Math.round(value * 1e6) / 1e6;
@@ -15,15 +14,14 @@ function plotRoles(page, now) {
   return runs.sort((p, q) => order.indexOf(p.role) - order.indexOf(q.role));
 }
 
-/** Queries that count in both runs, with b - a; 0 where they differ by rounding alone. */
+/** Queries that count in both runs, with b - a. */
 function plotPaired(page, now) {
   const found = [];
   for (let query = 0; query < page.queries.length; query += 1) {
     const a = page.value(now.measure, now.a, query);
     const b = page.value(now.measure, now.b, query);
     if (Number.isNaN(a) || Number.isNaN(b)) continue;
-    const difference = Math.abs(b - a) <= PLOT_EQUAL ? 0 : b - a;
-    found.push({ query, a, b, difference });
+    found.push({ query, a, b, difference: page.difference(now.measure, now.a, now.b, query) });
   }
   return found;
 }
