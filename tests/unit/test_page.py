@@ -13,6 +13,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import MissingExtraError
 from idealrank.reports.gated import gate_text
+from idealrank.reports.page.changed import changes
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
 
@@ -218,3 +219,27 @@ def test_what_is_not_installed_is_named_with_its_extra(monkeypatch, module, pack
 
     with pytest.raises(MissingExtraError, match=rf"a report needs {package}; pip install 'idealrank\[report\]'"):
         page_html(two_runs())
+
+
+@pytest.mark.parametrize("measure", ["RR", "Unjudged@5"])
+def test_the_largest_changes_are_those_of_a_plain_sort(measure: str):
+    rng = np.random.default_rng(3)
+    values = [np.round(rng.random((30, 1)), 1) for _ in range(2)]
+    one = ir.evaluate({f"q{place}": {"x": 1} for place in range(30)}, {"q0": ["x"]}, measure)
+    pair = tuple(replace(one, values=column, scored=np.ones((30, 1), bool)) for column in values)
+    direction = one.measures[0].direction
+    gains = {query: round(float(b[0] - a[0]) * direction, 9) for query, a, b in zip(one.queries, *values, strict=True)}
+
+    worst, best = changes(Subject(evaluations=pair, measures=one.measures), (0, 1), 5)
+
+    assert [round(change.difference * direction, 9) for change in worst] == sorted(gains.values())[:5]
+    assert [round(change.difference * direction, 9) for change in best] == sorted(gains.values(), reverse=True)[:5]
+    assert all(round(change.difference * direction, 9) == gains[change.query] for change in (*worst, *best))
+
+
+def test_slices_that_were_not_compared_leave_no_empty_plot():
+    one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
+    page = ir.report(ir.compare(one, one), evaluations=[one, one], slices={"p": ("short",)})
+
+    assert 'data-plot="scatter"' in page
+    assert 'data-plot="slices"' not in page

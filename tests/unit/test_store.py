@@ -162,6 +162,19 @@ def test_ids_are_found_by_their_beginnings(store: Store) -> None:
         store.comparison(key)
 
 
+def test_a_beginning_of_several_ids_names_them(store: Store) -> None:
+    key = store.add(evaluations()[0])
+    other = key[:6] + ("0" if key[6] != "0" else "1") + key[7:]
+    columns = "kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command"
+    with store._database.writing() as connection:  # one such pair comes by chance once in 16 million
+        connection.execute(f"INSERT INTO entry (id, {columns}) SELECT ?, {columns} FROM entry WHERE id = ?", (other, key))
+
+    with pytest.raises(InputError, match=f"found {min(key, other)}, {max(key, other)}, expected one; give more digits"):
+        store.resolve(key[:6])
+    assert store.resolve(key[:7]) == key
+    assert store.shortest(key) == key[:7]
+
+
 def test_equal_evaluations_are_entries_of_their_own_that_share_their_files(store: Store) -> None:
     evaluation = evaluations()[0]
     first, second = store.add(evaluation), store.add(evaluation)

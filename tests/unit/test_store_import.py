@@ -83,6 +83,24 @@ def test_a_record_with_other_words_is_taken(exported: Path, tmp_path: Path) -> N
 def test_an_archive_that_unpacks_to_more_than_any_evaluation_is_refused(
     exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with zipfile.ZipFile(exported) as archive:
+        outside = sum(one.file_size for one in archive.infolist())
     monkeypatch.setattr(carrying, "_LARGEST", 1000)
-    with Store.open(tmp_path / "second") as store, pytest.raises(InputError, match="bytes in it when unpacked, expected less than 1,000"):
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("read before its size was looked at"))
+    assert outside > 1000
+    with Store.open(tmp_path / "second") as store, pytest.raises(InputError, match="bytes in it when unpacked, expected less than"):
+        store.import_file(exported)
+
+
+def test_hits_that_unpack_to_more_are_refused_too(exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = iter([None, carrying._LARGEST])
+    check = carrying._check_size
+
+    def counted(archive: zipfile.ZipFile) -> None:
+        if next(sizes) is not None:  # the archive inside
+            monkeypatch.setattr(carrying, "_LARGEST", 100)
+        check(archive)
+
+    monkeypatch.setattr(carrying, "_check_size", counted)
+    with Store.open(tmp_path / "second") as store, pytest.raises(InputError, match="expected less than 100"):
         store.import_file(exported)

@@ -128,6 +128,8 @@ def test_files_are_on_the_disk_under_their_names_before_the_row_is_committed(
         (renamed,) = (place for place, (what, words) in enumerate(events) if what == "rename" and words.endswith(f" {name}"))
         unfinished = events[renamed][1].split()[0]
         assert events.index(("fsync", unfinished)) < renamed < events.index(("fsync", name[:2]), renamed) < commit
+        for folder in ("values", tmp_path.name):  # where the folder of the file, and that of all values, may be new
+            assert renamed < events.index(("fsync", folder), renamed) < commit
     inserts = [place for place, event in enumerate(events) if event == ("sql", "INSERT")]
     assert inserts
     assert max(place for place, (what, _) in enumerate(events[:commit]) if what == "fsync") < min(inserts)

@@ -135,7 +135,7 @@ def _static(subject: Subject) -> dict[str, Any]:
         "made": subject.made,
         "version": subject.evaluations[0].provenance.version,
         "n_queries": len(queries_of(subject)),
-        "has_slices": bool(subject.categories) or (comparison is not None and comparison.method.slices is not None),
+        "has_slices": comparison is not None and comparison.method.slices is not None,
         "has_curves": bool(subject.curves),
         "has_robust": subject.robustness is not None,
     }
