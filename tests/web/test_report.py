@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import idealrank as ir
 from tests.web import pages
 from tests.web.browsing import DESK, PHONE, Visits, axe, shot, sideways
 
@@ -45,6 +46,20 @@ def test_the_verdict_stands_at_the_top_with_its_numbers(visit: Visits) -> None:
     assert "0.708 against 0.505, +0.203" in top.inner_text()
     assert page.locator("h1").bounding_box()["y"] < 200  # type: ignore[index]
     assert "60" in page.locator("#queries .about").inner_text()
+
+
+@pytest.mark.parametrize("name", ["dense 2026-11-22", "bm25_tuned_2026_11_22", "a-long-name-of-a-run-with-the-date-2026-11-22"])
+def test_names_of_runs_cut_no_column_off_on_a_desk(visit: Visits, name: str) -> None:
+    qrels, runs = pages.some([name, f"{name} b"], n_queries=30)
+    evaluations = [ir.evaluate(qrels, run, ir.with_companions(["nDCG@10", "AP"])) for run in runs]
+    page = visit.report(ir.report(ir.compare(*evaluations), evaluations=evaluations), size=(1200, 900))
+
+    assert page.locator(".verdict .scroll").first.locator("thead th").last.inner_text() == f"unjudged {name} b"
+    for table in (page.locator(f"{place} .scroll").first for place in (".verdict", "#regressions", "#gains", "#query-table")):
+        assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+        assert table.locator("thead").evaluate("one => one.clientHeight") < 190
+    for head in page.locator("#regressions thead th, #query-table thead th").filter(has_text="difference").all():
+        assert (head.bounding_box() or {})["width"] > 80  # the word stays whole
 
 
 @pytest.mark.parametrize("kind", EVERY)

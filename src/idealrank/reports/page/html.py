@@ -49,6 +49,7 @@ _EVERY_PAIR = 66  # pairs that are listed one by one
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 _NUMBER_CELL = re.compile(r'(<td class="number[^>]*>)([^<]*)')
+_HEAD_CELL = re.compile(r'(<th scope="col"[^>]*>)([^<]*)')
 _HYPHEN = re.compile(r"-(?=\d)")
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -209,8 +210,9 @@ def _drawer() -> ModuleType:
 
 
 def _table(table: Table) -> str:
-    """As every report writes it, but with a minus as wide as the plus."""
-    return _NUMBER_CELL.sub(lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table))
+    """As every report writes it, but with a minus as wide as the plus, and heads that may go on in a second line."""
+    text = _NUMBER_CELL.sub(lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table))
+    return _HEAD_CELL.sub(lambda found: found[1] + found[2].replace("_", "_<wbr>"), text)
 
 
 def _signed(difference: float) -> str:
