@@ -12,10 +12,13 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import MissingExtraError
+from idealrank.reporting.found import Found
+from idealrank.reporting.gathering import gather
 from idealrank.reports.gated import gate_text
 from idealrank.reports.page.changed import changes
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
+from idealrank.reports.specs_summaries import curve_words
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -243,3 +246,12 @@ def test_slices_that_were_not_compared_leave_no_empty_plot():
 
     assert 'data-plot="scatter"' in page
     assert 'data-plot="slices"' not in page
+
+
+def test_a_mean_that_is_nan_on_purpose_is_a_dash_in_words():
+    qrels, run = {"p": {"x": 1}, "q": {"x": 0}}, {"p": ["x"], "q": ["x"]}
+    one = ir.evaluate(qrels, run, "nDCG@10", convention="standard,no_relevant=nan")
+
+    (curve,) = gather(Found(evaluations=(one,), measures=one.measures, qrels=ir.Qrels(qrels), runs=(ir.Run(run),))).curves
+
+    assert curve_words(curve)["said"] == "run from - at 1 to - at 10."

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idealrank.reports import digits
 from idealrank.reports.page.subject import Curve
 from idealrank.reports.specs_queries import by_role
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
@@ -279,6 +280,9 @@ def curve_words(curve: Curve) -> dict[str, Any]:
     'x from 0.5000 at 1 to 0.2500 at 10.'
     """
     first, last = curve.cutoffs[0], curve.cutoffs[-1]
-    said = [f"{run} from {means[0].mean:.4f} at {first:,} to {means[-1].mean:.4f} at {last:,}" for run, means in curve.means.items()]
+    said = [
+        f"{run} from {digits.number(means[0].mean)} at {first:,} to {digits.number(means[-1].mean)} at {last:,}"
+        for run, means in curve.means.items()
+    ]
     ends = [first, last if last > first else last + 1]
     return {"curve": curve.measure, "said": f"{'; '.join(said)}.", "domain": list(curve_domain(curve)), "ends": ends}
