@@ -12,13 +12,12 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import MissingExtraError
-from idealrank.reporting.found import Found
-from idealrank.reporting.gathering import gather
 from idealrank.reports.gated import gate_text
 from idealrank.reports.page.changed import changes
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
+from idealrank.reports.page.subject import Curve, Listing, Made, QueryLists, Subject
 from idealrank.reports.specs_summaries import curve_words
+from idealrank.verdict import RunMean
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -249,9 +248,7 @@ def test_slices_that_were_not_compared_leave_no_empty_plot():
 
 
 def test_a_mean_that_is_nan_on_purpose_is_a_dash_in_words():
-    qrels, run = {"p": {"x": 1}, "q": {"x": 0}}, {"p": ["x"], "q": ["x"]}
-    one = ir.evaluate(qrels, run, "nDCG@10", convention="standard,no_relevant=nan")
-
-    (curve,) = gather(Found(evaluations=(one,), measures=one.measures, qrels=ir.Qrels(qrels), runs=(ir.Run(run),))).curves
+    poisoned = RunMean(float("nan"), (0.1, 0.9), 2)
+    curve = Curve(measure="nDCG", cutoffs=(1, 10), means={"run": (poisoned, poisoned)})
 
     assert curve_words(curve)["said"] == "run from - at 1 to - at 10."
