@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 
+from idealrank.reports.digits import decimals
 from idealrank.reports.layout import clipped
 from idealrank.reports.specs_queries import SIGNED, by_side, signed
 from idealrank.reports.specs_summaries import beside, names_axis, number
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.verdict import Comparison, Robustness, Slice, Variant
+from idealrank.verdict import Comparison, Difference, Robustness, Slice, Variant
 
 _NAME = 30  # letters of a name beside a panel
 _AGAIN: Spec = {"type": "quantitative"}
@@ -30,23 +31,31 @@ def slice_rows(comparison: Comparison) -> list[Row]:
         same: Row = {"measure": found.measure, "a": pair.a, "b": pair.b}
         side = found.verdict if found.verdict in ("better", "worse") else "equal"
         whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "side": side, "all": True}
-        rows.append(same | whole | _effect(found.difference, found.interval if found.about == "mean difference" else None))
-        rows += [same | _sliced(one) for one in found.slices]
+        places = _places([found, *found.slices])
+        rows.append(same | whole | _effect(found, places))
+        rows += [same | _sliced(one, places) for one in found.slices]
     return rows
 
 
-def _sliced(one: Slice) -> Row:
+def _sliced(one: Slice, places: int) -> Row:
     side = one.verdict if one.verdict in ("better", "worse") else "equal"
-    row = {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "side": side, "all": False}
-    return row | _effect(one.difference, one.interval if one.about == "mean difference" else None)
+    return {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "side": side, "all": False} | _effect(one, places)
 
 
-def _effect(difference: float, interval: tuple[float, float] | None) -> Row:
+def _places(rows: "Sequence[Difference | Slice]") -> int:
+    """Decimals of all texts of a figure: what its intervals allow, and an end beside 0 stays on its side."""
+    intervals = [row.interval for row in rows if row.about == "mean difference"]
+    return decimals(intervals, apart=[(min(ends, key=abs), 0.0) for ends in intervals if ends[0] * ends[1] > 0])
+
+
+def _effect(row: "Difference | Slice", places: int) -> Row:
     """Numbers and text of a difference; the interval only where it is of the mean difference, which is what is drawn."""
-    low, high = interval or (math.nan, math.nan)
-    ends = f"[{signed(low)}, {signed(high)}]" if math.isfinite(low) and math.isfinite(high) else ""
-    text = f"{signed(difference)}  {ends}".rstrip()
-    return {"difference": number(difference), "low": number(low), "high": number(high), "brief": signed(difference), "text": text}
+    low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
+    brief = signed(row.difference, places)
+    ends = f"[{signed(low, places)}, {signed(high, places)}]" if math.isfinite(low) and math.isfinite(high) else ""
+    return {
+        "difference": number(row.difference), "low": number(low), "high": number(high), "brief": brief, "text": f"{brief}  {ends}".rstrip()
+    }  # fmt: skip
 
 
 def slices_template(level: float) -> Spec:
@@ -113,13 +122,14 @@ def robust_rows(found: Robustness) -> list[Row]:
     >>> [row["label"] for row in robust_rows(ir.robust(qrels, a, b, "nDCG@10", variants=["cutoff"]))]
     ['as asked: nDCG@10', 'cutoff', '1']
     """
-    rows = [_variant(found.reference, "as asked", f"as asked: {found.measure}") | {"all": True}]
+    places = _places([one.row for one in (found.reference, *found.changing, *found.pairs) if one.row is not None])
+    rows = [_variant(found.reference, "as asked", f"as asked: {found.measure}", places) | {"all": True}]
     for group, members in found.groups().items():
         shown = [one for one in members if one.status == "changes the numbers"]
         rows += [_heading(group)] if shown else []
-        rows += [_variant(one, group, one.change.removeprefix(f"{group}=")) for one in shown]
+        rows += [_variant(one, group, one.change.removeprefix(f"{group}="), places) for one in shown]
     rows += [_heading("two at once")] if found.pairs else []
-    rows += [_variant(one, one.group, one.change.replace(",", ", ")) for one in found.pairs]
+    rows += [_variant(one, one.group, one.change.replace(",", ", "), places) for one in found.pairs]
     return [row | {"row": f"{number:03d}"} for number, row in enumerate(rows)]
 
 
@@ -127,15 +137,13 @@ def _heading(group: str) -> Row:
     return {"group": group, "change": "", "label": group, "heading": True, "all": False, "side": "equal", "brief": "", "text": ""}
 
 
-def _variant(one: Variant, group: str, label: str) -> Row:
+def _variant(one: Variant, group: str, label: str, places: int) -> Row:
     row: Row = {"group": group, "change": one.change, "label": clipped(label, 2 * _NAME), "heading": False, "all": False, "side": "equal"}
     if one.row is None:
         return row
     side = one.row.verdict if one.row.verdict in ("better", "worse") else "equal"
-    about = one.row.interval if one.row.about == "mean difference" else None
-    return (
-        row | {"side": side, "verdict": one.row.verdict, "turns": one.verdict_turns or one.sign_turns} | _effect(one.row.difference, about)
-    )
+    turns = one.verdict_turns or one.sign_turns
+    return row | {"side": side, "verdict": one.row.verdict, "turns": turns} | _effect(one.row, places)
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:

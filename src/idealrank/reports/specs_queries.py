@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.reports.digits import USUAL
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
 
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart
@@ -171,15 +172,15 @@ def domain(values: Sequence[FloatArray], bounds: tuple[float, float]) -> list[fl
     return [float(low), float(high) if high > low else float(low) + 1.0]
 
 
-def signed(value: float) -> str:
-    r"""A difference with four digits and a minus sign as wide as a plus.
+def signed(value: float, places: int = USUAL) -> str:
+    r"""A difference with so many decimals and a minus sign as wide as a plus.
 
     Examples
     --------
     >>> signed(0.25), ascii(signed(-0.25))
     ('+0.2500', "'\\u22120.2500'")
     """
-    return f"{value:+.4f}".replace("-", "\u2212")
+    return f"{value:+.{places}f}".replace("-", "\u2212")
 
 
 def side_of(difference: float, direction: int = 1) -> str:

@@ -31,16 +31,18 @@ def means_rows(means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[s
     --------
     >>> rows = means_rows({"RR": {"bm25": RunMean(0.5, (0.25, 0.75), 40)}}, {"RR": 1})
     >>> rows[0]["mean"], rows[0]["low"], rows[0]["text"]
-    (0.5, 0.25, '0.5000  [0.2500, 0.7500]')
+    (0.5, 0.25, '0.50  [0.25, 0.75]')
     """
     rows = []
     for measure, runs in means.items():
+        places = digits.decimals(found.interval for found in runs.values())
         best = sorted(runs, key=lambda run: -directions.get(measure, 1) * runs[run].mean) if len(runs) > 2 else list(runs)
         for run in best:
             mean, (low, high) = runs[run].mean, runs[run].interval
             row = {"measure": measure, "run": run, "mean": number(mean), "low": number(low), "high": number(high), "n": runs[run].n}
-            ends = f"[{low:.4f}, {high:.4f}]" if math.isfinite(low) and math.isfinite(high) else ""
-            rows.append(row | {"brief": f"{mean:.4f}", "text": f"{mean:.4f}  {ends}".rstrip()})
+            ends = f"[{low:.{places}f}, {high:.{places}f}]" if math.isfinite(low) and math.isfinite(high) else ""
+            brief = f"{mean:.{places}f}"
+            rows.append(row | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
     return rows
 
 
