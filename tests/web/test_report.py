@@ -130,7 +130,7 @@ def press(page: "Page", those: str) -> None:
             one.click()
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.slow if kind == "three runs" else ()) for kind in EVERY])
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "comparison" else pytest.mark.slow) for kind in EVERY])
 def test_everything_that_can_be_used_can_be_used(visit: Visits, kind: str) -> None:
     """What goes wrong meanwhile the fixture notices."""
     page = visit.report(EVERY[kind]())

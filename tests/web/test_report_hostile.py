@@ -3,6 +3,8 @@
 import csv
 
 import idealrank as ir
+import pytest
+
 from tests.web import pages
 from tests.web.browsing import Visits, axe
 
@@ -19,6 +21,7 @@ def test_names_that_mean_harm_are_shown_and_nothing_else_happens(visit: Visits) 
     assert axe(page) == ""
 
 
+@pytest.mark.slow
 def test_each_of_them_opens_by_its_link(visit: Visits) -> None:
     page = visit.report(pages.hostile())
 
