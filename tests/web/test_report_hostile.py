@@ -2,9 +2,9 @@
 
 import csv
 
-import idealrank as ir
 import pytest
 
+import idealrank as ir
 from tests.web import pages
 from tests.web.browsing import Visits, axe
 
