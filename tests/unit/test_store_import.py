@@ -104,3 +104,85 @@ def test_hits_that_unpack_to_more_are_refused_too(exported: Path, tmp_path: Path
     monkeypatch.setattr(carrying, "_check_size", counted)
     with Store.open(tmp_path / "second") as store, pytest.raises(InputError, match="expected less than 100"):
         store.import_file(exported)
+
+
+ODD: tuple[Any, ...] = (None, True, -1, 10**30, 0.5, "", "x", [], [1], {}, {"x": 1})
+FOREIGN = (b"", b"[]", b"{}", b"null", b"NaN", b"[" * 100_000, b"\xff", b"PK\x05\x06" + bytes(18), b"\x93NUMPY\x01\x00")
+
+
+def leaves(found: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inside = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    return [path, *(leaf for name, part in inside for leaf in leaves(part, (*path, name)))]
+
+
+def written(path: Path, contents: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return path
+
+
+def taken_in_or_refused(store: Store, path: Path) -> None:
+    """Nothing but our own errors, which name the file."""
+    said = f"{path}: "
+    try:
+        store.remove(store.import_file(path))
+    except IdealrankError as error:
+        said = str(error)
+    assert said.startswith(f"{path}: ")
+
+
+def test_whatever_stands_in_a_record_or_beside_it_is_taken_or_refused_in_words(exported: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(exported) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    fields, words = json.loads(contents["record.json"]), json.loads(contents["words.json"])
+    with Store.open(tmp_path / "second") as store:
+        for number, (whole, path) in enumerate([*((fields, path) for path in leaves(fields)), *((words, path) for path in leaves(words))]):
+            odd = ODD[number % len(ODD)]
+            changed_ = copy.deepcopy(whole)
+            if path:
+                part = changed_
+                for name in path[:-1]:
+                    part = part[name]
+                part[path[-1]] = odd
+            record = canonical((changed_ if path else odd) if whole is fields else fields).encode()
+            digest = hashlib.sha256(record).hexdigest()
+            beside = words | {"id": digest[:12], "digest": digest} if whole is fields else changed_ if path else odd
+            other = contents | {"record.json": record, "words.json": canonical(beside).encode()}
+            taken_in_or_refused(store, written(tmp_path / "other.zip", other))
+        assert store.entries() == []
+
+
+def test_whatever_stands_in_a_value_file_is_taken_or_refused_in_words(exported: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(exported) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    fields = json.loads(contents["record.json"])
+    with Store.open(tmp_path / "second") as store:
+        for what, name in fields["files"].items():
+            for foreign in (*FOREIGN, *contents.values()):
+                if foreign == contents[name]:
+                    continue
+                own = f"{hashlib.sha256(foreign).hexdigest()}{Path(name).suffix}"
+                record = canonical(fields | {"files": fields["files"] | {what: own}}).encode()
+                digest = hashlib.sha256(record).hexdigest()
+                words = json.loads(contents["words.json"]) | {"id": digest[:12], "digest": digest}
+                other = {key: content for key, content in contents.items() if key != name}
+                other |= {own: foreign, "record.json": record, "words.json": canonical(words).encode()}
+                path = written(tmp_path / "other.zip", other)
+                with pytest.raises(IdealrankError, match=r"other\.zip: "):
+                    store.import_file(path)
+
+
+def test_every_packing_and_member_that_no_store_writes_is_refused_in_words(exported: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(exported) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    with Store.open(tmp_path / "second") as store:
+        for name in contents:
+            path = written(tmp_path / "other.zip", {key: content for key, content in contents.items() if key != name})
+            with pytest.raises(InputError, match=f"found no '{name}'"):
+                store.import_file(path)
+        with zipfile.ZipFile(tmp_path / "other.zip", "w", zipfile.ZIP_BZIP2) as archive:
+            for name, content in contents.items():
+                archive.writestr(name, content)
+        with pytest.raises(InputError, match="packed in another way"):
+            store.import_file(tmp_path / "other.zip")

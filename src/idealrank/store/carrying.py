@@ -5,14 +5,15 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from idealrank.errors import InputError
 from idealrank.store.adding import DIGITS, FORMAT, Adding
-from idealrank.store.checking import check_evaluation
+from idealrank.store.checking import check_evaluation, check_head, check_words
 from idealrank.store.database import sync_folder, to_disk
 from idealrank.store.encoding import Fields, canonical, read_array, read_hits
 from idealrank.store.files import Blob
@@ -21,6 +22,8 @@ from idealrank.store.record import Entry
 _RECORD, _WORDS = "record.json", "words.json"
 _FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")
 _WHEN = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is always the same file
+# What is said of bytes that are no archive, or a damaged one; RuntimeError of one with a password.
+_NO_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _LARGEST = 1 << 32  # bytes of all members; more is no evaluation but an archive made to fill a disk or memory
 
 
@@ -61,25 +64,27 @@ def opened(path: Path) -> Adding:
         The file cannot be read, is damaged, or is none of ours.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            _check_size(archive)
-            contents = {one.filename: _content(archive, one) for one in archive.infolist()}
-        return _checked(contents)
+        return _checked(_contents(path))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: found {_said(error)}, expected an evaluation that a store exported; export it again") from None
-    except Exception as error:
-        if type(error).__module__ == "zlib":
-            raise InputError(f"{path}: found {error}, expected an evaluation that a store exported; export it again") from None
-        raise
+
+
+def _contents(path: Path) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_size(archive)
+            return {one.filename: _content(archive, one) for one in archive.infolist()}
+    except _NO_ARCHIVE as error:
+        raise _foreign(str(error) or type(error).__name__) from None
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     if member.filename not in (_RECORD, _WORDS) and not _FILE.fullmatch(member.filename):
         raise InputError(f"found {member.filename!r} in it, expected a record and value files alone")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _foreign(f"{member.filename} packed in another way than stores do")
     return archive.read(member)
 
 
@@ -91,22 +96,45 @@ def _check_size(archive: zipfile.ZipFile) -> None:
 
 def _checked(contents: dict[str, bytes]) -> Adding:
     """The parts of an archive, held against their hashes and against each other."""
-    record, words = contents[_RECORD], json.loads(contents[_WORDS])
+    for name in (_RECORD, _WORDS):
+        if name not in contents:
+            raise _foreign(f"no {name!r}")
+    record, words = contents[_RECORD], _json(contents[_WORDS], _WORDS)
+    check_words(words)
     digest = hashlib.sha256(record).hexdigest()
     if digest != words["digest"] or digest[:DIGITS] != words["id"]:
         raise InputError("found a record without the SHA-256 of its id, expected the one that was exported; export it again")
-    fields = json.loads(record)
+    fields = _json(record, _RECORD)
+    check_head(fields)
     if fields["format"] > FORMAT:
         raise InputError(f"found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade idealrank")
     if fields["kind"] != "evaluation" or canonical(fields).encode() != record:
         raise InputError(f"found the record of one {fields['kind']}, expected one evaluation in its one spelling")
     check_evaluation(fields)
+    names = set(fields["files"].values())
+    if absent := sorted(names - set(contents)):
+        raise _foreign(f"no {absent[0]!r}")
     files = {what: _blob(name, contents[name]) for what, name in fields["files"].items()}
-    if set(contents) != {_RECORD, _WORDS, *fields["files"].values()}:
+    if set(contents) != {_RECORD, _WORDS, *names}:
         raise InputError("found files in it that its record does not name")
     _check_shapes(fields, files)
-    tags, notes = [str(tag) for tag in words["tags"]], [(str(time), str(text)) for time, text in words["notes"]]
-    return Adding("evaluation", fields, files, tags, notes)
+    return Adding("evaluation", fields, files, words["tags"], [(time, text) for time, text in words["notes"]])
+
+
+def _json(content: bytes, name: str) -> Any:
+    """What a member says; NaN and infinities, which Python reads and JSON does not have, are refused."""
+    try:
+        return json.loads(content, parse_constant=_no_json)
+    except (ValueError, RecursionError) as error:
+        raise _foreign(f"{name}: {error}") from None
+
+
+def _no_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _foreign(found: str) -> InputError:
+    return InputError(f"found {found}, expected an evaluation that a store exported; export it again")
 
 
 def _blob(name: str, content: bytes) -> Blob:
@@ -116,18 +144,32 @@ def _blob(name: str, content: bytes) -> Blob:
 
 
 def _check_shapes(fields: Fields, files: dict[str, Blob]) -> None:
+    if absent := sorted({"queries", "values"} - set(files)):
+        raise _foreign(f"no {absent[0]!r} among the files of its record")
     shape = fields["n_queries"], len(fields["measures"])
-    read_array(files["values"].content, "<f8", shape, "it")
-    if "scored" in files:
-        read_array(files["scored"].content, "|b1", shape, "it")
-    queries: Any = json.loads(files["queries"].content)
-    if len(queries) != shape[0] or not all(isinstance(query, str) for query in queries) or len(fields["means"]) != shape[1]:
+    for what, kind in (("values", "<f8"), ("scored", "|b1")):
+        if what in files:
+            _check_array(files[what].content, kind, shape)
+    queries = _json(files["queries"].content, "the queries")
+    is_list = isinstance(queries, list) and all(isinstance(query, str) for query in queries)
+    if not is_list or len(queries) != shape[0] or len(fields["means"]) != shape[1]:
         raise InputError("found queries and means that do not go with its values")
     if "hits" in files:
-        with zipfile.ZipFile(BytesIO(files["hits"].content)) as archive:
+        _check_hits(files["hits"].content, queries)
+
+
+def _check_array(content: bytes, kind: str, shape: tuple[int, int]) -> None:
+    try:
+        read_array(content, kind, shape, "it")
+    except (ValueError, EOFError) as error:
+        raise _foreign(f"values that NumPy cannot read ({error})") from None
+
+
+def _check_hits(content: bytes, queries: list[str]) -> None:
+    """Columns of any kind may stand in an archive with right hashes: what reading them says, whatever it is, is said of the file."""
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
             _check_size(archive)
-        read_hits(files["hits"].content, queries)
-
-
-def _said(error: Exception) -> str:
-    return f"no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        read_hits(content, queries)
+    except (*_NO_ARCHIVE, LookupError, TypeError) as error:
+        raise _foreign(f"hits that cannot be read ({error})") from None

@@ -15,6 +15,29 @@ _EVALUATION = {
     "n_queries": int, "max_documents": int | None, "measures": [{"text": str, "resolved": str, "parses": bool}], "means": [list],
     "convention": _CONVENTION, "coverage": {"*": int}, "inputs": [_INPUT], "files": {"*": str},
 }  # fmt: skip
+_WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
+
+
+def check_words(words: Any) -> None:
+    """Refuse what stands beside a record (id, digest, tags, notes) where it is of other types; errors as for `check_evaluation`.
+
+    Examples
+    --------
+    >>> check_words({"id": "0123456789ab", "digest": "01", "tags": [], "notes": [["2026-11-22T12:00:00Z", "seen"]]})
+    """
+    _check(words, _WORDS, "")
+    for place, note in enumerate(words["notes"]):
+        _refuse(note, f"notes.{place}", is_fine=len(note) == 2)
+
+
+def check_head(fields: Any) -> None:
+    """Refuse a record that does not say what it is; errors as for `check_evaluation`.
+
+    Examples
+    --------
+    >>> check_head({"format": 1, "kind": "evaluation"})
+    """
+    _check(fields, {name: _EVALUATION[name] for name in ("format", "kind")}, "")
 
 
 def check_evaluation(fields: Any) -> None:

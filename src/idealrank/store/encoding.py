@@ -269,7 +269,7 @@ def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     >>> read_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example").shape
     (2, 1)
     """
-    array = np.load(BytesIO(content), allow_pickle=False)
+    array: Any = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
     if array.dtype != np.dtype(kind) or array.shape != shape:
         raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
