@@ -76,6 +76,8 @@ def _contents(path: Path) -> dict[str, bytes]:
         with zipfile.ZipFile(path) as archive:
             _check_size(archive)
             return {one.filename: _content(archive, one) for one in archive.infolist()}
+    except InputError:  # a ValueError, too, that has said what was found
+        raise
     except _NO_ARCHIVE as error:
         raise _foreign(str(error) or type(error).__name__) from None
 
@@ -161,6 +163,8 @@ def _check_shapes(fields: Fields, files: dict[str, Blob]) -> None:
 def _check_array(content: bytes, kind: str, shape: tuple[int, int]) -> None:
     try:
         read_array(content, kind, shape, "it")
+    except InputError:  # a ValueError, too, that has said what was found
+        raise
     except (ValueError, EOFError) as error:
         raise _foreign(f"values that NumPy cannot read ({error})") from None
 
@@ -171,5 +175,7 @@ def _check_hits(content: bytes, queries: list[str]) -> None:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             _check_size(archive)
         read_hits(content, queries)
+    except InputError:  # a ValueError, too, that has said what was found
+        raise
     except (*_NO_ARCHIVE, LookupError, TypeError) as error:
         raise _foreign(f"hits that cannot be read ({error})") from None
