@@ -155,7 +155,7 @@ def _check_shapes(fields: Fields, files: dict[str, Blob]) -> None:
     queries = _json(files["queries"].content, "the queries")
     is_list = isinstance(queries, list) and all(isinstance(query, str) for query in queries)
     if not is_list or len(queries) != shape[0] or len(fields["means"]) != shape[1]:
-        raise InputError("found queries and means that do not go with its values")
+        raise InputError("found queries and means that do not go with its values, expected one of each query and of each measure")
     if "hits" in files:
         _check_hits(files["hits"].content, queries)
 
