@@ -227,6 +227,22 @@ class Aligned:
     def tie_last(self) -> NDArray[np.int32]:
         """Last rank of the hit's tie group, as `tie_first`."""
     @property
+    def unjudged_offsets(self) -> NDArray[np.int64]:
+        """Bounds of the unjudged documents of each query of the qrels, shape (n_qrels_queries + 1,); (0,) if none were asked for."""
+    @property
+    def unjudged_key(self) -> NDArray[np.uint64]:
+        """Stands for the document's id, shape (n_unjudged,): equal ids have equal keys; different ids of one query share a key with
+        a chance of 2^-64."""
+    @property
+    def unjudged_rank(self) -> NDArray[np.int32]:
+        """Rank, shape (n_unjudged,), rising inside a query."""
+    @property
+    def unjudged_first(self) -> NDArray[np.int32]:
+        """First rank of the document's tie group, shape (n_unjudged,)."""
+    @property
+    def unjudged_last(self) -> NDArray[np.int32]:
+        """Last rank of the document's tie group, shape (n_unjudged,)."""
+    @property
     def length(self) -> NDArray[np.int64]:
         """List length that ranks refer to, shape (n,)."""
     @property
@@ -269,6 +285,7 @@ def align(
     skip_unjudged: bool = False,
     removed: NDArray[np.uint8] | None = None,
     depth: int = 0,
+    unjudged_depth: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
     chunk_bytes: int = 0,
@@ -285,6 +302,7 @@ def align(
     skip_unjudged : documents without a judgment vanish from the list.
     removed : per row of the qrels, 1 = the document vanishes from the list.
     depth : drop hits below this rank, except tie groups that start at or above it; 0 keeps all.
+    unjudged_depth : list the documents without a judgment down to this rank, whole tie groups included; 0 lists none.
     """
 
 def rank_query(
