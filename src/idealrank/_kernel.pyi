@@ -231,8 +231,7 @@ class Aligned:
         """Bounds of the unjudged documents of each query of the qrels, shape (n_qrels_queries + 1,); (0,) if none were asked for."""
     @property
     def unjudged_key(self) -> NDArray[np.uint64]:
-        """Stands for the document's id, shape (n_unjudged,): equal ids have equal keys; different ids of one query share a key with
-        a chance of 2^-64."""
+        """Stands for the document's id, shape (n_unjudged,): equal ids have equal keys, other ids the same with a chance of 2^-64."""
     @property
     def unjudged_rank(self) -> NDArray[np.int32]:
         """Rank, shape (n_unjudged,), rising inside a query."""

@@ -26,7 +26,6 @@ from idealrank.measures.threshold import BinaryMeasure
 from idealrank.shown import repr_html
 from idealrank.version import __version__
 
-
 _SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents
 _WHOLE = (1 << 31) - 1
 _ONE = np.ones(1)

@@ -121,6 +121,7 @@ class R(NeedsRelevant):
         """``recall_100``, or ``set_recall`` without a cutoff."""
         return self.trec_binary("set_recall", "recall")
 
+
 _NEVER = -800.0  # the logarithm of a chance that is 0 in float64
 
 
@@ -258,14 +259,16 @@ def _with_chances(
     chances = np.concatenate((np.ones(hits.query.size), np.full(documents.query.size, chance)))
     order = np.lexsort((rank, query))
     query, rank, chances = query[order], rank[order], chances[order]
-    return query, rank, chances, rank <= limits_of(cutoff, judged.lengths, query)
+    within: BoolArray = rank <= limits_of(cutoff, judged.lengths, query)
+    return query, rank, chances, within
 
 
 def _above(query: IntArray, values: FloatArray) -> FloatArray:
     """Sum of the values before each place of its query."""
     before = np.concatenate(([0.0], np.cumsum(values)[:-1])) if values.size else values
     starts = starts_of(query)
-    return before - np.repeat(before[starts], np.diff(np.append(starts, query.size)))
+    sums: FloatArray = before - np.repeat(before[starts], np.diff(np.append(starts, query.size)))
+    return sums
 
 
 def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> FloatArray:

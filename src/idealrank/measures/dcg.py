@@ -313,9 +313,7 @@ class NDCG(_Discounted):
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """The discount of the rank over the ideal DCG, 0 where that is not above 0; None where values are rounded or the ideal is of
-        the list itself.
-        """
+        """Discount of the rank over the ideal DCG, 0 without an ideal; None if values are rounded or the ideal is of the list itself."""
         weights = None if self.ideal == "returned" else self._weights_of(judged, documents)
         if weights is None:
             return None

@@ -2,7 +2,7 @@
 
 from idealrank.reports.compared_slices import slice_phrases
 from idealrank.verdict import Comparison
-from idealrank.verdict.many import MANY as CORRECTED_TOGETHER
+from idealrank.verdict.families import MANY as CORRECTED_TOGETHER
 
 _TESTS = {
     "permutation": "sign-flip permutation test",

@@ -159,9 +159,8 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     >>> round(found[0].difference, 12), round(found[0].p, 4), found[0].wins
     (0.125, 0.1942, 2)
     """
-    scale = np.maximum(np.abs(a), np.abs(b)).max(axis=0)
-    second = np.where(np.abs(b - a) <= _SAME * scale, a, b)
-    differences = second - a
+    differences = difference_columns(a, b)
+    second = np.where(differences == 0, a, b)
     tested = _TESTERS[plan.test](a, second, design, plan)
     mean = np.asarray(design.mean(differences), np.float64)
     sd = deviations(differences, design)
@@ -183,6 +182,19 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     }
     rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
     return [Found(**dict(zip(columns, row, strict=True)), about=tested.about, df=linear.df, n=design.n) for row in rows]
+
+
+def difference_columns(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Differences b - a, 0 where they are within 1e-12 of the largest value of their column.
+
+    Examples
+    --------
+    >>> difference_columns(np.array([[0.3], [0.5]]), np.array([[0.1 + 0.2], [0.75]]))
+    array([[0.  ],
+           [0.25]])
+    """
+    scale = np.maximum(np.abs(a), np.abs(b)).max(axis=0)
+    return np.where(np.abs(b - a) <= _SAME * scale, 0.0, b - a)
 
 
 def _means(values: FloatArray, design: Design) -> FloatArray:

@@ -29,7 +29,7 @@ from idealrank.stats.rearranged import randomised_hsd
 from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
 from idealrank.verdict.comparison import distinct
-from idealrank.verdict.many import DRAWS, MANY
+from idealrank.verdict.families import DRAWS, MANY
 from idealrank.verdict.recommending import (
     distance_to_usual,
     in_words,

@@ -72,7 +72,8 @@ class Places:
         judged, measure = evaluation.judged, measure.under(evaluation.convention)
         if reason := _refusal(evaluation, measure):
             return reason
-        assert judged is not None and judged.unjudged is not None  # noqa: S101  (for the type checker: looked at above)
+        assert judged is not None  # noqa: S101  (for the type checker: looked at above)
+        assert judged.unjudged is not None  # noqa: S101
         hits, unjudged = judged.hits, judged.unjudged
         documents = unjudged.as_hits()
         weights = measure.weights(judged, documents)
@@ -83,7 +84,8 @@ class Places:
             weights = _within(measure, judged, documents).astype(np.float64)
         within, found = weights > 0, _within(measure, judged, hits)
         worth = measure.worth(hits.grade[found])
-        assert worth is not None and hits.document is not None  # noqa: S101
+        assert worth is not None  # noqa: S101
+        assert hits.document is not None  # noqa: S101
         return cls(
             measure, judged, rows, documents.part(within), unjudged.key[within] + _spread(rows[unjudged.query[within]]),
             weights[within], hits.rank[found], hits.document[found], worth, linear,

@@ -13,10 +13,9 @@ from idealrank.errors import IdealrankError, IncompatibleError, OptionError
 from idealrank.evaluation import Evaluation, InputRecord, compatible
 from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
-from idealrank.verdict.gated import Contract
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
 
@@ -48,7 +47,7 @@ class Table:
         """The columns of some measures, a row for each query."""
         columns = [evaluation.measures.index(measure) for measure in measures]
         values = np.full((len(queries), len(columns)), np.nan)
-        rows = _rows(evaluation, queries)
+        rows = rows_in(evaluation, queries)
         values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
         return cls(values, np.isfinite(values))
 
@@ -59,7 +58,15 @@ class Table:
             return np.asarray(np.abs(self.values - other.values) <= _SAME * scale)
 
 
-def _rows(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
+def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
+    """Row of each query of an evaluation among those compared.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> rows_in(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"), ["p", "q"])
+    array([1])
+    """
     if len(evaluation.queries) == len(queries) and all(map(str.__eq__, evaluation.queries, queries)):
         return np.arange(len(queries))
     place = {query: row for row, query in enumerate(queries)}
@@ -253,21 +260,6 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in companions_of(measure)))))
 
 
-def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
-    """What a gate evaluates: its measures, those of contracts, and how many documents nobody judged.
-
-    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
-
-    Examples
-    --------
-    >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
-    ['nDCG@10', 'RR', 'Unjudged@10']
-    """
-    of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
-    unjudged = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
-    return tuple(dict.fromkeys((*gated, *of_contracts, *unjudged)))
-
-
 @dataclass(frozen=True, eq=False)
 class Companions:
     """Of each measure compared: the share of unjudged documents, and values over judged documents alone; None where not measured.
@@ -329,7 +321,9 @@ def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) ->
 
 
 def seed_of(tables: Sequence[Table]) -> int:
-    """A seed from the values alone, whatever the order of the runs: the same input gives the same output.
+    """A seed from the values of the first measure alone, whatever the order of the runs and the other measures.
+
+    So one question has one answer: asking for more measures changes no p value of the first.
 
     Examples
     --------
@@ -337,7 +331,8 @@ def seed_of(tables: Sequence[Table]) -> int:
     >>> seed_of([one, two]) == seed_of([two, one])
     True
     """
-    digests = sorted(hashlib.sha256(np.where(one.counted, one.values + 0.0, -1.0).astype("<f8").tobytes()).digest() for one in tables)
+    columns = (np.where(one.counted[:, 0], one.values[:, 0] + 0.0, -1.0) for one in tables)
+    digests = sorted(hashlib.sha256(column.astype("<f8").tobytes()).digest() for column in columns)
     return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
 
 

@@ -1,7 +1,7 @@
 """How far judgments reach: which share of the unjudged documents would have to be relevant for a difference to go, or to turn."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -11,9 +11,12 @@ from scipy.special import stdtrit
 
 from idealrank.data.hits import Hits
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.evaluation import Evaluation
+from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean
 from idealrank.verdict.places import ByRank, Places, same_rows, shared_documents
+from idealrank.verdict.table import rows_in
 
 TEST = "paired t"
 _STEPS = 40  # shares between 0 and 1 at which a measure that is no sum is worked out
@@ -77,11 +80,12 @@ class Question(NamedTuple):
     """What is asked of a difference.
 
     `null` is the difference that would not count, as in a one-sided test with a tolerance; `critical` the t statistic beyond which a
-    difference from it is significant.
+    difference from it is significant. With a `margin` the verdict is that the runs are equivalent, at the one-sided critical value.
     """
 
     critical: float
     null: float = 0.0
+    margin: float | None = None
 
 
 def critical_t(alpha: float, df: int, sides: int) -> float:
@@ -145,13 +149,14 @@ class Reach:
         return change
 
     def _added(self, side: Places, own: BoolArray) -> FloatArray:
-        return np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
+        sums = np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
+        return sums.astype(np.float64, copy=False)
 
     def _added_by_shared(self) -> FloatArray:
         first, second = self.shared
         gain = (self.gain[self.a.documents.rank[first]] + self.gain[self.b.documents.rank[second]]) / 2
         terms = gain * (self.b.weight[second] - self.a.weight[first])
-        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries)
+        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
 
     def rates(self, side: Places, other: Places, own: BoolArray) -> "tuple[_Rate, _Rate]":
         """Share relevant among the judged documents of a run at the ranks of its own unjudged ones; of all, and of its own."""
@@ -227,6 +232,9 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     linear = reach.a.linear
     one, two = path(alone, linear=linear), path(both, linear=linear)
     nothing = not behind[1].any()
+    stands = nothing or one.significance is None or one.significance > likely
+    if question.margin is not None:
+        stands = _stays_within(reach, differences, kept, design, question)
     return Tipping(
         side=side,
         significance=one.significance,
@@ -241,8 +249,19 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         n_judged=judged.n,
         n_exclusive=exclusive.n,
         likely=0.0 if nothing else likely,
-        reaches=nothing or one.significance is None or one.significance > likely,
+        reaches=stands,
     )
+
+
+def _stays_within(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
+    """Whether two runs stay equivalent where the unjudged documents of either one alone are relevant at its likely share."""
+    ends = []
+    for side, other, own, share in ((reach.a, reach.b, reach.own_a, (1.0, 0.0)), (reach.b, reach.a, reach.own_b, (0.0, 1.0))):
+        likely = _likely(*reach.rates(side, other, own)) if own.any() else 0.0
+        moved = reach.moved(likely * share[0], likely * share[1])[kept]
+        found = linear_mean((differences[kept] + moved)[:, None], design)
+        ends += [abs(float(found.mean[0]) + sign * question.critical * float(found.se[0])) for sign in (-1, 1)]
+    return max(ends) < (question.margin or 0.0)
 
 
 def _likely(judged: _Rate, exclusive: _Rate) -> float:
@@ -301,3 +320,44 @@ def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
         return 0.0
     left, right = float(margin[at - 1]), float(margin[at])
     return float(shares[at - 1] + (shares[at] - shares[at - 1]) * left / (left - right))
+
+
+class Tippings:
+    """Tipping points of pairs of runs; what is known of a run is worked out once.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of the runs.
+    measures : sequence of Measure
+        What is compared, the primary measure first.
+    queries : sequence of str
+        Those compared.
+    every_measure : bool
+        False looks at the primary measure alone.
+    """
+
+    def __init__(
+        self, evaluations: Sequence[Evaluation], measures: Sequence[Measure], queries: Sequence[str], *, every_measure: bool
+    ) -> None:
+        self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
+        self._places: dict[tuple[int, int], Places | str] = {}
+
+    def of(
+        self, pair: tuple[int, int], column: int, differences: FloatArray, kept: BoolArray, design: Design, question: Question
+    ) -> Tipping | str:
+        """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`."""
+        if column and not self._every:
+            return "looked at for the primary measure alone where many runs are compared"
+        first, second = (self._of(run, column) for run in pair)
+        if isinstance(first, str) or isinstance(second, str):
+            return first if isinstance(first, str) else str(second)
+        return tipping_point(Reach.of(first, second, len(self._queries)), differences, kept, design, question)
+
+    def _of(self, run: int, column: int) -> Places | str:
+        key = run, column
+        if key not in self._places:
+            evaluation = self._evaluations[run]
+            rows = rows_in(evaluation, self._queries)
+            self._places[key] = Places.of(evaluation, self._measures[column], rows)
+        return self._places[key]

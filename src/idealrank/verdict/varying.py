@@ -22,12 +22,14 @@ from idealrank.stats.comparison import Found, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.verdict.comparing import FAMILY, Corrected, difference_of
-from idealrank.verdict.comparison import Difference, Method, distinct
+from idealrank.verdict.comparing import difference_of
+from idealrank.verdict.comparison import PRIMARY, Difference, Method, distinct
 from idealrank.verdict.designs import design_by_query
+from idealrank.verdict.families import Corrected
 from idealrank.verdict.robustness import Robustness, Status, Variant
 from idealrank.verdict.sides import Column, JudgmentsSource, Readings, Side
 from idealrank.verdict.table import Table, seed_from, unfit
+from idealrank.verdict.tipping import critical_t
 from idealrank.verdict.variants import AS_ASKED, PRESET, Alternative, Asked, joined
 from idealrank.version import __version__
 
@@ -187,7 +189,7 @@ class _Study:
         drawn = plan.test == "permutation" and self._design_of(grid, grid.counted[:, 0]).n_units > MOST_UNITS
         return Method(
             plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, "none",
-            {FAMILY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
+            {PRIMARY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
         )  # fmt: skip
 
     def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
@@ -232,8 +234,8 @@ class _Study:
                 variants.append(_variant(one.alternative, reason=found))
                 continue
             equivalence = None if plan.margin is None else found.p_equivalence
-            row = difference_of(_measure(one), found, Corrected(found.p, equivalence, 1), plan)
-            row = replace(row, family="none", excluded_queries=grid.excluded(column))
+            alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
+            row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
             variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants
