@@ -28,7 +28,6 @@ from idealrank.version import __version__
 
 _SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents
 _WHOLE = (1 << 31) - 1
-_ONE = np.ones(1)
 
 
 class InputRecord(Protocol):
@@ -326,7 +325,7 @@ def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
     short = source.nbytes <= _SHORT_TEXT if isinstance(source, _kernel.Text) else source.n_rows <= _SHORT_ROWS
     depth = 0
     for measure in measures:
-        if measure.aggregate != "mean" or not measure.direction or measure.judged_only or measure.worth(_ONE) is None:
+        if not measure.tells_unjudged or measure.aggregate != "mean" or not measure.direction or measure.judged_only:
             continue
         if isinstance(measure.cutoff, int):
             depth = max(depth, measure.cutoff)

@@ -46,6 +46,7 @@ class P(BinaryMeasure):
     """
 
     name: ClassVar[str] = "P"
+    tells_unjudged: ClassVar[bool] = True
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
     use: ClassVar[str] = (
@@ -97,6 +98,7 @@ class R(NeedsRelevant):
     """
 
     name: ClassVar[str] = "R"
+    tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (
         "Choose it for candidates that a second stage ranks anew, and for searches that must miss nothing: order within the cutoff "
@@ -201,6 +203,7 @@ class AP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "AP"
+    tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
     use: ClassVar[str] = (
         "Choose it for binary judgments with several relevant documents per query, all of which matter. Not for graded judgments "
@@ -309,6 +312,7 @@ class RR(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RR"
+    tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "1 / rank of the first relevant document"
     use: ClassVar[str] = (
         "Choose it for one right answer per query: a known page, a fact, a command. Not where several relevant documents help: it "

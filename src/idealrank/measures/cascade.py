@@ -165,6 +165,7 @@ class RBP(Measure):
     of: RBPNumber | None = None
 
     name: ClassVar[str] = "RBP"
+    tells_unjudged: ClassVar[bool] = True
     samples: ClassVar = {
         "p": (None, 0, 0.5, 0.8, 0.95),
         "rel": (None, None, 0.5, 1, 2),

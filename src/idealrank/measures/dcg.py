@@ -191,6 +191,7 @@ class DCG(_Discounted):
     """
 
     name: ClassVar[str] = "DCG"
+    tells_unjudged: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
     summary: ClassVar[str] = "sum of gain x discount over the ranks"
@@ -294,6 +295,7 @@ class NDCG(_Discounted):
     """
 
     name: ClassVar[str] = "nDCG"
+    tells_unjudged: ClassVar[bool] = True
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "no_relevant", "rounding")
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (

@@ -68,6 +68,7 @@ class Measure:
     * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option that is written after the @;
     * ``ties``: how the expected value over tie orders is had;
     * ``from_convention``: the options that a convention sets where they are unset;
+    * ``tells_unjudged``: whether `weights` or `expected` say what an unjudged document would add, were it relevant;
     * ``samples``: some values of the options that it alone has, for tests and tables;
     * ``proof``: whose numbers it was held against, and to how many digits.
 
@@ -101,6 +102,7 @@ class Measure:
     after_at: ClassVar[str] = "cutoff"
     ties: ClassVar[TieValues] = "closed form"
     from_convention: ClassVar[tuple[str, ...]] = ()
+    tells_unjudged: ClassVar[bool] = False
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
     use: ClassVar[str] = ""

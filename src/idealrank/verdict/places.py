@@ -115,7 +115,7 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
     judged = evaluation.judged
     if measure.judged_only or evaluation.convention.alignment.unjudged == "skipped":
         return "unjudged documents are taken out of the lists, so their grades cannot matter here"
-    if measure.worth(np.ones(1)) is None:
+    if not measure.tells_unjudged or measure.worth(np.ones(1)) is None:
         return f"{measure.name} does not say what one more relevant document would be worth"
     if judged is None or not judged.unjudged_depth:
         return _NO_RANKINGS

@@ -8,7 +8,6 @@ from typing import Any
 from idealrank.shown import repr_html
 from idealrank.verdict.tested import Side
 
-FAMILY = "slices"
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
 
@@ -41,6 +40,8 @@ class Slice:
     detectable : float
         The smallest true difference that so few queries find with a chance of 0.8, beside so many tests; infinite where the test cannot
         find any, NaN where nothing varies.
+    family : str
+        Tests it was corrected in: ``slices`` of the primary measure, or ``slices of companions``.
     part : float
         What the slice adds to the difference over all queries: its share of their number, or of their weight, times its difference.
     """
@@ -62,11 +63,12 @@ class Slice:
     losses: int
     detectable: float
     part: float
+    family: str = "slices"
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the name, and the family of tests it was corrected in; None for what is not finite."""
         found = {name: _finite(value) for name, value in asdict(self).items() if name != "name"}
-        return found | {"interval": [_finite(end) for end in self.interval], "family": FAMILY}
+        return found | {"interval": [_finite(end) for end in self.interval], "family": self.family}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from idealrank.errors import InputError
 from idealrank.stats.comparison import Plan, TestName, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
+from idealrank.verdict.comparison import COMPANION_SLICES, SLICES
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.verdict.sliced import Slice, Slices
@@ -241,7 +242,8 @@ class _Case:
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
         shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
-        rows = [self._row(name, of, direction=direction, share=shares[name]) for name, of in found.items()]
+        family = COMPANION_SLICES if column else SLICES
+        rows = [self._row(name, of, direction=direction, share=shares[name], family=family) for name, of in found.items()]
         tests = next((of.tests for of in found.values()), 0)
         return Slices(
             rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
@@ -257,7 +259,7 @@ class _Case:
             correction=name_of(self.plan, tests, self.correction),
         )
 
-    def _row(self, name: str, of: Corrected, *, direction: int, share: float) -> Slice:
+    def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
         up, one = direction >= 0, of.found
         return Slice(
             name=name,
@@ -277,4 +279,5 @@ class _Case:
             losses=one.losses if up else one.wins,
             detectable=visible_by(one, self.plan, of.alpha) if one.df and of.alpha else math.inf,
             part=share * one.difference,
+            family=family,
         )
