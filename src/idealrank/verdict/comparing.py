@@ -23,6 +23,7 @@ from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.groups import RunMean
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.many import DRAWS, MANY, together
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.verdict.sliced import FAMILY as SLICES
@@ -58,6 +59,7 @@ def compare(
     threads: int | None = None,
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
+    judgments: JudgmentsOption = "same",
 ) -> Comparison:
     """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
 
@@ -96,6 +98,8 @@ def compare(
         How alike the runs' rankings are, as `overlap` says it of two runs of these names; evaluations hold no rankings.
     tell : callable, optional
         Called with pairs done and their number, and then with those whose slices are done.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -137,7 +141,7 @@ def compare(
     >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
     {'RR': (0.5, 0.0078125, 0.015625, 'better'), 'AP': (0.5, 0.0078125, 0.015625, 'better')}
     """
-    evaluations = comparable([evaluation_a, evaluation_b, *others])
+    evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
     queries = queries_of(evaluations)
@@ -152,7 +156,7 @@ def compare(
     found, corrected, name = case.tested(wanted, tell, many=many)
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
-    method = case.method(test, name, baseline, len(wanted), many=many)
+    method = replace(case.method(test, name, baseline, len(wanted), many=many), judgments=judged_by(evaluations, judgments))
     comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
     return case.in_slices(
         comparison, wanted, membership, replace(plan, test=test, n_resamples=_DRAWS if n_resamples is None else draws), tell

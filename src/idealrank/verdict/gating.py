@@ -19,6 +19,7 @@ from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import found_in_both
 
@@ -46,6 +47,7 @@ def gate(
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
+    judgments: JudgmentsOption = "same",
 ) -> Gated:
     """Whether a run may take the place of its baselines: not where it is shown to be worse, and not where a contract is broken.
 
@@ -69,6 +71,8 @@ def gate(
         Of these. None derives the seed from the values: the same input opens or closes the gate every time.
     threads : int, optional
         None or 0 for one a core; the answer is the same for any.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def gate(
     (True, False, ('RR against run (2): a drop of 0.5000 is shown, p 0.0039',))
     """
     asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha)
-    evaluations = comparable([evaluation, baseline, *more_baselines])
+    evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
     chosen = chosen_measures(evaluations, measures)
     _refuse_beyond_range(asked, chosen)
@@ -136,6 +140,7 @@ def gate(
         correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, seed=seed if drawn else None,
         convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
+        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
 
 
