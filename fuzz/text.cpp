@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "align.hpp"
+#include "fingerprint.hpp"
 #include "harness.hpp"
 #include "lint.hpp"
 #include "oracle.hpp"
@@ -263,7 +264,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const Outcome<Table> whole = read(qrels_text.sources, options, 1, 0);
   check_table(whole, rows);
-  check_table(read(qrels_text.sources, options, plan.threads, plan.chunk_bytes), rows);
+  const Outcome<Table> chunked = read(qrels_text.sources, options, plan.threads, plan.chunk_bytes);
+  check_table(chunked, rows);
+  if (whole.result) {
+    const Fingerprint one = fingerprint_table(*whole.result, 1), other = fingerprint_table(*chunked.result, plan.threads);
+    PROMISE(one.first == other.first && one.second == other.second);
+  }
   // Judgments that are kept twice are joined by the first of them.
   if (whole.result) check_run(plan, *whole.result, rows, run_text);
   return 0;

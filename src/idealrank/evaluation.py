@@ -10,6 +10,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.conventions import Convention
 from idealrank.coverage import Coverage
+from idealrank.data.fingerprints import merged
 from idealrank.data.joining import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, array_alignment
@@ -70,12 +71,16 @@ class Provenance:
         The files, with path, size, modification time, and SHA-256 computed when asked.
     max_documents : int or None
         How many documents of each query were looked at.
+    judgments : str or None
+        Fingerprint of the judgments' content, 32 hexadecimal digits: of every (query, document, grade), of arrays the labels of each
+        query. None where it is not known.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@5"]).provenance.convention.name
-    'standard'
+    >>> provenance = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@5"]).provenance
+    >>> provenance.convention.name, provenance.judgments == ir.Qrels({"q": {"a": 1}}).fingerprint
+    ('standard', True)
     """
 
     version: str
@@ -83,6 +88,7 @@ class Provenance:
     measures: tuple[str, ...]
     inputs: tuple[InputRecord, ...] = ()
     max_documents: int | None = None
+    judgments: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +229,9 @@ class Evaluation:
             np.concatenate((self.scored, other.scored)),
             self.coverage.plus(other.coverage),
             replace(
-                self.provenance, inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs))
+                self.provenance,
+                inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs)),
+                judgments=merged(self.provenance.judgments, other.provenance.judgments),
             ),
             self.path,
             {text: [*words, *other.texts[text]] for text, words in self.texts.items()},
@@ -293,7 +301,7 @@ def evaluate(
         )
     _warn_of_threshold(resolved, qrels.grades, qrels.name)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents)
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents, qrels.fingerprint)
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
@@ -356,7 +364,8 @@ def evaluate_lists(
     resolved = tuple(measure.under(convention) for measure in asked)
     _warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
-    return _evaluation(name, lists.queries, asked, measured, Provenance(__version__, convention, tuple(map(str, resolved))))
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), judgments=lists.fingerprint(threads))
+    return _evaluation(name, lists.queries, asked, measured, provenance)
 
 
 def _evaluation(

@@ -11,7 +11,7 @@ from idealrank.reports.gated_words import gate_places, reason_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
-from idealrank.reports.words import paragraph, unanswered
+from idealrank.reports.words import JUDGED, paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
 from idealrank.version import __version__
 
@@ -317,5 +317,6 @@ def _rule(gated: Gated, policy_file: str) -> list[str]:
         ]
     weighting = [word for word, used in (("weighted", gated.weighted), ("in clusters", gated.clustered)) if used]
     phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
+    phrases += JUDGED[gated.judgments]
     phrases += [f"policy from {policy_file}"] if policy_file else []
     return ["rule", *wrapped("; ".join(phrases))]

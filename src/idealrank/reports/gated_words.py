@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
+from idealrank.reports.words import JUDGED
 from idealrank.verdict.gated import Check, Gated, Kept
 
 _NAME = 60
@@ -223,4 +224,4 @@ def method(gated: Gated) -> str:
             "every check has to pass by itself" if gated.correction == "none" else f"p corrected for {len(gated.checks)} checks (Holm)"
         )
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
-    return "; ".join(phrases)
+    return "; ".join([*phrases, *JUDGED[gated.judgments]])

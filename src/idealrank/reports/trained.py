@@ -9,7 +9,7 @@ from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
-from idealrank.reports.words import paragraph
+from idealrank.reports.words import JUDGED, paragraph
 from idealrank.verdict import SystemComparison, SystemDifference
 
 _NAME = 14
@@ -170,6 +170,7 @@ def _method(found: SystemComparison) -> list[str]:
         )
     if len(found.measures) > 1:
         phrases.append(f"p and verdict corrected for {len(found.measures)} measures (Holm)")
+    phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: what a training does to one query")
     phrases.append("visible: the smallest true difference that so many runs and queries find four times in five")

@@ -34,6 +34,7 @@ from idealrank.verdict.comparison import (
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import DRAWS, MANY, Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.verdict.groups import RunMean
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.verdict.slices import Categories, Membership, sliced
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
@@ -66,6 +67,7 @@ def compare(
     threads: int | None = None,
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
+    judgments: JudgmentsOption = "same",
 ) -> Comparison:
     """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
 
@@ -104,6 +106,8 @@ def compare(
         How alike the runs' rankings are, as `overlap` says it of two runs of these names; evaluations hold no rankings.
     tell : callable, optional
         Called with pairs done and their number, and then with those whose slices are done.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -151,7 +155,7 @@ def compare(
     >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
     {'RR': (0.5, 0.0078125, 0.0078125, 'better'), 'AP': (0.5, 0.0078125, 0.0078125, 'better')}
     """
-    evaluations = comparable([evaluation_a, evaluation_b, *others])
+    evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
     queries = queries_of(evaluations)
@@ -168,7 +172,8 @@ def compare(
     found = case.tested(tell, alone=not many or margin is not None)
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(*pair, rows, alike) for pair, rows in zip(wanted, found, strict=True))
-    comparison = Comparison(names, pairs, case.method(baseline), evaluations[0].convention, case.means(), _missing(names, evaluations))
+    method = replace(case.method(baseline), judgments=judged_by(evaluations, judgments))
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
     return case.in_slices(comparison, membership, tell)
 
 

@@ -164,10 +164,8 @@ class Method:
 
     Attributes
     ----------
-    test : str
-        permutation, t, wilcoxon or sign.
-    level, margin, power
-        As asked.
+    test, level, margin, power
+        As asked; the test is permutation, t, wilcoxon or sign.
     n_resamples, seed : int or None
         Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
     correction : str
@@ -182,8 +180,9 @@ class Method:
     version : str
         Of this library.
     slices : mapping of str to int, or None
-        Where there are slices: how many queries are in none (`in_none`) and in several (`in_several`), and how many categories are of
-        queries that are not compared (`unknown`).
+        How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+    judgments : {"same", "different", "unknown"}
+        Of the runs: different where that was asked for, unknown where some are not known.
 
     Examples
     --------
@@ -206,6 +205,7 @@ class Method:
     clustered: bool
     version: str
     slices: Mapping[str, int] | None = None
+    judgments: str = "same"
 
     @property
     def tests(self) -> int:

@@ -290,6 +290,8 @@ class Gated:
         Whether queries had weights and clusters.
     missing : mapping of str to int
         By name, of the run and its baselines: judged queries that it does not answer; the convention says how they count.
+    judgments : {"same", "different", "unknown"}
+        Whether run and baselines were judged alike: different judgments were meant, or those of one are not known.
 
     Examples
     --------
@@ -312,6 +314,7 @@ class Gated:
     weighted: bool = False
     clustered: bool = False
     missing: Mapping[str, int] = field(default_factory=dict)
+    judgments: str = "same"
     outcome: Outcome = "passed"
 
     _repr_html_ = repr_html  # for notebooks

@@ -20,6 +20,7 @@ from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.table import Companions, Table, chosen_measures, companions_of, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
 from idealrank.verdict.tipping import Question, Tipping, Tippings
@@ -50,6 +51,7 @@ def gate(
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
+    judgments: JudgmentsOption = "same",
 ) -> Gated:
     """Whether a run may take the place of its baselines: not where it is shown to be worse, and not where a contract is broken.
 
@@ -76,6 +78,8 @@ def gate(
         Of these. None derives the seed from the values: the same input opens or closes the gate every time.
     threads : int, optional
         None or 0 for one a core; the answer is the same for any.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def gate(
     (True, False, ('RR against run (2): a drop of 0.5000 is shown, one-sided p 0.0039',))
     """
     asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
-    evaluations = comparable([evaluation, baseline, *more_baselines])
+    evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
     chosen, deciding = chosen_of_gate(evaluations, measures, also)
     _refuse_beyond_range(asked, chosen)
@@ -149,6 +153,7 @@ def gate(
         correction="none" if asked.strict or len(checks) <= 1 else "max-T", n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
+        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
 
 

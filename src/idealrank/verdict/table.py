@@ -4,18 +4,18 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
 
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankError, IncompatibleError, OptionError
-from idealrank.evaluation import Evaluation, InputRecord, compatible
+from idealrank.evaluation import Evaluation, compatible
 from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.verdict.judgments import JudgmentsOption, require_same
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
 
@@ -102,8 +102,8 @@ def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
     return sorted({query for evaluation in evaluations for query in evaluation.queries})
 
 
-def comparable(evaluations: Sequence[Evaluation]) -> Sequence[Evaluation]:
-    """The evaluations, refused where their numbers mean different things.
+def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Sequence[Evaluation]:
+    """The evaluations, refused where their numbers mean different things; "different" judgments are meant.
 
     Raises
     ------
@@ -124,42 +124,8 @@ def comparable(evaluations: Sequence[Evaluation]) -> Sequence[Evaluation]:
         if first.provenance.max_documents != other.provenance.max_documents:
             cuts = f"{first.provenance.max_documents} and {other.provenance.max_documents}"
             raise IncompatibleError(f"found lists cut at {cuts} documents; expected one cut for all runs")
-        _same_judgments(first, other)
+    require_same(evaluations, judgments)
     return evaluations
-
-
-def _same_judgments(first: Evaluation, other: Evaluation) -> None:
-    """What can be seen of the judgments: their number of queries, the queries without relevant documents, the files."""
-    ours, theirs = first.coverage, other.coverage
-    found = ""
-    if ours.queries_in_qrels != theirs.queries_in_qrels:
-        found = f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
-    elif ours.scored == theirs.scored and ours.no_relevant != theirs.no_relevant and set(first.queries) == set(other.queries):
-        found = f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document among the same queries"
-    elif first.convention.alignment.missing == "zero" and first.convention.alignment.without_judgments == "left-out":
-        strange = set(first.queries) ^ set(other.queries)
-        found = f"query {min(strange)!r} judged for one run only" if strange else ""
-    found = found or ("files of judgments that differ" if _other_files(first, other) else "")
-    if found:
-        raise IncompatibleError(f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments")
-
-
-def _other_files(first: Evaluation, other: Evaluation) -> bool:
-    """Whether both know their files of judgments, and these differ; contents are read only where sizes leave it open."""
-    ours, theirs = _judgments(first), _judgments(other)
-    if not ours or not theirs or [(one.path, one.modified) for one in ours] == [(one.path, one.modified) for one in theirs]:
-        return False
-    if sorted(one.size for one in ours) != sorted(one.size for one in theirs):
-        return True
-    try:
-        return sorted(one.sha256 for one in ours) != sorted(one.sha256 for one in theirs)
-    except OSError:  # a file is no more there to be read
-        return False
-
-
-def _judgments(evaluation: Evaluation) -> list[InputRecord]:
-    """The files before that of the run."""
-    return list(takewhile(lambda one: one.path != evaluation.path, evaluation.provenance.inputs))
 
 
 def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:

@@ -6,6 +6,7 @@ from idealrank.evaluation import Evaluation
 from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison, Difference, Pair
 
 _FEW = 25  # queries below which a mean says little
@@ -35,6 +36,9 @@ def cautions(subject: Subject) -> list[str]:
     found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]
     found += [*_missing(named), *_out_of_range(named), *_unjudged(named)]
     if subject.comparison is not None:
+        found += [
+            f"{_sentence(said)}: a difference may come from the judgments alone." for said in JUDGED[subject.comparison.method.judgments]
+        ]
         found += [*_on_judged(subject.comparison), *_near_ties(subject.comparison)]
     return [*found, *_few(subject), *_tied(named), *_without_judgments(named), *_duplicates(named)]
 
