@@ -151,7 +151,7 @@ def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark:
         Cell(shown.interval(row), row.interval),
         Cell(shown.p(row.p_corrected), row.p_corrected),
         Cell(f"{row.wins}/{row.ties}/{row.losses}", f"{row.wins}/{row.ties}/{row.losses}", tone="quiet"),
-        Cell(f"{row.effect:+.2f}" if math.isfinite(row.effect) else "-", row.effect, tone="quiet"),
+        Cell("-" if math.isnan(row.effect) else f"{row.effect:+.2f}", row.effect, tone="quiet"),
         Cell(shown.number(row.detectable), row.detectable, tone="quiet"),
         Cell(row.verdict, tone=tone),
     ]

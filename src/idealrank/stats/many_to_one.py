@@ -14,10 +14,9 @@ from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips, Part
 from idealrank.stats.inversion import Alternative, Units, counted_rank
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.rounding import ROUNDING, subtracted
 from idealrank.stats.shared_draws import Thresholds
 from idealrank.stats.tails import nth_largest
-
-_ROUNDING = 1e-12  # a statistic counts as reached from so much below itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +229,7 @@ def _against(baseline: Any, values: Any) -> FloatArray:
             "or (queries, measures) and (queries, runs, measures)"
         )
     columns_of("values", given.reshape(len(given), -1))
-    with np.errstate(over="ignore"):  # said by what needs their sum
-        return given - base[:, None]
+    return subtracted(base[:, None], given)
 
 
 def _family(differences: npt.ArrayLike, counted: npt.ArrayLike | None) -> tuple[FloatArray, BoolArray | None]:
@@ -258,7 +256,7 @@ def _from_null(differences: FloatArray, null: float, mask: BoolArray | None) -> 
     if null == 0:
         return differences
     shifted = differences - null
-    same = np.abs(shifted) <= _ROUNDING * np.maximum(np.abs(differences), abs(null))
+    same = np.abs(shifted) <= ROUNDING * np.maximum(np.abs(differences), abs(null))
     return np.where(same if mask is None else same | ~mask, 0.0, shifted)
 
 
@@ -337,7 +335,7 @@ class _Tests:
     def _reached_by(self, largest: FloatArray) -> FloatArray:
         """A trifle more, so that ties are reached."""
         largest[np.abs(largest) <= self.rounding] = 0.0
-        return np.asarray(largest * np.where(largest < 0, 1 - _ROUNDING, 1 + _ROUNDING), np.float64)
+        return np.asarray(largest * np.where(largest < 0, 1 - ROUNDING, 1 + ROUNDING), np.float64)
 
     def interval(self, critical: float, null: float) -> tuple[FloatArray, FloatArray]:
         """Shifts whose statistic is at most critical, in the units of the differences."""

@@ -13,10 +13,11 @@ import numpy as np
 from scipy.special import stdtr
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats.comparison import Found, Plan, compare_columns, difference_columns
+from idealrank.stats.comparison import Found, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.many_to_one import simultaneous
 from idealrank.stats.multiple import adjust
+from idealrank.stats.rounding import subtracted
 from idealrank.verdict.designs import restricted
 from idealrank.verdict.table import Table
 from idealrank.verdict.tipping import critical_t
@@ -165,7 +166,7 @@ def _differences(tests: Sequence[Hypothesis], counted: BoolArray) -> FloatArray:
     for column, test in enumerate(tests):
         kept = counted[:, column]
         a, b = (side.values[kept, test.column] for side in (test.first, test.second))
-        differences[kept, column] = difference_columns(a[:, None], b[:, None])[:, 0]
+        differences[kept, column] = subtracted(a[:, None], b[:, None])[:, 0]
     return differences
 
 
