@@ -121,7 +121,7 @@ def test_the_json_is_what_the_library_says(pydocs: Path, say: Say) -> None:
         say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", "-m", "nDCG@10,P@5", "--format", "json", cwd=pydocs).out
     )
 
-    measures = ["nDCG@10", "P@5", "Unjudged@10", "Unjudged@5"]
+    measures = ["nDCG@10", "P@5", "Judged@10", "NumRet@10", "Judged@5", "NumRet@5"]
     runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", measures) for name in ("worse", "minilm")]
     expected = json.loads(json.dumps(ir.gate(*runs, measures=["nDCG@10", "P@5"]).as_dict()))
     assert {name: record[name] for name in expected} == expected
@@ -371,7 +371,7 @@ def test_documents_that_nobody_judged_are_said(pydocs: Path, say: Say) -> None:
 
     said = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", cwd=pydocs)
 
-    shares = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "Unjudged@10").mean()["Unjudged@10"] for name in ("bm25", "minilm")]
+    shares = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "P@10").coverage.unjudged_share for name in ("bm25", "minilm")]
     assert f"nDCG@10 best {shares[0]:.1%} {shares[1]:.1%}" in words(said)
 
 

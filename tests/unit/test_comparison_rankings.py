@@ -120,7 +120,9 @@ def test_a_sentence_names_the_depth_of_lists_shorter_than_the_cutoff() -> None:
 
     deep, both = said_of(a, b, ["R@100"]), said_of(a, b, ["nDCG@10", "R@100"])
 
-    assert deep[0].startswith("The first 10 results are the same on none of the 8 queries that both answer; on average 4.0 of 10 are shared")
+    assert deep[0].startswith(
+        "The first 10 results are the same on none of the 8 queries that both answer; on average 4.0 of 10 are shared"
+    )
     assert both == deep
 
 

@@ -17,8 +17,8 @@ from idealrank.io.notes import Notes
 from idealrank.io.policies import DEFAULT_MEASURE, TABLE, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
+from idealrank.verdict.companions import measures_of_gate
 from idealrank.verdict.gated import Contract, Policy
-from idealrank.verdict.table import measures_of_gate
 
 _PARTS = ("tolerance", "strict", "margin", "alpha")  # of a policy
 

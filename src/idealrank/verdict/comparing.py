@@ -117,8 +117,8 @@ def compare(
 
     p values are corrected by Holm's method over all pairs and measures. Under "auto", with the permutation test, no margin, and more
     than ten runs that are all scored on every query, they are those of max-T against a baseline, or of the randomised HSD of all pairs
-    (times the number of measures), and the intervals hold for all pairs at once. `unjudged_a` and `unjudged_b` come from the measure
-    ``Unjudged`` at the same cutoff, `difference_judged` from the same measure with ``judged_only``, where the evaluations have these
+    (times the number of measures), and the intervals hold for all pairs at once. `unjudged_a` and `unjudged_b` come from ``Judged`` and
+    ``NumRet`` at the same cutoff, `difference_judged` from the same measure with ``judged_only``, where the evaluations have these
     companions; `with_companions` adds them to a list of measures.
 
     References

@@ -132,7 +132,8 @@ class Check:
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     unjudged_baseline, unjudged_run : float or None
-        Share of the first ranks, down to the measure's cutoff, that nobody judged; None where it was not measured.
+        Of the documents returned down to the measure's cutoff, all queries compared together, the share without a judgment, as
+        `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both; None where it was not measured.
     """

@@ -22,8 +22,9 @@ from idealrank.io.baselines import refuse_shallow
 from idealrank.io.contracts import read_contracts
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Contract, Gated, gate
+from idealrank.verdict.companions import measures_of_gate
 from idealrank.verdict.gating import first_run
-from idealrank.verdict.table import measures_of_gate, queries_of
+from idealrank.verdict.table import queries_of
 
 if TYPE_CHECKING:
     from idealrank.reports.page.subject import Subject
