@@ -111,7 +111,8 @@ def said_of(a: dict[str, list[str]], b: dict[str, list[str]], measures: list[str
     qrels = {query: {"d0": 1} for query in a}
     runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b))]
     evaluations = [ir.evaluate(qrels, run, measures) for run in runs]
-    return unchanged(ir.compare(*evaluations, rankings=overlap(*runs, measures_beside(evaluations[0].measures))).pairs[0].rankings)
+    alike = overlap(runs[0], runs[1], measures_beside(evaluations[0].measures))
+    return unchanged(ir.compare(*evaluations, rankings=alike).pairs[0].rankings)
 
 
 def test_a_sentence_names_the_depth_of_lists_shorter_than_the_cutoff() -> None:
@@ -142,7 +143,7 @@ def test_depths_are_of_the_queries_compared() -> None:
     runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b))]
     evaluations = [ir.evaluate({"p": {"d0": 1}, "q": {"d0": 1}}, run, "AP") for run in runs]
 
-    found = ir.compare(*evaluations, rankings=overlap(*runs, ["overlap@5", "overlap@1", "overlap"])).pairs[0].rankings
+    found = ir.compare(*evaluations, rankings=overlap(runs[0], runs[1], ["overlap@5", "overlap@1", "overlap"])).pairs[0].rankings
 
     assert found is not None
     assert found.depths == {"overlap@5": (2, 2), "overlap@1": (1, 1), "overlap": (2, 2)}

@@ -77,11 +77,11 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     if first.queries_needed is not None and first.queries_needed > first.n:
-        said.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
+        said.append(f"To detect a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
     if math.isinf(first.detectable):
-        said.append("So few queries cannot show any difference by this test, however large.")
+        said.append("So few queries cannot detect any difference by this test, however large.")
     elif math.isfinite(first.detectable):
-        said.append(f"A true difference of {shown.number(first.detectable)} is seen four times in five, smaller ones less often.")
+        said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
     return said + _others(others)
 
 
@@ -249,6 +249,6 @@ def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:
     else:
         phrases.append("+/=/-: queries on which the second run is better, equal, worse")
         phrases += ["d_z: difference over its standard deviation"] if with_pairs else []
-        phrases.append("visible: the smallest true difference that so many queries find four times in five")
+        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * comparison.method.power:g} % power")
     phrases += [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
     return ["method", *wrapped("; ".join(phrases))]

@@ -21,7 +21,7 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
-    | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | visible | verdict   |
+    | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | detectable | verdict   |
     """
     if _as_league(comparison, every_pair=every_pair):
         return as_markdown(_league(comparison, digits, intervals=True))

@@ -1,4 +1,4 @@
-"""Hold a run against its baselines: a gate closes where a drop is shown, and says how small a drop it could have seen."""
+"""Hold a run against its baselines: a gate closes where a drop is shown, and says how small a drop it detects."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -303,12 +303,12 @@ def _reason(one: Found, corrected: float, policy: Policy, direction: int) -> str
 
 
 def _detectable(one: Found, plan: Plan, policy: Policy, tests: int) -> float:
-    """The smallest true drop that closes the gate by this check four times in five."""
+    """The smallest true drop that closes the gate by this check with a chance of 0.8."""
     if not policy.strict:
         return policy.tolerance + visible_by(one, plan, policy.alpha / tests)
     if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
         return -math.inf
-    # A drop closes the gate so often where it passes one time in five.
+    # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
     return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
 
 
