@@ -10,6 +10,7 @@ from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
+from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Comparison, Difference, Method, Pair
@@ -72,6 +73,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     method, shown = comparison.method, shown or Shown.of(comparison)
     first, *others = pair.measures.values()
     said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
+    said += [plain] if (plain := plain_sentence(pair)) else []
     if first.wins or first.losses:
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}

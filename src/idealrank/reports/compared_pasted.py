@@ -7,6 +7,7 @@ from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_many import Ranked, beside, is_many, league_places
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_cells
+from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
 from idealrank.verdict import Comparison
 
@@ -26,7 +27,8 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     if _as_league(comparison, every_pair=every_pair):
         return as_markdown(_league(comparison, digits, intervals=True))
     table = comparison_cells(comparison, digits)
-    return as_markdown(replace(table, notes=[*table.notes, _below(comparison)]))
+    plain = [plain_sentence(pair) for pair in comparison.pairs if len(comparison.pairs) == 1]
+    return as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
