@@ -117,12 +117,12 @@ def number_columns(first: str, second: str, level: float) -> list[Column]:
     >>> [column.title for column in number_columns("a", "b", 0.95)][:4]
     ['a', 'b', 'difference', '95 % interval']
     """
-    titles = [first, second, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "visible"]
+    titles = [first, second, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "detectable"]
     return [*(Column(title, "number") for title in titles), Column("verdict")]
 
 
 def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark: str = "") -> list[Cell]:
-    """Means, difference, interval, p, wins, d_z, what was visible, verdict.
+    """Means, difference, interval, p, wins, d_z, the detectable difference, verdict.
 
     Parameters
     ----------

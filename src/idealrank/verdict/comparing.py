@@ -137,8 +137,8 @@ def compare(
     the same ranks make likely, the verdict is ``judgments do not reach``. It takes evaluations that keep their unjudged documents:
     ``evaluate(..., keep_unjudged=True)``.
 
-    `unjudged_a` and `unjudged_b` come from the measure ``Unjudged`` at the same cutoff, `difference_judged` from the same measure with
-    ``judged_only``, where the evaluations have these; `with_companions` adds them to a list of measures.
+    `unjudged_a` and `unjudged_b` come from ``Judged`` and ``NumRet`` at the same cutoff, `difference_judged` from the same measure
+    with ``judged_only``, where the evaluations have these; `with_companions` adds them to a list of measures.
 
     References
     ----------

@@ -60,7 +60,7 @@ class Difference:
     queries_needed : int or None
         Where undecided: how many such queries would find the observed difference, if it is the true one, with that chance.
     unjudged_a, unjudged_b : float or None
-        Share of the first ranks, down to the measure's cutoff, that nobody judged; None where it was not measured.
+        Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
     family : str

@@ -16,12 +16,13 @@ from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.verdict.companions import companions_of
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
 from idealrank.verdict.judgments import JudgmentsOption, judged_by
-from idealrank.verdict.table import Companions, Table, chosen_measures, companions_of, comparable, queries_of, seed_from
+from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
 from idealrank.verdict.tipping import Question, Tipping, Tippings
 
@@ -185,11 +186,11 @@ def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) ->
     Examples
     --------
     >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
-    ['nDCG@10', 'RR', 'Unjudged@10']
+    ['nDCG@10', 'RR', 'Judged@10', 'NumRet@10']
     """
     of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
-    unjudged = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
-    return tuple(dict.fromkeys((*gated, *of_contracts, *unjudged)))
+    counts = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
+    return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[Kept]) -> Outcome:
@@ -404,12 +405,12 @@ def _reason(one: Found, p: float, policy: Policy, direction: int, outcome: Outco
 
 
 def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:
-    """The smallest true drop that closes the gate by this check four times in five."""
+    """The smallest true drop that closes the gate by this check with a chance of 0.8."""
     if not policy.strict:
         return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
     if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
         return -math.inf
-    # A drop closes the gate so often where it passes one time in five.
+    # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
     return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
 
 

@@ -1,20 +1,23 @@
-"""Evaluations side by side: what may be compared, on which queries, and the measures that only stand beside others."""
+"""Evaluations side by side: what may be compared, on which queries, and how far the judgments of each reach."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IdealrankError, IncompatibleError, OptionError
+from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation import Evaluation, compatible
-from idealrank.measures.judgedness import JudgedShare, Unjudged
+from idealrank.measures.counts import NumRet
+from idealrank.measures.cutoffs import Cutoff
+from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.verdict.companions import companions_among, companions_of
 from idealrank.verdict.judgments import JudgmentsOption, require_same
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
@@ -151,7 +154,7 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
             raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
     if asked is None:
-        beside = {companion for measure in first for companion in companions_of(measure)}
+        beside = companions_among(first)
         wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
         if not wanted:
             raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
@@ -185,79 +188,85 @@ def unfit(measure: Measure) -> str:
     return ""
 
 
-def companions_of(measure: Measure) -> tuple[Measure, ...]:
-    """The measures that say how far judgments reach: the unjudged share at the same cutoff, and the measure of judged documents alone.
+def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str]) -> "FloatArray | None":
+    """Documents without a judgment, and documents returned, down to the cutoff; a query that the run does not answer has none.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        By ``Judged`` and ``NumRet`` at this cutoff; else its coverage is taken where it is of the same ranks, each query with the share
+        of all.
+    cutoff : Cutoff or None
+        None for whole lists.
+    queries : sequence of str
+        Rows of the result.
+
+    Returns
+    -------
+    float64 array, shape (n_queries, 2), or None
+        None where the evaluation knows neither.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> [str(one) for one in companions_of(ir.NDCG(cutoff=10))]
-    ['Unjudged@10', 'nDCG(judged_only=True)@10']
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@10"))
+    >>> unjudged_counts(one, 10, ["p", "q"]).tolist()
+    [[0.0, 0.0], [1.0, 2.0]]
     """
-    if isinstance(measure, Unjudged | JudgedShare) or measure.judged_only:
-        return ()
-    judged: tuple[Measure, ...] = ()
-    try:
-        judged = (replace(measure, judged_only=True),)
-    except (TypeError, IdealrankError):  # a measure of somebody's own that is made otherwise
-        judged = ()
-    return (Unjudged(cutoff=measure.cutoff), *judged)
+    counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
+    if all(one in evaluation.measures for one in counts):
+        share, returned = np.nan_to_num(Table.of(evaluation, counts, queries).values).T
+        return np.column_stack((returned - np.round(share * returned, 9), returned))  # counts, but under ties=expected
+    if evaluation.coverage.unjudged_cutoff == (cutoff or 0):
+        return np.tile([evaluation.coverage.unjudged_share, 1.0], (len(queries), 1))
+    return None
 
 
-def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Measures, with those that let `compare` say how far the judgments reach.
+def unjudged_share(counts: FloatArray) -> float:
+    """Of all documents returned the share without a judgment, in [0, 1]; 0 where nothing was returned.
 
     Parameters
     ----------
-    measures : measure or iterable of them
-        What is to be compared.
-
-    Returns
-    -------
-    tuple of Measure
-        The same, then ``Unjudged`` at each cutoff and each measure with ``judged_only``.
+    counts : float64 array, shape (n_queries, 2)
+        As `unjudged_counts` gives them.
 
     Examples
     --------
-    >>> [str(measure) for measure in with_companions(["nDCG@10", "P@10"])]
-    ['nDCG@10', 'P@10', 'Unjudged@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
+    >>> unjudged_share(np.array([[1.0, 2.0], [0.0, 8.0]])), unjudged_share(np.zeros((3, 2)))
+    (0.1, 0.0)
     """
-    asked = parse_measures(measures)
-    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in companions_of(measure)))))
+    unjudged, returned = counts.sum(axis=0).tolist()
+    return unjudged / returned if returned else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Companions:
-    """Of each measure compared: the share of unjudged documents, and values over judged documents alone; None where not measured.
+    """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, with_companions("RR@2"))
-    >>> Companions.of(one, one.measures[:1], ["q"]).unjudged[0]
-    array([0.5])
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@2"))
+    >>> Companions.of(one, one.measures[:1], ["q"]).shares
+    (0.5,)
     """
 
-    unjudged: "tuple[FloatArray | None, ...]"
+    counts: "tuple[FloatArray | None, ...]"
     judged: "tuple[FloatArray | None, ...]"
 
     @classmethod
     def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Companions":
         """What the evaluation has."""
-        unjudged, judged = [], []
-        for measure in measures:
-            found = [_column(evaluation, companion, queries) for companion in companions_of(measure)]
-            share, alone = (*found, None, None)[:2]
-            if share is None and evaluation.coverage.unjudged_cutoff == (measure.cutoff or 0):
-                share = np.full(len(queries), evaluation.coverage.unjudged_share)
-            unjudged.append(share)
-            judged.append(alone)
-        return cls(tuple(unjudged), tuple(judged))
+        alone = ([one for one in companions_of(measure) if one.judged_only] for measure in measures)
+        return cls(
+            tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
+            tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
+        )
 
     @cached_property
     def shares(self) -> "tuple[float | None, ...]":
         """Unjudged shares over all queries; those of one run stand beside each other one."""
-        return tuple(None if share is None else float(np.nanmean(share)) for share in self.unjudged)
+        return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
 
     def beside(self, other: "Companions", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
         """Unjudged shares of both sides, and the difference of judged documents, over some queries.
@@ -276,7 +285,7 @@ class Companions:
         if kept.all():
             shares = [self.shares[column], other.shares[column]]
         else:
-            shares = [None if side is None else float(np.nanmean(side[kept])) for side in (self.unjudged[column], other.unjudged[column])]
+            shares = [None if side is None else unjudged_share(side[kept]) for side in (self.counts[column], other.counts[column])]
         ours, theirs = self.judged[column], other.judged[column]
         difference = None if ours is None or theirs is None else float(design.mean((theirs - ours)[kept]))
         return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference

@@ -93,7 +93,7 @@ def compare(
     """Say whether RUN_B is better than RUN_A, by how much, and how surely.
 
     Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Beside each stand the
-    smallest one that so many queries could have shown, and how many of the documents nobody judged. Of three or more runs every two are
+    smallest true one that these queries detect with 80 % power, and the share of unjudged documents. Of three or more runs every two are
     compared; of six or more the report shows groups of runs that cannot be told apart.
     """
     names, given = _names(runs, baseline), reading.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
