@@ -157,8 +157,9 @@ def test_expected_values_of_measures_that_are_no_sums_agree_with_enumeration(mea
     judged, asked = one.judged, one.measures[0].under(one.convention)
     assert judged is not None
     assert judged.unjudged is not None
-    values = asked.expected(judged, judged.unjudged.as_hits(), share)
-    assert values is not None
+    curve = asked.expected(judged, judged.unjudged.as_hits())
+    assert curve is not None
+    values = curve(share)
     oracle = dict(zip(sorted(qrels), expected_by_enumeration(measure, lists, qrels, share), strict=True))
     np.testing.assert_allclose(values, [oracle[query] for query in judged.queries], atol=1e-8)  # 1e-9 stands for no relevant document
 

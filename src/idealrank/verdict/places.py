@@ -79,7 +79,7 @@ class Places:
         weights = measure.weights(judged, documents)
         linear = weights is not None
         if weights is None:
-            if measure.expected(judged, documents, 0.5) is None:
+            if measure.expected(judged, documents) is None:
                 return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
             weights = _within(measure, judged, documents).astype(np.float64)
         within, found = weights > 0, _within(measure, judged, hits)

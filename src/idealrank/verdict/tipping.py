@@ -3,13 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from idealrank.data.hits import Hits
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
@@ -151,10 +150,21 @@ class Reach:
             total = share_b * self._added(self.b, self.own_b) - share_a * self._added(self.a, self.own_a)
             return total + share_b * self._added_by_shared() if both else total
         change = np.zeros(self.n_queries)
-        for side, own, share, sign in ((self.a, self.own_a, share_a, -1.0), (self.b, self.own_b, share_b, 1.0)):
-            documents = side.documents if both else side.documents.part(own)
-            change[side.row] += sign * (_expected(side, documents, share) - _expected(side, documents, 0.0))
+        for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
+            curve = self._curves[run, both]
+            change[side.row] += sign * (np.nan_to_num(curve(share)) - np.nan_to_num(curve(0.0)))
         return change
+
+    @cached_property
+    def _curves(self) -> "dict[tuple[int, bool], Callable[[float], FloatArray]]":
+        """Expected values of both runs, as their own and as all of their unjudged documents are relevant."""
+        found = {}
+        for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
+            for both in (False, True):
+                curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
+                assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
+                found[run, both] = curve
+        return found
 
     def _added(self, side: Places, own: BoolArray) -> FloatArray:
         sums = np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
@@ -179,12 +189,6 @@ class Reach:
         judged, exclusive = (_Rate.of(side.hit_rank[kept], relevant[kept], by_rank) for kept in (np.ones(alone.size, np.bool_), alone))
         low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
         return _Limits(judged, exclusive, low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE)))
-
-
-def _expected(side: Places, documents: Hits, share: float) -> FloatArray:
-    values = side.measure.expected(side.judged, documents, share)
-    assert values is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-    return np.nan_to_num(values)
 
 
 class _Rate(NamedTuple):
