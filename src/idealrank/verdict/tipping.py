@@ -19,7 +19,7 @@ from idealrank.verdict.table import rows_in
 
 TEST = "paired t"
 _MANY = 50_000  # unjudged documents of a run, up to which whole lists cost little beside the comparison
-_STEPS = 40  # shares between 0 and 1 at which a measure that is no sum is worked out
+_STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worked out
 _QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
 _ENOUGH = 20  # judged documents for a lower limit
 
