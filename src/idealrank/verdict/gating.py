@@ -21,7 +21,7 @@ from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
-from idealrank.verdict.judgments import JudgmentsOption, judged_by
+from idealrank.verdict.judgments import JudgmentsOption
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
 from idealrank.verdict.tipping import Question, Tipping, Tippings
@@ -154,7 +154,6 @@ def gate(
         correction="none" if asked.strict or len(checks) <= 1 else "max-T", n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
-        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
 
 
