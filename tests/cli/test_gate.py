@@ -86,7 +86,7 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
     assert f"up to {100 * (1 - math.exp(math.log(0.05) / 60)):.2g} % of such queries may (level 0.95)" in words(equal)
     assert "has the same value as" in words(equal)
     assert "little is not shown to be worse than minilm" in words(nearly)
-    assert "A true drop of 0.0" in words(nearly)
+    assert "This gate detects a true drop of 0.0" in words(nearly)
     assert "The gate is open: minilm is not shown to be worse than bm25" in words(better)
 
 
@@ -349,7 +349,7 @@ def test_one_query_is_said_to_show_nothing(tmp_path: Path, say: Say) -> None:
     strict = say("gate", "qrels", "new", "--baseline", "old", "--strict", "--margin", "0.9", cwd=tmp_path)
 
     assert (plain.code, strict.code) == (0, 1)
-    assert "So few queries cannot show any drop, however large: this gate would have let everything pass." in words(plain)
+    assert "So few queries cannot detect any drop, however large: this gate would have let everything pass." in words(plain)
     assert "With so few queries a strict gate opens to no other run than the same one." in words(strict)
 
 

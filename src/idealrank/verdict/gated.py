@@ -144,11 +144,11 @@ class Check:
     wins, ties, losses : int
         Queries on which the run is better, equal, worse.
     detectable : float
-        The smallest true drop that closes the gate by this check four times in five, whatever the other checks say, by the power of
+        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say, by the power of
         the t test: smaller ones pass more often. It is the best case, a drop that all queries share: one by a few lost
         queries brings a spread of its own and has to be larger. Infinite where the test cannot find any with so few queries, NaN where
         nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
-        stopped four times in five, and where it is minus infinity, every run but the same one.
+        stopped with a chance of 0.8, and where it is minus infinity, every run but the same one.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     unjudged_baseline, unjudged_run : float or None
