@@ -68,7 +68,7 @@ def test_the_two_sided_p_is_that_of_compare(n: int) -> None:
 def test_companions_close_the_gate_only_where_they_are_named() -> None:
     generator = np.random.default_rng(4)
     before = generator.uniform(0.3, 0.9, (12, 3))
-    run = evaluation(before + [0.01, -0.2, 0.0], "run", ("P@1", "RR", "AP"))
+    run = evaluation(before + np.array([0.01, -0.2, 0.0]), "run", ("P@1", "RR", "AP"))
     baseline = evaluation(before, "baseline", ("P@1", "RR", "AP"))
 
     alone, named, last = (ir.gate(run, baseline, also=also) for also in ((), "RR", ["AP"]))
