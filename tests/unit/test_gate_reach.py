@@ -11,6 +11,8 @@ import pytest
 import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
+from idealrank.reporting.comparing import with_gate
+from idealrank.reporting.found import Found
 from idealrank.reports.gated import gate_json, gate_text
 from idealrank.reports.gated_github import annotations
 from idealrank.reports.gated_junit import gate_junit
@@ -214,3 +216,20 @@ def test_trackers_log_the_p_value_of_compare(pooled: tuple[Evaluation, Evaluatio
     for name in ("nDCG_at_10", "P_at_5"):
         assert by_gate[f"{name}_difference_p"] == by_compare[f"{name}_difference_p"]
         assert by_gate[f"{name}_difference_p_one_sided"] < by_gate[f"{name}_difference_p"]
+
+
+def test_a_page_of_two_baselines_says_it_of_each_pair(pooled: tuple[Evaluation, Evaluation]) -> None:
+    new, main = pooled
+    older = evaluated(POOLED, {query: listed[::-1] for query, listed in BASELINE.items()}, "older", MEASURES)
+    gated = ir.gate(new, main, older, measures=MEASURES)
+
+    found = with_gate(Found(evaluations=(new, main, older), measures=new.measures[:1]), gated).comparison
+
+    assert found is not None
+    for pair_, check in zip(found.pairs, gated.checks[:: len(MEASURES)], strict=True):
+        row = pair_["nDCG@10"]
+        assert (row.verdict, check.outcome) == ("judgments do not reach", "judgments do not reach")
+        assert row.tipping is not None
+        assert check.tipping is not None
+        assert (row.tipping.side, row.tipping.unjudged_b, row.tipping.unjudged_a) == ("b", check.tipping.unjudged_b, 0)
+        assert row.p_corrected == check.p_two_sided

@@ -57,7 +57,8 @@ def _turned(pair: Pair) -> Pair:
 def _turned_row(row: Difference) -> Difference:
     return replace(
         row, mean_a=row.mean_b, mean_b=row.mean_a, difference=0.0 - row.difference, interval=(0.0 - row.interval[1], 0.0 - row.interval[0]),
-        verdict=_TURNED.get(row.verdict, row.verdict), tipping=None if row.tipping is None else _turned_tipping(row.tipping), effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
+        verdict=_TURNED.get(row.verdict, row.verdict), tipping=None if row.tipping is None else _turned_tipping(row.tipping),
+        effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
         unjudged_b=row.unjudged_a, difference_judged=None if row.difference_judged is None else 0.0 - row.difference_judged,
     )  # fmt: skip
 
