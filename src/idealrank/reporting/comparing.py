@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation import Evaluation
@@ -11,11 +12,13 @@ from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, W
 from idealrank.verdict.comparison import Verdict, distinct
 from idealrank.verdict.sides import JudgmentsSource
 from idealrank.verdict.table import unfit
+from idealrank.verdict.tipping import Tipping
 
 MOST_ROWS = 4_000_000
 """Documents of both runs together, up to which a page has the robust verdict unasked; it takes some ten seconds then."""
 
-_TURNED: Mapping[str, Verdict] = {"better": "worse", "worse": "better", "equivalent": "equivalent", "undecided": "undecided"}
+_TURNED: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better"}  # others stay as they are
+_OTHER: Mapping[str | None, Literal["a", "b"]] = {"a": "b", "b": "a"}
 
 
 def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object) -> Comparison:
@@ -54,9 +57,15 @@ def _turned(pair: Pair) -> Pair:
 def _turned_row(row: Difference) -> Difference:
     return replace(
         row, mean_a=row.mean_b, mean_b=row.mean_a, difference=0.0 - row.difference, interval=(0.0 - row.interval[1], 0.0 - row.interval[0]),
-        verdict=_TURNED[row.verdict], effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
+        verdict=_TURNED.get(row.verdict, row.verdict), tipping=None if row.tipping is None else _turned_tipping(row.tipping),
+        effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
         unjudged_b=row.unjudged_a, difference_judged=None if row.difference_judged is None else 0.0 - row.difference_judged,
     )  # fmt: skip
+
+
+def _turned_tipping(tipping: Tipping) -> Tipping:
+    """Shares and rates are of the run that is behind, which stays the same run."""
+    return replace(tipping, side=_OTHER.get(tipping.side), unjudged_a=tipping.unjudged_b, unjudged_b=tipping.unjudged_a)
 
 
 def with_gate(found: Found, gated: Gated) -> Found:

@@ -139,7 +139,7 @@ def gated_html(found: Gated) -> str:
     places = gate_places(found)
     said = [gate_verdict(found, places), *unanswered(found.missing), *seen_text(found, places)]
     tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
-    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.checks if check.worst and not check.passed]
+    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
     return _element([said, *tables, *([reason] for reason in broken)], found.convention, gate_method(found))
 
