@@ -173,7 +173,7 @@ function plotSpec(template, rows, words, width) {
 function plotRoom(width, letters) {
   const narrow = width < PLOT_NARROW;
   const room = Math.round(6.1 * Math.min(letters, narrow ? 19 : letters)) + 16;
-  return { numbers: narrow ? "brief" : "text", left: -room, indented: 12 - room, room: room - 4 };
+  return { numbers: narrow ? "brief" : "text", names: narrow ? "short" : "label", left: -room, indented: 12 - room, room: room - 4, below: narrow ? 50 : 32 };
 }
 
 /** A text that is one word becomes its value; in a longer one words become text. Values are not looked at again. */
