@@ -148,7 +148,7 @@ def winloss_template() -> Spec:
             "x": {"field": "first", "type": "quantitative", "scale": scale, "axis": None}, "x2": {"field": "last"},
             "y": {
                 "field": "difference", "type": "quantitative", "title": "@shortb less @shorta, @measure",
-                "scale": {"domain": "@spread", "nice": False}, "axis": {"tickCount": 5, **SIGNED},
+                "scale": {"domain": "@spread", "nice": False}, "axis": {"tickCount": 5, "titleLimit": {"expr": "width"}, **SIGNED},
             },
             "y2": {"datum": 0}, "fill": by_side(), "tooltip": tip,
             # Few bars stand apart; many touch, for gaps of less than a pixel would make stripes.

@@ -138,7 +138,8 @@ def by_role(channel: str = "color") -> Spec:
     scale = {"domain": roles, "range": ["@axis", "@run", "@accent"]}
     return {
         channel: {"field": "role", "type": "nominal", "scale": scale, "legend": None},
-        "strokeWidth": {"field": "role", "type": "ordinal", "scale": {"domain": roles, "range": [1, 1.8, 2.2]}, "legend": None},
+        # The width of a line: `strokeWidth` would give way to the config; without its type the scale would space widths evenly.
+        "size": {"field": "role", "type": "ordinal", "scale": {"type": "ordinal", "domain": roles, "range": [1, 1.8, 2.2]}, "legend": None},
         "strokeDash": {
             "field": "dash",
             "type": "nominal",

@@ -277,7 +277,8 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
             {"mark": {"type": "line", "aria": False}, "encoding": by_role()},
             {"mark": {"type": "circle", "size": 36, "opacity": 1}, "encoding": {
                 "color": by_role()["color"], "tooltip": tip,
-                "size": {"field": "role", "type": "ordinal", "legend": None, "scale": {"domain": scale["domain"], "range": [12, 36, 36]}}}},
+                "size": {"field": "role", "type": "ordinal", "legend": None,
+                         "scale": {"type": "ordinal", "domain": scale["domain"], "range": [12, 36, 36]}}}},
             {
                 "transform": [{"filter": "datum.last"}], "mark": {"type": "rule", "strokeWidth": 0.8, "aria": False},
                 "encoding": {"x2": {"value": {"expr": f"width + {_THREAD}"}}, "y2": {"field": "place"}, "color": by_role()["color"]},
@@ -288,7 +289,7 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
                              "color": {"field": "role", "type": "nominal", "legend": None, "scale": scale}},
             },
         ],
-        "resolve": {"scale": {"color": "independent"}},
+        "resolve": {"scale": {"color": "independent", "size": "independent"}},
         "config": config(),
     }  # fmt: skip
 

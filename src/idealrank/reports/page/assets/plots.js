@@ -110,7 +110,7 @@ async function drawPlot(plot) {
     place.replaceChildren(make("p", { class: "quiet" }, "Nothing to draw for this pair and measure: these runs were not compared in this way."));
     return;
   }
-  plot.renderer = rows.length > PLOT_POINTS ? "canvas" : "svg";
+  plot.renderer = name === "scatter" && rows.length > PLOT_POINTS ? "canvas" : "svg"; // a line is one mark, however many rows it has
   const colours = plot.renderer === "canvas" ? plotColours((value) => value) : plotVariables();
   const spec = plotSpec(page.specs[name], rows, { ...words, ...colours }, plot.width);
   await showPlot(plot, spec);
