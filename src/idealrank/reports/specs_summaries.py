@@ -254,13 +254,11 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
         "field": "mean", "type": "quantitative", "title": f"mean @curve, {100 * level:g} % interval",
         "scale": {"domain": "@domain", "nice": False, "zero": False}, "axis": {"tickCount": 5},
     }  # fmt: skip
-    scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
     tip = [
         {"field": "run", "type": "nominal"},
         {"field": "cutoff", "type": "quantitative", "format": ",d"},
         {"field": "mean", "type": "quantitative", "format": ".4f"},
     ]
-    name = {"type": "text", "align": "left", "dx": _THREAD + 4, "limit": 200, "aria": False}
     return {
         "$schema": SCHEMA_URL,
         "description": "Mean @curve by cutoff. @said",
@@ -278,20 +276,29 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
             {"mark": {"type": "circle", "size": 36, "opacity": 1}, "encoding": {
                 "color": by_role()["color"], "tooltip": tip,
                 "size": {"field": "role", "type": "ordinal", "legend": None,
-                         "scale": {"type": "ordinal", "domain": scale["domain"], "range": [12, 36, 36]}}}},
-            {
-                "transform": [{"filter": "datum.last"}], "mark": {"type": "rule", "strokeWidth": 0.8, "aria": False},
-                "encoding": {"x2": {"value": {"expr": f"width + {_THREAD}"}}, "y2": {"field": "place"}, "color": by_role()["color"]},
-            },
-            {
-                "transform": [{"filter": "datum.last"}], "mark": name,
-                "encoding": {"y": {"field": "place", "type": "quantitative"}, "text": {"field": "@names"},
-                             "color": {"field": "role", "type": "nominal", "legend": None, "scale": scale}},
-            },
+                         "scale": {"type": "ordinal", "domain": ["other", "a", "b"], "range": [12, 36, 36]}}}},
+            *_ends_of_lines(),
         ],
         "resolve": {"scale": {"color": "independent", "size": "independent"}},
         "config": config(),
     }  # fmt: skip
+
+
+def _ends_of_lines() -> list[Spec]:
+    """The name of each run beside the end of its line, and a thread that leads to it, for names stand apart."""
+    scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
+    name = {"type": "text", "align": "left", "dx": _THREAD + 4, "limit": 200, "aria": False}
+    return [
+        {
+            "transform": [{"filter": "datum.last"}], "mark": {"type": "rule", "strokeWidth": 0.8, "aria": False},
+            "encoding": {"x2": {"value": {"expr": f"width + {_THREAD}"}}, "y2": {"field": "place"}, "color": by_role()["color"]},
+        },
+        {
+            "transform": [{"filter": "datum.last"}], "mark": name,
+            "encoding": {"y": {"field": "place", "type": "quantitative"}, "text": {"field": "@names"},
+                         "color": {"field": "role", "type": "nominal", "legend": None, "scale": scale}},
+        },
+    ]  # fmt: skip
 
 
 def curve_words(curve: Curve) -> dict[str, Any]:

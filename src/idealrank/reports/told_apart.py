@@ -22,7 +22,7 @@ def told_apart(names: Sequence[str], width: int) -> list[str]:
     Examples
     --------
     >>> told_apart(["bm25", "a-long-name-of-a-run-2026-11-22"], 16)
-    ['bm25', 'a-lon..26-11-22']
+    ['bm25', 'a-lon..026-11-22']
     >>> told_apart(["ranker-with-depth-4-and-a-very-long-end", "ranker-with-depth-6-and-a-very-long-end"], 16)
     ['…h-4-and-a-very…', '…h-6-and-a-very…']
     """

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from idealrank.reports.cells import Tone
-from idealrank.verdict.comparison import Verdict
+
+V = TypeVar("V", bound=str)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,7 @@ VERDICTS: Mapping[str, Look] = {
     "kept": Look(decided=True),
     "broken": Look(tone="worse", decided=True),
 }
-_OPPOSITE: Mapping[str, Verdict] = {"better": "worse", "worse": "better"}
+_OPPOSITE: Mapping[str, str] = {"better": "worse", "worse": "better"}
 
 
 def look(verdict: str) -> Look:
@@ -56,7 +58,7 @@ def look(verdict: str) -> Look:
     return VERDICTS.get(verdict, VERDICTS["undecided"])
 
 
-def opposite(verdict: Verdict) -> Verdict:
+def opposite(verdict: V) -> V:
     """The verdict on a against b, from that on b against a.
 
     Examples
@@ -64,4 +66,4 @@ def opposite(verdict: Verdict) -> Verdict:
     >>> opposite("better"), opposite("undecided")
     ('worse', 'undecided')
     """
-    return _OPPOSITE.get(verdict, verdict)
+    return cast("V", _OPPOSITE.get(verdict, verdict))
