@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the gate says it could have seen of harmless changes (median), and what it does see.
+    """The drop that the gate says it detects, of harmless changes (median), and the drops that it does detect.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Seen:
     alike, caught : float
         Share of drops of that size it catches: where every query falls by as much, and where some of those touched lose everything.
     actual : float
-        The drop of the latter kind that it catches four times in five.
+        The drop of the latter kind that it catches in 80 % of cases.
     """
 
     data: str
@@ -160,7 +160,7 @@ def _caught(curve: list[tuple[Changes, int]], drop: float) -> float:
 
 
 def _four_in_five(curve: list[tuple[Changes, int]]) -> float:
-    """The drop caught four times in five, by halving; infinite if even the largest is not."""
+    """The drop caught in 80 % of cases, by halving; infinite if even the largest is not."""
     low, high = 0.0, 0.999 * curve[0][0].loss
     if _caught(curve, high) < 0.8:
         return float("inf")
@@ -222,7 +222,7 @@ def tables(found: dict[str, Any]) -> list[str]:
         for row in found["lopsided"]
     ]
     lines += ["**lopsided: false alarms a year**", "", *lined(["change", "touches", "queries", "gate, 1 measure", "t test"], body, 1), ""]
-    lines += ["**could have seen**", "", *_seen_lines(found["seen"]), ""]
+    lines += ["**detectable**", "", *_seen_lines(found["seen"]), ""]
     body = [[row["case"], f"{row['queries']:,}", *(f"{share:.1%}" for share in row["passes"].values())] for row in found["strict"]]
     lines += ["**strict, three measures: passes**", "", *lined(["case", "queries", *PASSES], body, 1), ""]
     lines += ["**erosion**", "", *_erosion_lines(found["erosion"]), ""]
@@ -244,7 +244,7 @@ def _rule_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _seen_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    head = ["data", "queries", "`detectable`", "caught, all fall alike", "caught, some fall to 0", "caught 4 in 5"]
+    head = ["data", "queries", "`detectable`", "caught, all fall alike", "caught, some fall to 0", "caught in 80 %"]
     body = [
         [
             row["data"], f"{row['queries']:,}", f"{row['promised']:.4f}", f"{row['alike']:.0%}", f"{row['caught']:.0%}",

@@ -3,7 +3,7 @@
 The rule names a number of queries and no difference. What decides is the standard deviation of the differences, query by query.
 
 1  What n queries see, for a standard deviation of the differences from 0.05 to 0.4: the half width of the 95 % interval, and the true
-   difference that the two-sided t test at 0.05 finds four times in five. Formulas, no simulation.
+   difference that the two-sided t test at 0.05 detects with 80 % power. Formulas, no simulation.
 2  Swaps: how often two sets of n queries each order two systems in opposite ways, although the true difference is the same. Values like
    those of nDCG (a quarter 0, a tenth 1, the others skewed), simulated; beside it what the normal law says.
 3  The rankers of the demo: sets of n queries drawn with replacement from its 60. BM25, MiniLM, and two fusions of both: reciprocal ranks
@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     trials = 200 if arguments.quick else arguments.trials
     of_demo = min(trials, 4000)
     sections = {
-        "1  What n queries see: half width of the interval, and the difference found four times in five": seen_lines(),
+        "1  What n queries see: half width of the interval, and the difference detected with 80 % power": seen_lines(),
         "2  Share of swaps between two sets of n queries": swap_lines(trials, arguments.seed),
         "3  Sets of n queries of the demo": demo_lines(of_demo, arguments.seed),
     }

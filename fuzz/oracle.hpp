@@ -158,6 +158,7 @@ struct Hit {
 
 struct List {
   std::vector<Hit> hits;
+  std::vector<idealrank::Unjudged> unjudged;
   int64_t length = 0, returned = 0, judged = 0;
   int32_t first_unjudged = 0, tied = 0, straddling = 0, duplicates = 0;
 };
@@ -198,6 +199,9 @@ inline List rank(std::vector<Row> rows, const std::vector<Row>* judgments, int64
     for (int32_t i = begin; i < end; ++i) {
       const int64_t found = judgment(rows[static_cast<size_t>(i)]);
       if (found < 0 && !out.first_unjudged) out.first_unjudged = i + 1;
+      if (found < 0 && judgments != nullptr && begin < options.unjudged_depth) {
+        out.unjudged.push_back({idealrank::document_key(rows[static_cast<size_t>(i)].document), i + 1, begin + 1, end});
+      }
       out.judged += found >= 0;
       if (found >= 0 && (depth == 0 || begin < depth)) out.hits.push_back({found, i + 1, begin + 1, end});
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "align.hpp"
+#include "fingerprint.hpp"
 #include "harness.hpp"
 #include "lint.hpp"
 #include "oracle.hpp"
@@ -101,6 +102,9 @@ void same_aligned(const Aligned& a, const Aligned& b) {
   for (size_t i = 0; i < a.run_only.size(); ++i) PROMISE(a.run_only[i] == b.run_only[i]);
   same_array(a.hit_offsets, b.hit_offsets);
   same_array(a.hit_row, b.hit_row);
+  same_array(a.unjudged_offsets, b.unjudged_offsets);
+  same_array(a.unjudged_key, b.unjudged_key);
+  same_array(a.unjudged_rank, b.unjudged_rank);
   same_array(a.hit_rank, b.hit_rank);
   same_array(a.tie_first, b.tie_first);
   same_array(a.tie_last, b.tie_last);
@@ -125,6 +129,17 @@ void check_list(const Aligned& aligned, size_t query, const oracle::List& list, 
     PROMISE(aligned.hit_row[begin + i] == hit.row && aligned.hit_rank[begin + i] == hit.rank);
     if (aligned.tie_first.size()) PROMISE(aligned.tie_first[begin + i] == hit.first && aligned.tie_last[begin + i] == hit.last);
     else PROMISE(hit.first == hit.last);
+  }
+  if (query + 1 >= aligned.unjudged_offsets.size()) {
+    PROMISE(list.unjudged.empty());
+    return;
+  }
+  const auto from = static_cast<size_t>(aligned.unjudged_offsets[query]);
+  PROMISE(static_cast<size_t>(aligned.unjudged_offsets[query + 1]) - from == list.unjudged.size());
+  for (size_t i = 0; i < list.unjudged.size(); ++i) {
+    const idealrank::Unjudged& one = list.unjudged[i];
+    PROMISE(aligned.unjudged_key[from + i] == one.key && aligned.unjudged_rank[from + i] == one.rank);
+    PROMISE(aligned.unjudged_first[from + i] == one.first && aligned.unjudged_last[from + i] == one.last);
   }
 }
 
@@ -188,6 +203,7 @@ struct Plan {
     lint = flags & 32;
     threads = flags & 8 && flags & 16 ? 3 : 1;  // threads are slow to start: one input in four
     rank.depth = static_cast<int64_t>(choices.below(8));
+    rank.unjudged_depth = rank.depth / 2;
     chunk_bytes = 1 + choices.byte();
     removed_bits = choices.byte();
     only_query = choices.byte();
@@ -248,7 +264,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const Outcome<Table> whole = read(qrels_text.sources, options, 1, 0);
   check_table(whole, rows);
-  check_table(read(qrels_text.sources, options, plan.threads, plan.chunk_bytes), rows);
+  const Outcome<Table> chunked = read(qrels_text.sources, options, plan.threads, plan.chunk_bytes);
+  check_table(chunked, rows);
+  if (whole.result) {
+    const Fingerprint one = fingerprint_table(*whole.result, 1), other = fingerprint_table(*chunked.result, plan.threads);
+    PROMISE(one.first == other.first && one.second == other.second);
+  }
   // Judgments that are kept twice are joined by the first of them.
   if (whole.result) check_run(plan, *whole.result, rows, run_text);
   return 0;

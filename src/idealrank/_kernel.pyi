@@ -227,6 +227,21 @@ class Aligned:
     def tie_last(self) -> NDArray[np.int32]:
         """Last rank of the hit's tie group, as `tie_first`."""
     @property
+    def unjudged_offsets(self) -> NDArray[np.int64]:
+        """Bounds of the unjudged documents of each query of the qrels, shape (n_qrels_queries + 1,); (0,) if none were asked for."""
+    @property
+    def unjudged_key(self) -> NDArray[np.uint64]:
+        """Stands for the document's id, shape (n_unjudged,): equal ids have equal keys, other ids the same with a chance of 2^-64."""
+    @property
+    def unjudged_rank(self) -> NDArray[np.int32]:
+        """Rank, shape (n_unjudged,), rising inside a query."""
+    @property
+    def unjudged_first(self) -> NDArray[np.int32]:
+        """First rank of the document's tie group, shape (n_unjudged,)."""
+    @property
+    def unjudged_last(self) -> NDArray[np.int32]:
+        """Last rank of the document's tie group, shape (n_unjudged,)."""
+    @property
     def length(self) -> NDArray[np.int64]:
         """List length that ranks refer to, shape (n,)."""
     @property
@@ -269,6 +284,7 @@ def align(
     skip_unjudged: bool = False,
     removed: NDArray[np.uint8] | None = None,
     depth: int = 0,
+    unjudged_depth: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
     chunk_bytes: int = 0,
@@ -285,6 +301,7 @@ def align(
     skip_unjudged : documents without a judgment vanish from the list.
     removed : per row of the qrels, 1 = the document vanishes from the list.
     depth : drop hits below this rank, except tie groups that start at or above it; 0 keeps all.
+    unjudged_depth : list the documents without a judgment down to this rank, whole tie groups included; 0 lists none.
     """
 
 def rank_query(
@@ -374,4 +391,49 @@ def rank_groups(
     >>> groups = rank_groups(np.array([0, 3, 1]), np.array([0.5, 0.9, 0.1]), np.array([0, 3]), depth=2)
     >>> groups.grades, groups.ideal_grades
     (array([3., 0.]), array([3., 1.]))
+    """
+
+def fingerprint(table: Table, *, threads: int = 0) -> tuple[int, int]:
+    """Two sums modulo 2**64 of a hash of every (query, document, value); a query without rows counts, too.
+
+    They depend on nothing else: not on the order of rows or queries, nor on the machine, the process or the version. Of tables
+    without a query in common, the sums of both together are the sums of the sums. The hash is written down in
+    ``src/kernel/fingerprint.hpp``.
+
+    Parameters
+    ----------
+    threads : 0 for all processors.
+
+    Examples
+    --------
+    >>> one, other = from_mapping({"q": {"a": 1, "b": 0}}), from_mapping({"q": {"b": 0, "a": 1}})
+    >>> fingerprint(one) == fingerprint(other), fingerprint(one) == fingerprint(from_mapping({"q": {"a": 0, "b": 1}}))
+    (True, False)
+    """
+
+def fingerprint_lists(
+    labels: _Labels,
+    offsets: NDArray[np.int64],
+    *,
+    order: NDArray[np.int64] | None = None,
+    queries: _Ids | NDArray[np.int64] | None = None,
+    threads: int = 0,
+) -> tuple[int, int]:
+    """The same of lists held as arrays: of every (query, label), since an item has no document id.
+
+    Parameters
+    ----------
+    offsets : int64 array, shape (n + 1,)
+        Rows of list i are ``offsets[i]`` to ``offsets[i + 1]``; from 0 to the number of rows.
+    order : int64 array, shape (n_rows,), optional
+        A permutation that brings the rows of each list together: `offsets` then counts in it.
+    queries : ids or int64 array, n of them, optional
+        Whole numbers count by their decimal digits; without ids, lists are numbered from 0.
+    threads : 0 for all processors.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 3, 1])
+    >>> fingerprint_lists(labels, np.array([0, 2, 3])) == fingerprint_lists(labels, np.array([0, 2, 3]), queries=["0", "1"])
+    True
     """

@@ -109,6 +109,7 @@ def evaluate(
     mask: Any = None,
     padding: float | None = None,
     max_documents: int | None = None,
+    keep_unjudged: bool = False,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -129,6 +130,9 @@ def evaluate(
         For arrays: how items form lists, see `Lists.from_arrays`.
     max_documents : int, optional
         Look at that many documents of each query only, as if the run held no more (trec_eval's ``-M``); not for arrays.
+    keep_unjudged : bool
+        Keep the hits and the unjudged documents, so that `compare` and `gate` can say how far the judgments reach; not for arrays,
+        all of whose items are judged.
     threads : int
         0 uses all cores; the values are the same for any number.
     progress : Progress, optional
@@ -168,8 +172,9 @@ def evaluate(
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
-        read_qrels_, read_run_, measures, convention, max_documents=max_documents, threads=threads, progress=progress, inputs=inputs
-    )
+        read_qrels_, read_run_, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, threads=threads,
+        progress=progress, inputs=inputs,
+    )  # fmt: skip
     if doubt := evaluation.coverage.doubt(evaluation.name):
         warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=2)
     return evaluation

@@ -29,7 +29,8 @@ class Coverage:
     no_relevant : int
         Scored queries without a judged grade above 0.
     unjudged, considered : int
-        Documents without a judgment, among the `considered` ones: those returned down to `unjudged_cutoff` (0: all).
+        Documents without a judgment, among the `considered` ones: those returned down to `unjudged_cutoff` (0: all), whatever the
+        grade of a judgment is.
     judged : int
         Documents returned, down to any depth, that have a judgment: all that measures of order (rankDCG, tau, AUC) look at.
     tied_queries, tied_documents : int
@@ -69,7 +70,11 @@ class Coverage:
 
     @property
     def unjudged_share(self) -> float:
-        """Share of the considered documents that nobody judged, in [0, 1]."""
+        """Of the documents returned down to `unjudged_cutoff`, all queries together, the share without a judgment, in [0, 1].
+
+        0 where nothing is returned. Every command means this by "unjudged". Ranks that a list lacks and queries without an answer
+        do not count, where the measure `Unjudged`, trec_eval's ``unj``, divides by the cutoff.
+        """
         return self.unjudged / self.considered if self.considered else 0.0
 
     def as_dict(self) -> dict[str, float]:

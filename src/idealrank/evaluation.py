@@ -10,8 +10,11 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.conventions import Convention
 from idealrank.coverage import Coverage
+from idealrank.data.fingerprints import merged
 from idealrank.data.joining import Judgments, join, tables_of, ties_for
+from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, array_alignment
+from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.tabular import frame_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
@@ -23,6 +26,9 @@ from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
 from idealrank.shown import repr_html
 from idealrank.version import __version__
+
+_SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents
+_WHOLE = (1 << 31) - 1
 
 
 class InputRecord(Protocol):
@@ -65,12 +71,16 @@ class Provenance:
         The files, with path, size, modification time, and SHA-256 computed when asked.
     max_documents : int or None
         How many documents of each query were looked at.
+    judgments : str or None
+        Fingerprint of the judgments' content, 32 hexadecimal digits: of every (query, document, grade), of arrays the labels of each
+        query. None where it is not known.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@5"]).provenance.convention.name
-    'standard'
+    >>> provenance = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@5"]).provenance
+    >>> provenance.convention.name, provenance.judgments == ir.Qrels({"q": {"a": 1}}).fingerprint
+    ('standard', True)
     """
 
     version: str
@@ -78,6 +88,7 @@ class Provenance:
     measures: tuple[str, ...]
     inputs: tuple[InputRecord, ...] = ()
     max_documents: int | None = None
+    judgments: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +115,9 @@ class Evaluation:
         Of the run, as typed.
     texts : mapping
         For measures of text, by the text of the measure: what they say of each query, in the order of `queries`.
+    judged : Judged or None
+        The hits behind the values and the unjudged documents beside them, which tell how far the judgments reach; None unless
+        `evaluate` was asked to keep them. Another process does not get them.
 
     Examples
     --------
@@ -122,6 +136,11 @@ class Evaluation:
     provenance: Provenance
     path: str = field(default="")
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    judged: Judged | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the hits, which belong to the kernel of this process."""
+        return {**self.__dict__, "judged": None}
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -210,7 +229,9 @@ class Evaluation:
             np.concatenate((self.scored, other.scored)),
             self.coverage.plus(other.coverage),
             replace(
-                self.provenance, inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs))
+                self.provenance,
+                inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs)),
+                judgments=merged(self.provenance.judgments, other.provenance.judgments),
             ),
             self.path,
             {text: [*words, *other.texts[text]] for text, words in self.texts.items()},
@@ -228,6 +249,7 @@ def evaluate(
     convention: "Convention | str" = "standard",
     *,
     max_documents: int | None = None,
+    keep_unjudged: bool = False,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
@@ -246,6 +268,9 @@ def evaluate(
         How to align and how to measure.
     max_documents : int, optional
         Look at that many documents of each query only, as if the run held no more; ideals stay as they are (trec_eval's ``-M``).
+    keep_unjudged : bool
+        Keep the hits and the unjudged documents, so that `compare` and `gate` can say how far the judgments reach; not together with
+        `max_documents`.
     threads : int
         0 uses all cores; the values are the same for any number.
     progress : Progress, optional
@@ -266,7 +291,9 @@ def evaluate(
     resolved = tuple(measure.under(convention) for measure in asked)
     depths = [measure.hits_needed() for measure in resolved]
     depth = 0 if 0 in depths else max(depths)
-    judged = join(qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress)
+    options = {"depth": depth, "max_documents": max_documents, "threads": threads, "progress": progress}
+    options["unjudged_depth"] = unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0
+    judged = join(qrels, run, convention.alignment, **options)  # type: ignore[arg-type]
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
@@ -274,9 +301,45 @@ def evaluate(
         )
     _warn_of_threshold(resolved, qrels.grades, qrels.name)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents)
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents, qrels.fingerprint)
     path = run.paths[0] if run.paths else ""
-    return _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=judged.scope.doubtful_comments, path=path)
+    doubtful = judged.scope.doubtful_comments
+    found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
+    return replace(found, judged=judged) if options["unjudged_depth"] else found
+
+
+def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
+    """Deepest rank at which some measure can say what an unjudged document would add; whole lists of long runs are not looked at.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+        With every option set. Text, geometric means and measures of judged documents alone need none.
+    run : Run
+        Its size decides about measures without a cutoff: up to 64 MiB of text, or two million documents.
+
+    Returns
+    -------
+    int
+        0 for none.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import NDCG
+    >>> unjudged_depth([NDCG(cutoff=10)], Run({"q": ["a"]}))
+    10
+    """
+    source = run.source
+    short = source.nbytes <= _SHORT_TEXT if isinstance(source, _kernel.Text) else source.n_rows <= _SHORT_ROWS
+    depth = 0
+    for measure in measures:
+        if not measure.tells_unjudged or measure.aggregate != "mean" or not measure.direction or measure.judged_only:
+            continue
+        if isinstance(measure.cutoff, int):
+            depth = max(depth, measure.cutoff)
+        elif short:
+            depth = _WHOLE
+    return depth
 
 
 def evaluate_lists(
@@ -301,7 +364,8 @@ def evaluate_lists(
     resolved = tuple(measure.under(convention) for measure in asked)
     _warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
-    return _evaluation(name, lists.queries, asked, measured, Provenance(__version__, convention, tuple(map(str, resolved))))
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), judgments=lists.fingerprint(threads))
+    return _evaluation(name, lists.queries, asked, measured, provenance)
 
 
 def _evaluation(

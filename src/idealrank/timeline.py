@@ -32,7 +32,9 @@ class Point:
     convention : str
         Name and fingerprint.
     judgments : str
-        Hash of the judgments; empty where nobody knows it.
+        Hash of the files of judgments; empty where it is not known.
+    judgments_content : str
+        Fingerprint of the content of the judgments; likewise.
     commit : str
         Of the git repository that it was made in; empty outside one.
     changed : bool
@@ -54,6 +56,7 @@ class Point:
     value: float
     convention: str = ""
     judgments: str = ""
+    judgments_content: str = ""
     commit: str = ""
     changed: bool = False
     tags: tuple[str, ...] = ()
@@ -68,7 +71,7 @@ class Point:
 def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     """What makes two values two different questions: ``"convention"``, ``"judgments"``, both or neither.
 
-    Judgments whose hash nobody knows count as the same.
+    Judgments are told apart by content where both points have it, else by files; what is not known counts as the same.
 
     Examples
     --------
@@ -78,8 +81,9 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     (('judgments',), ())
     """
     convention = ("convention",) if before.convention != after.convention else ()
-    known = before.judgments and after.judgments
-    return (*convention, *(("judgments",) if known and before.judgments != after.judgments else ()))
+    contents, files = (before.judgments_content, after.judgments_content), (before.judgments, after.judgments)
+    ours, theirs = contents if all(contents) else files
+    return (*convention, *(("judgments",) if ours and theirs and ours != theirs else ()))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,12 @@ inline void place_list(RankedList& list, const Table& qrels, size_t target, List
   list.emit(summary, hits);
   assembly.put(target, summary);
   if (target < qrels.n_queries()) assembly.put_hits(target, worker, start);
+  if (target < qrels.n_queries() && list.tells_unjudged()) {
+    Pool<Unjudged>& unjudged = assembly.unjudged_pool(worker);
+    size_t from = unjudged.size();
+    list.emit_unjudged(unjudged);
+    assembly.put_unjudged(target, worker, from);
+  }
 }
 
 inline void fill(RankedList& list, const Table& run, size_t query) {
@@ -45,7 +51,7 @@ class TableAligner {
         run_(run),
         tasks_((run.n_queries() + block - 1) / block),
         workers_(worker_count(threads, tasks_)),
-        assembly_(qrels.n_queries(), workers_) {
+        assembly_(qrels.n_queries(), workers_, options.unjudged_depth > 0) {
     for (size_t i = 0; i < workers_; ++i) lists_.push_back(std::make_unique<RankedList>(options));
   }
 

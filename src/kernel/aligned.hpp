@@ -17,6 +17,9 @@ struct Aligned {
   size_t n_qrels_queries = 0, n_queries = 0;
   Array<int64_t> hit_offsets, hit_row;
   Array<int32_t> hit_rank, tie_first, tie_last;
+  Array<int64_t> unjudged_offsets;  // empty where nothing was asked of documents without a judgment
+  Array<uint64_t> unjudged_key;
+  Array<int32_t> unjudged_rank, unjudged_first, unjudged_last;
   Array<int64_t> returned, judged, shorter;  // shorter: empty when every list has its length as given
   Array<uint8_t> in_run;
   Array<int32_t> first_unjudged, tied, straddling, duplicates;
@@ -29,13 +32,18 @@ struct Aligned {
 // Takes the results of single lists, from several threads at once (never two for the same query), and puts them together.
 class Assembly {
  public:
-  Assembly(size_t n_qrels_queries, size_t workers) : pools_(workers) {
+  Assembly(size_t n_qrels_queries, size_t workers, bool with_unjudged = false) : pools_(workers), unjudged_pools_(workers) {
     aligned_.n_qrels_queries = n_qrels_queries;
     places_ = Array<uint64_t>::zeros(n_qrels_queries);
+    if (with_unjudged) {
+      unjudged_places_ = Array<uint64_t>::zeros(n_qrels_queries);
+      aligned_.unjudged_offsets = Array<int64_t>::zeros(n_qrels_queries + 1);
+    }
     size_queries(n_qrels_queries);
   }
 
   HitPool& pool(size_t worker) { return pools_[worker]; }
+  Pool<Unjudged>& unjudged_pool(size_t worker) { return unjudged_pools_[worker]; }
 
   // The arrays come as zero pages; zeros are not written, so that what is zero everywhere takes no memory.
   void put(size_t query, const ListSummary& list) {
@@ -51,8 +59,13 @@ class Assembly {
   }
   // The hits of a query of the qrels: those from `start` to the end of this worker's pool.
   void put_hits(size_t query, size_t worker, size_t start) {
-    places_[query] = (static_cast<uint64_t>(worker) << 48) | start;
+    places_[query] = place(worker, start);
     aligned_.hit_offsets[query + 1] = static_cast<int64_t>(pools_[worker].size() - start);
+  }
+  // The same for documents without a judgment.
+  void put_unjudged(size_t query, size_t worker, size_t start) {
+    unjudged_places_[query] = place(worker, start);
+    aligned_.unjudged_offsets[query + 1] = static_cast<int64_t>(unjudged_pools_[worker].size() - start);
   }
 
   // Makes room for `count` queries that only the run has.
@@ -63,6 +76,7 @@ class Assembly {
     size_t n = aligned_.n_queries;
     for (size_t query = 0; query < n; ++query) aligned_.hit_offsets[query + 1] += aligned_.hit_offsets[query];
     copy_hits(qrels);
+    if (unjudged_places_.size()) copy_unjudged();
     if (any_lost_) {
       for (size_t query = 0; query < n; ++query) lost_[query] = aligned_.returned[query] - lost_[query];
       aligned_.shorter = std::move(lost_);
@@ -110,8 +124,10 @@ class Assembly {
     }
     return false;
   }
+  static uint64_t place(size_t worker, size_t start) { return (static_cast<uint64_t>(worker) << 48) | start; }
+  static size_t start_of(uint64_t place) { return place & ((1ull << 48) - 1); }
   const HitPool& pool_of(size_t query) const { return pools_[places_[query] >> 48]; }
-  size_t first_hit(size_t query) const { return places_[query] & ((1ull << 48) - 1); }
+  size_t first_hit(size_t query) const { return start_of(places_[query]); }
   void copy_hits(const Table& qrels) {
     size_t hits = static_cast<size_t>(aligned_.hit_offsets[aligned_.n_queries]);
     bool tied = any_tied();
@@ -134,12 +150,35 @@ class Assembly {
     }
     pools_.clear();
   }
+  void copy_unjudged() {
+    Array<int64_t>& offsets = aligned_.unjudged_offsets;
+    for (size_t query = 0; query < aligned_.n_qrels_queries; ++query) offsets[query + 1] += offsets[query];
+    auto size = static_cast<size_t>(offsets[aligned_.n_qrels_queries]);
+    aligned_.unjudged_key = Array<uint64_t>::raw(size);
+    aligned_.unjudged_rank = Array<int32_t>::raw(size);
+    aligned_.unjudged_first = Array<int32_t>::raw(size);
+    aligned_.unjudged_last = Array<int32_t>::raw(size);
+    for (size_t query = 0; query < aligned_.n_qrels_queries; ++query) {
+      const Pool<Unjudged>& pool = unjudged_pools_[unjudged_places_[query] >> 48];
+      size_t from = start_of(unjudged_places_[query]);
+      for (auto to = static_cast<size_t>(offsets[query]), end = static_cast<size_t>(offsets[query + 1]); to < end; ++to, ++from) {
+        const Unjudged& one = pool[from];
+        aligned_.unjudged_key[to] = one.key;
+        aligned_.unjudged_rank[to] = one.rank;
+        aligned_.unjudged_first[to] = one.first;
+        aligned_.unjudged_last[to] = one.last;
+      }
+    }
+    unjudged_pools_.clear();
+  }
 
   Aligned aligned_;
   Array<uint64_t> places_;  // per query of the qrels: worker, and first hit in its pool
+  Array<uint64_t> unjudged_places_;
   Array<int64_t> lost_;     // documents of the list that are not ranked
   std::atomic<bool> any_lost_{false};
   std::vector<HitPool> pools_;
+  std::vector<Pool<Unjudged>> unjudged_pools_;
 };
 
 }  // namespace idealrank

@@ -9,7 +9,7 @@
 
 #include "lint.hpp"
 #include "progress.hpp"
-#include "python_groups.hpp"
+#include "python_fingerprint.hpp"
 #include "python_groups.hpp"
 #include "python_rows.hpp"
 #include "read.hpp"
@@ -151,7 +151,7 @@ Table from_columns(nb::object queries, nb::object documents, Values values, cons
 }
 
 Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool float32, const std::string& duplicates, bool skip_unjudged,
-              std::optional<Mask> removed, int64_t depth, int threads, Progress* progress, size_t chunk_bytes) {
+              std::optional<Mask> removed, int64_t depth, int64_t unjudged_depth, int threads, Progress* progress, size_t chunk_bytes) {
   checked_threads(threads);
   ListOptions options;
   options.ties = ties_of(ties);
@@ -159,6 +159,8 @@ Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool 
   options.duplicates = duplicates_of_ranking(duplicates);
   options.skip_unjudged = skip_unjudged;
   options.depth = depth;
+  options.unjudged_depth = unjudged_depth;
+  if (unjudged_depth < 0) throw nb::value_error("unjudged_depth must not be negative; 0 tells of no unjudged document");
   if (depth < 0) throw nb::value_error("depth must not be negative; 0 keeps all ranks");
   if (removed && removed->shape(0) != qrels.n_rows()) throw nb::value_error("removed must have one entry per row of the qrels");
   if (removed) options.removed = removed->data();
@@ -261,6 +263,11 @@ void bind_aligned(nb::module_& m) {
       .def_prop_ro("hit_rank", array_of(&Aligned::hit_rank))
       .def_prop_ro("tie_first", array_of(&Aligned::tie_first))
       .def_prop_ro("tie_last", array_of(&Aligned::tie_last))
+      .def_prop_ro("unjudged_offsets", array_of(&Aligned::unjudged_offsets))
+      .def_prop_ro("unjudged_key", array_of(&Aligned::unjudged_key))
+      .def_prop_ro("unjudged_rank", array_of(&Aligned::unjudged_rank))
+      .def_prop_ro("unjudged_first", array_of(&Aligned::unjudged_first))
+      .def_prop_ro("unjudged_last", array_of(&Aligned::unjudged_last))
       .def_prop_ro("length", [](nb::handle_t<Aligned> self) { return view(nb::cast<const Aligned&>(self).length(), self); })
       .def_prop_ro("returned", array_of(&Aligned::returned))
       .def_prop_ro("judged", array_of(&Aligned::judged))
@@ -303,12 +310,13 @@ NB_MODULE(_kernel, m) {
   bind_table(m);
   bind_aligned(m);
   bind_groups(m);
+  bind_fingerprints(m);
   m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("lint_text", &lint_text, "text"_a, nb::kw_only(), "examples"_a = 3, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },
         "mapping"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("align", &align, "qrels"_a, "run"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error", "skip_unjudged"_a = false,
-        "removed"_a = nb::none(), "depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
+        "removed"_a = nb::none(), "depth"_a = 0, "unjudged_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("rank_query", &rank_query, "run"_a, "query"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error");
 }

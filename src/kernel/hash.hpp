@@ -1,5 +1,5 @@
 // A 64-bit hash of a short id by folded multiplication, seeded per process so that no prepared file can make all ids collide.
-// Nothing that leaves the kernel depends on a hash value: tables only find equal bytes, order always comes from the input.
+// Nothing that leaves the kernel depends on the seed: tables only find equal bytes, order always comes from the input.
 #pragma once
 
 #include <chrono>
@@ -83,6 +83,10 @@ inline uint64_t hash_bytes(Bytes id, const HashSeed& seed) {
   uint64_t tail = size == 8 ? load64(bytes) : hash_tail(bytes, size);
   return folded_product(tail ^ seed.second, state ^ 0x9e3779b97f4a7c15ull);
 }
+
+// Stands for a document outside the kernel, where runs are only asked whether they hold the same one: not seeded, so that processes
+// agree. Two ids of one query share a key with a chance of 2^-64.
+inline uint64_t document_key(Bytes id) { return hash_bytes(id, {0x243f6a8885a308d3ull, 0x13198a2e03707345ull}); }
 
 // Asks for a place of a table that will be looked at soon. Worth it for tables larger than the processor's caches.
 inline void prefetch(const void* place) {

@@ -17,6 +17,12 @@ struct Hit {
   int32_t rank;
 };
 
+// A returned document that nobody judged. The key stands for its id: equal ids have equal keys, in every process.
+struct Unjudged {
+  uint64_t key;
+  int32_t rank, first, last;
+};
+
 struct TieSpan {
   int32_t first, last;
 };

@@ -20,6 +20,7 @@ struct ListOptions {
   bool skip_unjudged = false;
   const uint8_t* removed = nullptr;  // per row of the qrels
   int64_t depth = 0;
+  int64_t unjudged_depth = 0;  // documents without a judgment are told of down to this rank; 0 for none
 };
 
 // Use: clear, push every line, settle_duplicates, join or join_nothing, rank, then emit or read the ranks. Its memory is kept from
@@ -140,6 +141,29 @@ class RankedList {
       auto rank = static_cast<uint32_t>(match >> 32) + 1;
       if (rank > depth) break;
       hits.push(static_cast<uint32_t>(match), rank, rank, rank);
+    }
+  }
+
+  bool tells_unjudged() const { return options_.unjudged_depth > 0; }
+  // The documents without a judgment down to the depth asked, and whole tie groups that begin above it.
+  void emit_unjudged(Pool<Unjudged>& found) const {
+    auto depth = static_cast<size_t>(options_.unjudged_depth);
+    size_t next = 0;
+    auto span = [&](size_t first, size_t last, size_t end) {
+      for (size_t rank = first; rank <= end; ++rank) {
+        if (next < matched_.size() && (matched_[next] >> 32) == rank - 1) {
+          ++next;
+          continue;
+        }
+        found.push({document_key(id(at_rank(rank))), static_cast<int32_t>(rank), static_cast<int32_t>(tied_ ? first : rank),
+                    static_cast<int32_t>(tied_ ? last : rank)});
+      }
+    };
+    if (!tied_) return span(1, n_, std::min(n_, depth));
+    for (size_t first = 1, end; first <= n_ && first <= depth; first = end) {
+      double score = scores_[at_rank(first)];
+      for (end = first + 1; end <= n_ && scores_[at_rank(end)] == score;) ++end;
+      span(first, end - 1, end - 1);
     }
   }
 

@@ -21,7 +21,7 @@ using Column = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Integers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class Use>
-Groups with_labels(const Column& labels, Use&& use) {
+auto with_labels(const Column& labels, Use&& use) {
   const auto as = [&]<class Label>(Label) { return use(static_cast<const Label*>(labels.data())); };
   if (labels.dtype() == nb::dtype<float>()) return as(float{});
   if (labels.dtype() == nb::dtype<double>()) return as(double{});

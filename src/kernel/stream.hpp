@@ -32,7 +32,7 @@ class TextAligner {
       : qrels_(qrels),
         sources_(sources),
         chunks_(cut(sources, chunk_size(sources, chunk_bytes))),
-        assembly_(qrels.n_queries(), worker_count(threads, chunks_.size())),
+        assembly_(qrels.n_queries(), worker_count(threads, chunks_.size()), options.unjudged_depth > 0),
         seen_(qrels.n_queries()),
         first_place_(Array<uint64_t>::raw(qrels.n_queries())) {
     size_t workers = worker_count(threads, chunks_.size());

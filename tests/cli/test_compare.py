@@ -125,10 +125,10 @@ def test_words_for_people(say: Say, many: Path) -> None:
     equivalent = say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR", "--margin", "0.4", cwd=many).out
 
     assert better.startswith("good is better than base: RR ")
-    assert "A true difference of 0." in better
+    assert "These queries detect a true difference of 0." in better
     assert worse.startswith("base is worse than good: RR ")
     assert undecided.startswith("These queries cannot decide whether likewise is better than base: RR ")
-    assert "queries like these. A true difference of" in undecided
+    assert "queries like these. These queries detect a true difference of" in undecided
     assert "Other measures say: undecided (P@3)." in undecided
     assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
 

@@ -86,7 +86,7 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
     assert f"up to {100 * (1 - math.exp(math.log(0.05) / 60)):.2g} % of such queries may (level 0.95)" in words(equal)
     assert "has the same value as" in words(equal)
     assert "little is not shown to be worse than minilm" in words(nearly)
-    assert "A true drop of 0.0" in words(nearly)
+    assert "This gate detects a true drop of 0.0" in words(nearly)
     assert "The gate is open: minilm is not shown to be worse than bm25" in words(better)
 
 
@@ -121,7 +121,7 @@ def test_the_json_is_what_the_library_says(pydocs: Path, say: Say) -> None:
         say("gate", "qrels.txt", "worse.run", "--baseline", "minilm.run", "-m", "nDCG@10,P@5", "--format", "json", cwd=pydocs).out
     )
 
-    measures = ["nDCG@10", "P@5", "Unjudged@10", "Unjudged@5"]
+    measures = ["nDCG@10", "P@5", "Judged@10", "NumRet@10", "Judged@5", "NumRet@5"]
     runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", measures) for name in ("worse", "minilm")]
     expected = json.loads(json.dumps(ir.gate(*runs, measures=["nDCG@10", "P@5"]).as_dict()))
     assert {name: record[name] for name in expected} == expected
@@ -349,7 +349,7 @@ def test_one_query_is_said_to_show_nothing(tmp_path: Path, say: Say) -> None:
     strict = say("gate", "qrels", "new", "--baseline", "old", "--strict", "--margin", "0.9", cwd=tmp_path)
 
     assert (plain.code, strict.code) == (0, 1)
-    assert "So few queries cannot show any drop, however large: this gate would have let everything pass." in words(plain)
+    assert "So few queries cannot detect any drop, however large: this gate would have let everything pass." in words(plain)
     assert "With so few queries a strict gate opens to no other run than the same one." in words(strict)
 
 
@@ -371,7 +371,7 @@ def test_documents_that_nobody_judged_are_said(pydocs: Path, say: Say) -> None:
 
     said = say("gate", "qrels.txt", "minilm.run", "--baseline", "best.run.gz", cwd=pydocs)
 
-    shares = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "Unjudged@10").mean()["Unjudged@10"] for name in ("bm25", "minilm")]
+    shares = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", "P@10").coverage.unjudged_share for name in ("bm25", "minilm")]
     assert f"nDCG@10 best {shares[0]:.1%} {shares[1]:.1%}" in words(said)
 
 

@@ -69,3 +69,25 @@ def test_a_run_of_other_queries_is_doubted(say: Say, tmp_path: Path) -> None:
 
     assert said.code == 0
     assert "run other answers none of the 4 judged queries; do the query ids of both match?" in said.err
+
+
+def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_path: Path) -> None:
+    """Reciprocal ranks, by hand: -1/2 on one query and +1/4 on another, over two queries -0.125; the part is twice the whole."""
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n", encoding="utf-8")
+    rankings = {"old": {"q1": "ax", "q2": "xyzb"}, "new": {"q1": "xa", "q2": "xb"}, "worse": {"q1": "xa", "q2": "xyzb"}}
+    for name, run in rankings.items():
+        lines = [f"{query} Q0 {document} {rank} {-rank} t\n" for query, found in run.items() for rank, document in enumerate(found, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+
+    cancelled, one_way = (say("why", "qrels.txt", "old.run", f"{run}.run", "-m", "RR", cwd=tmp_path) for run in ("new", "worse"))
+
+    assert cancelled.out.splitlines()[3:9] == [
+        "documents that  number  queries  difference",
+        "moved up             1        1     +0.1250",
+        "moved down           1        1     -0.2500",
+        "",
+        "Gains and losses cancel: one part is larger than the whole difference, so no shares are given.",
+        "",
+    ]
+    assert "documents that  number  queries  difference  share" in one_way.out
+    assert "Gains and losses cancel" not in one_way.out

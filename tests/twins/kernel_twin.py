@@ -173,7 +173,7 @@ def read_text(kind: Kind, buffers: Sequence[bytes], duplicates: str) -> tuple[di
 
 @dataclass
 class Ranked:
-    """One query of an alignment. A hit is (judgment, rank, first, last)."""
+    """One query of an alignment. A hit is (judgment, rank, first, last), an unjudged document (id, rank, first, last)."""
 
     in_run: bool = False
     hits: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -184,6 +184,7 @@ class Ranked:
     tied: int = 0
     straddling: int = 0
     duplicates: int = 0
+    unjudged: list[tuple[bytes, int, int, int]] = field(default_factory=list)
 
 
 def rank(rows: Sequence[Row], ties: str, float32: bool) -> list[tuple[Row, int, int]]:
@@ -205,12 +206,14 @@ def rank_list(
     judgments: Sequence[bytes],
     rows: Sequence[Row],
     *,
+    judgments_known: bool = True,
     ties: str,
     float32: bool = False,
     duplicates: str = "error",
     skip_unjudged: bool = False,
     removed: Sequence[bool] | None = None,
     depth: int = 0,
+    unjudged_depth: int = 0,
 ) -> Ranked:
     """One list against the judged documents of its query."""
     number = {document: i for i, document in reversed(list(enumerate(judgments)))}
@@ -227,6 +230,8 @@ def rank_list(
         result.straddling += at == first <= cut < last
         if row.document not in number:
             result.first_unjudged = result.first_unjudged or at
+            if judgments_known and first <= unjudged_depth:
+                result.unjudged.append((row.document, at, first, last))
             continue
         result.judged += 1
         if first <= cut:
@@ -244,7 +249,7 @@ def align(
     results = {query: Ranked() for query in qrels}
     for query, rows in run.items():
         gone = removed.get(query) if removed is not None else None
-        results[query] = rank_list(qrels.get(query, []), rows, removed=gone, **options)  # type: ignore[arg-type]
+        results[query] = rank_list(qrels.get(query, []), rows, judgments_known=query in qrels, removed=gone, **options)  # type: ignore[arg-type]
     return results
 
 

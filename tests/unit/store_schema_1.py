@@ -37,7 +37,8 @@ TABLES = (
 def make_store_of_schema_1(folder: Path, evaluation: ir.Evaluation, *, note: str, tags: tuple[str, ...]) -> str:
     """One evaluation with a note and tags; returns its id."""
     adding = evaluation_adding(evaluation, None, Record())
-    fields, key = adding.fields, adding.id
+    fields = {name: value for name, value in adding.fields.items() if name != "judgments"}
+    key = hashlib.sha256(json.dumps(fields, separators=(",", ":")).encode()).hexdigest()[:12]
     for blob in adding.files.values():
         path = folder / "values" / blob.name[:2] / blob.name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -243,7 +243,7 @@ def test_runs_that_are_all_the_same_tie_everywhere() -> None:
     assert found.names == ("a", "a (2)", "a (3)")
     assert {(one.swap_rate, one.tied, one.significant, one.queries_needed) for one in found.settings} == {(0.5, 1.0, 0, None)}
     assert found.recommended.measure == "nDCG@10"
-    assert "no number of queries would show half of them" in found.recommendation
+    assert "no number of queries would detect half of them" in found.recommendation
 
 
 def test_runs_that_differ_alike_on_every_query_need_the_fewest_a_test_takes() -> None:

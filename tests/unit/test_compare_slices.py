@@ -1,4 +1,4 @@
-"""Slices of a comparison: those of `ir.slices`, SciPy's p values, Holm by hand over slices, measures and pairs, weights and clusters."""
+"""Slices of a comparison: those of `ir.slices`, SciPy's p values, one family over slices and pairs, weights and clusters."""
 
 import math
 
@@ -8,6 +8,7 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
+from idealrank.stats import simultaneous
 from idealrank.stats.design import Design
 
 CLOSE = 1e-12
@@ -37,42 +38,36 @@ def values(evaluation, measure):
     return dict(zip(evaluation.queries, evaluation[measure].tolist(), strict=True))
 
 
-def holm(p):
-    """As in the paper: the smallest times their number, the next times one less, never falling."""
-    found, largest = {}, 0.0
-    for place, key in enumerate(sorted(p, key=p.__getitem__)):
-        largest = max(largest, min(1.0, (len(p) - place) * p[key]))
-        found[key] = largest
-    return found
-
-
 def differences(a, b, measure, name):
     first, second = values(a, measure), values(b, measure)
     return np.array([second[query] - first[query] for query in QUERIES if name in CATEGORIES[query]])
 
 
-def test_they_are_those_of_slices_alone_and_are_corrected_over_all_pairs_and_measures():
+def test_they_are_those_of_slices_alone_and_are_corrected_over_all_pairs():
     runs = evaluations()
 
     found = ir.compare(*runs, slices=CATEGORIES, rng=3)
 
-    by_key, rows = {}, {}
-    for pair in found.pairs:
-        first, second = (runs[found.names.index(name)] for name in (pair.a, pair.b))
+    names, ordered = ["short", "news"], sorted(QUERIES)  # random signs go to queries in the order of their ids
+    within = np.array([[name in CATEGORIES[query] for name in names] for query in ordered])
+    for measures in (MEASURES[:1], MEASURES[1:]):
+        pairs = [tuple(runs[found.names.index(name)] for name in (pair.a, pair.b)) for pair in found.pairs]
+        columns = [
+            [values(b, measure)[query] - values(a, measure)[query] for query in ordered] for a, b in pairs for measure in measures for _ in names
+        ]  # fmt: skip
+        family = simultaneous(np.array(columns).T, counted=np.tile(within, len(columns) // 2), rng=3)
+        rows = [pair[measure].slices[name] for pair in found.pairs for measure in measures for name in names]
+        assert [row.p_corrected for row in rows] == family.p.tolist()
+        assert [row.interval for row in rows] == list(zip(family.low.tolist(), family.high.tolist(), strict=True))
+        assert [row.verdict != "undecided" for row in rows] == (family.p <= 0.05).tolist()
+        assert {row.verdict for row in rows} == {"better", "undecided"}
+    for pair, (first, second) in zip(found.pairs, pairs, strict=True):
         for measure, whole in pair.measures.items():
             alone = ir.slices(values(first, measure), values(second, measure), CATEGORIES, rng=3)
             assert whole.slices.difference == alone.difference == pytest.approx(whole.difference, abs=CLOSE)
             for row in whole.slices:
-                other = alone[row.name]
-                assert (row.p, row.interval, row.n, row.wins) == (other.p, other.interval, other.n, other.wins)
-                by_key[pair.a, pair.b, measure, row.name], rows[pair.a, pair.b, measure, row.name] = row.p, row
-    expected = holm(by_key)
-    assert {key: row.p_corrected for key, row in rows.items()} == pytest.approx(expected, abs=CLOSE)
-    assert found.method.families == {"all queries": 6, "slices": 12}
-    assert all(
-        row.verdict == ("undecided" if expected[key] > 0.05 else "better" if row.difference > 0 else "worse") for key, row in rows.items()
-    )
-    assert {row.verdict for row in rows.values()} == {"better", "undecided"}
+                assert (row.p, row.n, row.wins) == (alone[row.name].p, alone[row.name].n, alone[row.name].wins)
+    assert found.method.families == {"primary measure": 3, "companions": 3, "slices": 6, "slices of companions": 6}
 
 
 def test_p_values_are_scipys():
@@ -89,7 +84,8 @@ def test_p_values_are_scipys():
     by_t = ir.compare(a, b, slices=CATEGORIES, test="t")["RR"].slices["short"]
     expected = stats.ttest_rel(differences(a, b, "RR", "short"), np.zeros(12))
     assert by_t.p == pytest.approx(expected.pvalue, rel=1e-10)
-    assert by_t.interval == pytest.approx(tuple(expected.confidence_interval()), rel=1e-10)
+    assert by_t.interval == pytest.approx(tuple(expected.confidence_interval(0.975)), rel=1e-10)  # Bonferroni's, of two slices
+    assert by_t.p_corrected == pytest.approx(2 * expected.pvalue, rel=1e-10)
 
 
 def test_weights_and_clusters_count_in_every_slice():
@@ -143,7 +139,7 @@ def test_a_measure_has_the_slices_in_which_its_queries_count():
     found = ir.compare(*runs, slices=CATEGORIES)
 
     assert [row.name for row in found["RR"].slices] == ["short"]
-    assert found.method.families == {"all queries": 2, "slices": 2}
+    assert found.method.families == {"primary measure": 1, "companions": 1, "slices": 1, "slices of companions": 1}
     assert (found["RR"].slices.n, len(found["RR"].slices.uncategorised)) == (14, 7)
     assert found.method.slices == {"in_none": 7, "in_several": 5, "unknown": 0}
 
@@ -167,7 +163,7 @@ def test_records_and_frames_have_a_column_for_the_slice():
     assert frame.columns == [*plain.to_frame("polars").columns[:3], "slice", *plain.to_frame("polars").columns[3:], "part"]
     assert frame["slice"].to_list()[0] is None
     assert sorted(frame["slice"].to_list()[1:3]) == ["news", "short"]
-    assert set(frame["family"].to_list()) == {"all queries", "slices"}
+    assert set(frame["family"].to_list()) == {"primary measure", "companions", "slices", "slices of companions"}
     record = found.as_dict()["pairs"][0]["measures"]["RR"]
     assert {name: value for name, value in record.items() if name != "slices"} == plain.as_dict()["pairs"][0]["measures"]["RR"]
     assert record["slices"]["news"]["p"] == found["RR"].slices["news"].p
@@ -181,5 +177,5 @@ def test_what_cannot_be_answered_is_refused():
     with pytest.raises(OptionError, match="slices: found 11 runs to be compared with each other, expected at most 10, or a baseline"):
         ir.compare(*runs, slices=CATEGORIES)
     found = ir.compare(*runs, slices=CATEGORIES, baseline="run0", n_resamples=500)
-    assert (found.method.correction, found.method.families) == ("max-T", {"all queries": 10, "slices": 20})
+    assert (found.method.correction, found.method.families) == ("max-T", {"primary measure": 10, "slices": 20})
     assert found.pairs[0]["RR"].slices.test == "permutation"

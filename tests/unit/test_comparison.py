@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation import Evaluation
-from idealrank.stats import Design, max_t, randomised_hsd
+from idealrank.stats import Design, max_t, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, queries_for, smallest_visible
 from idealrank.verdict import Comparison
 
@@ -131,19 +132,26 @@ def test_p_and_interval_never_contradict_each_other(test: Any) -> None:
         assert (row.interval[0] > nothing or row.interval[1] < nothing) == (row.p <= 0.05)
 
 
-def test_holm_over_pairs_and_measures() -> None:
+def test_pairs_by_the_first_measure_and_by_its_companions_are_two_families() -> None:
     measures = ("P@1", "P@2", "P@3")
     runs = [*random_pair(30, 1, measures), *random_pair(30, 2, measures)]
     runs[2], runs[3] = replace(runs[2], name="c"), replace(runs[3], name="d")
 
-    found = ir.compare(*runs)
+    found, by_holm, by_t = (ir.compare(*runs, rng=1, **options) for options in ({}, {"correction": "holm"}, {"test": "t"}))  # type: ignore[arg-type]
 
-    rows = [row for _, row in found.rows()]
-    by_rank = sorted(rows, key=lambda row: row.p)
-    expected = np.minimum(np.maximum.accumulate([row.p * (18 - rank) for rank, row in enumerate(by_rank)]), 1)
-    assert [row.p_corrected for row in by_rank] == pytest.approx(expected.tolist(), rel=1e-12)
-    assert found.method.families == {"all queries": 18}
+    assert found.method.families == {"primary measure": 6, "companions": 12}
     assert [(pair.a, pair.b) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
+    for wanted in (measures[:1], measures[1:]):
+        differences = np.stack([(b[text] - a[text]) for a, b in combinations(runs, 2) for text in wanted], axis=1)
+        together = simultaneous(differences, rng=1)
+        rows, of_holm, of_t = ([pair[text] for pair in one.pairs for text in wanted] for one in (found, by_holm, by_t))
+        assert [row.p_corrected for row in rows] == together.p.tolist()
+        assert [row.interval for row in rows] == list(zip(together.low.tolist(), together.high.tolist(), strict=True))
+        assert [row.p_corrected for row in of_t] == [min(1.0, len(rows) * row.p) for row in of_t]
+        by_rank = sorted(of_holm, key=lambda row: row.p)
+        steps = np.minimum(np.maximum.accumulate([row.p * (len(rows) - rank) for rank, row in enumerate(by_rank)]), 1)
+        assert [row.p_corrected for row in by_rank] == pytest.approx(steps.tolist(), rel=1e-12)
+    assert (found.method.correction, by_holm.method.correction, by_t.method.correction) == ("max-T", "holm", "bonferroni")
 
 
 def test_a_baseline_is_compared_with_each_other_run() -> None:
@@ -173,14 +181,17 @@ def test_many_runs_are_corrected_together() -> None:
 
     pairs, baseline = (ir.compare(*runs, rng=3, n_resamples=999, baseline=name) for name in (None, "r0"))
 
-    hsd = randomised_hsd(values, n_resamples=999, rng=3)
+    first, second = np.triu_indices(12, 1)
+    family = simultaneous(values[:, second, 1] - values[:, first, 1], n_resamples=999, rng=3)
+    at = [(pair.a, pair.b) for pair in pairs.pairs].index(("r2", "r11"))
     row = pairs.pair("r2", "r11")["P@2"]
-    assert (row.p, row.interval) == (hsd.p[2, 11, 1], (hsd.low[2, 11, 1], hsd.high[2, 11, 1]))
-    assert row.p_corrected == min(1, 2 * row.p)
-    against = max_t(values[:, 0], values[:, 1:], n_resamples=999, rng=3)
+    assert (row.p, row.p_corrected) == (family.p[at], family.p[at])
+    assert row.interval == pytest.approx((family.low[at], family.high[at]), rel=1e-12)
+    against = max_t(values[:, 0, 0], values[:, 1:, 0], n_resamples=999, rng=3)
     row = baseline.pair("r0", "r11")["P@1"]
-    assert (row.p, row.p_corrected, row.interval) == (against.p[10, 0], against.p[10, 0], (against.low[10, 0], against.high[10, 0]))
-    assert (pairs.method.correction, baseline.method.correction) == ("randomised HSD", "max-T")
+    assert (row.p, row.p_corrected) == (against.p[10], against.p[10])
+    assert row.interval == pytest.approx((against.low[10], against.high[10]), rel=1e-12)
+    assert (pairs.method.correction, baseline.method.correction) == ("max-T", "max-T")
     assert (len(pairs.pairs), pairs.method.n_resamples, pairs.method.seed) == (66, 999, 3)
     assert {row.verdict for _, row in pairs.rows()} == {"better", "undecided"}
 
@@ -268,14 +279,18 @@ def test_what_could_have_been_seen_is_what_simulated_queries_see() -> None:
 
 
 def test_the_family_makes_it_harder_to_see() -> None:
-    measures = ("P@1", "P@2")
+    measures = ("P@1", "P@2", "P@3")
     a, b = random_pair(30, 1, measures)
 
-    alone, both = (ir.compare(a, b, measures=chosen, rng=1)["P@1"] for chosen in ("P@1", None))
+    first = ir.compare(a, b, measures="P@1", rng=1)["P@1"]
+    alone, among = (ir.compare(a, b, measures=chosen, rng=1)["P@2"] for chosen in ("P@2", None))
+    by_t = ir.compare(a, b, test="t")["P@2"]
 
-    assert alone.detectable == pytest.approx(smallest_visible(alone.sd_difference, 30, 29, 0.05, 0.8))
-    assert both.detectable == pytest.approx(smallest_visible(alone.sd_difference, 30, 29, 0.025, 0.8))
-    assert alone.p == both.p
+    assert first.detectable == pytest.approx(smallest_visible(first.sd_difference, 30, 29, 0.05, 0.8))
+    assert by_t.detectable == pytest.approx(smallest_visible(alone.sd_difference, 30, 29, 0.025, 0.8))
+    # max-T knows how alike the two companions are: between one test and two that are not alike at all, up to the noise of the draws.
+    assert alone.detectable < among.detectable < by_t.detectable * 1.02
+    assert alone.p == among.p
 
 
 def test_too_few_queries_for_a_test_of_signs_say_so() -> None:

@@ -8,6 +8,7 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.likeness import measures_beside, overlap
 from idealrank.measures.parse import parse_measures
+from idealrank.reports.compared_rankings import unchanged
 
 QRELS = {f"q{i}": {"d0": 1, "d1": 2} for i in range(30)}
 
@@ -103,3 +104,46 @@ def test_names_that_several_runs_have_are_refused() -> None:
 
     with pytest.raises(OptionError, match="rankings: found 2 runs of the name 'same', expected those compared: same, same, c"):
         ir.compare(*(ir.evaluate(QRELS, run, "AP") for run in runs), rankings=overlap(runs[1], runs[2], "overlap@3"))
+
+
+def said_of(a: dict[str, list[str]], b: dict[str, list[str]], measures: list[str]) -> list[str]:
+    """The sentences on two runs compared by these measures."""
+    qrels = {query: {"d0": 1} for query in a}
+    runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b))]
+    evaluations = [ir.evaluate(qrels, run, measures) for run in runs]
+    alike = overlap(runs[0], runs[1], measures_beside(evaluations[0].measures))
+    return unchanged(ir.compare(*evaluations, rankings=alike).pairs[0].rankings)
+
+
+def test_a_sentence_names_the_depth_of_lists_shorter_than_the_cutoff() -> None:
+    a = {f"q{i}": [f"d{d}" for d in range(10)] for i in range(8)}
+    b = {query: [*documents[:4], *(f"x{d}" for d in range(6))] for query, documents in a.items()}
+
+    deep, both = said_of(a, b, ["R@100"]), said_of(a, b, ["nDCG@10", "R@100"])
+
+    assert deep[0].startswith(
+        "The first 10 results are the same on none of the 8 queries that both answer; on average 4.0 of 10 are shared"
+    )
+    assert both == deep
+
+
+def test_lists_of_several_lengths_have_no_one_depth_in_a_sentence() -> None:
+    a = {"p": ["d0", "d1"], "q": ["d0", "d1", "d2", "d3"]}
+    b = {"p": ["d0", "x1"], "q": ["d0", "x1", "x2", "x3"]}
+
+    # 1 of 2 on p, 1 of 4 on q: (1/2 + 1/4) / 2
+    assert said_of(a, b, ["R@100"])[0].startswith(
+        "The first 100 results, or all of shorter lists, are the same on none of the 2 queries that both answer; on average 38% are shared"
+    )
+    assert "on average 1.0 of 2 are shared" in said_of(a, b, ["R@2"])[0]
+
+
+def test_depths_are_of_the_queries_compared() -> None:
+    a, b = {"p": ["d0"], "q": ["d0", "d1"], "unjudged": list("abcdefgh")}, {"p": ["d0", "x1"], "q": ["d0"], "unjudged": list("hg")}
+    runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b))]
+    evaluations = [ir.evaluate({"p": {"d0": 1}, "q": {"d0": 1}}, run, "AP") for run in runs]
+
+    found = ir.compare(*evaluations, rankings=overlap(runs[0], runs[1], ["overlap@5", "overlap@1", "overlap"])).pairs[0].rankings
+
+    assert found is not None
+    assert found.depths == {"overlap@5": (2, 2), "overlap@1": (1, 1), "overlap": (2, 2)}

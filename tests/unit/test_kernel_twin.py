@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
@@ -127,8 +128,31 @@ def ranked(aligned: kernel.Aligned, qrels: kernel.Table) -> dict[bytes, twin.Ran
     for i, query in enumerate(ids):
         mine = [(hit[0] - first_row[i], *hit[1:]) for hit in hits[aligned.hit_offsets[i] : aligned.hit_offsets[i + 1]]]
         columns = ("length", "returned", "judged", "first_unjudged", "tied", "straddling", "duplicates")
-        results[query] = twin.Ranked(bool(aligned.in_run[i]), mine, *(int(getattr(aligned, column)[i]) for column in columns))
+        counts = (int(getattr(aligned, column)[i]) for column in columns)
+        results[query] = twin.Ranked(bool(aligned.in_run[i]), mine, *counts, unjudged_of(aligned, i))
     return results
+
+
+def unjudged_of(aligned: kernel.Aligned, query: int) -> list[Any]:
+    """Keys, ranks and tie groups of the unjudged documents of one query; none where the run alone has it, or none were asked for."""
+    if query >= len(aligned.unjudged_offsets) - 1:
+        return []
+    here = slice(*aligned.unjudged_offsets[query : query + 2].tolist())
+    columns = (aligned.unjudged_key, aligned.unjudged_rank, aligned.unjudged_first, aligned.unjudged_last)
+    return list(zip(*(column[here].tolist() for column in columns), strict=True))
+
+
+def with_keys(expected: Any) -> Any:
+    """The twin's unjudged documents by the keys that stand for their ids in a run of all of them."""
+    if not isinstance(expected, dict):
+        return expected
+    ids = sorted({document for one in expected.values() for document, *_ in one.unjudged})
+    run = kernel.from_columns([b"q"] * len(ids), ids, -np.arange(len(ids), dtype=np.float64))
+    qrels = kernel.from_columns([b"q"], [b"none of them"], np.zeros(1))
+    found = kernel.align(qrels, run, ties="input", unjudged_depth=len(ids)).unjudged_key.tolist() if ids else []
+    keys = dict(zip(ids, found, strict=True))
+    assert len(set(found)) == len(ids)
+    return {query: replace(one, unjudged=[(keys[id_], *span) for id_, *span in one.unjudged]) for query, one in expected.items()}
 
 
 options = st.fixed_dictionaries(
@@ -138,6 +162,7 @@ options = st.fixed_dictionaries(
         "duplicates": st.sampled_from(["error", "first", "last", "best", "twice"]),
         "skip_unjudged": st.booleans(),
         "depth": st.sampled_from([0, 0, 1, 2, 3, 10]),
+        "unjudged_depth": st.sampled_from([0, 1, 2, 3, 10]),
     }
 )
 
@@ -173,7 +198,7 @@ def test_aligning_a_text_agrees_with_the_twin(data: st.DataObject, chosen: dict[
         if data.draw(st.booleans())
         else None
     )
-    expected = outcome(align_with_twin, qrels, buffers, removed, chosen)
+    expected = with_keys(outcome(align_with_twin, qrels, buffers, removed, chosen))
     for threads in THREADS:
         chunk = data.draw(st.integers(0, 300))
         found = outcome(kernel.align, qrels, kernel.Text(buffers, "run"), removed=removed, threads=threads, chunk_bytes=chunk, **chosen)
@@ -193,7 +218,7 @@ def test_aligning_a_table_agrees_with_the_twin(data: st.DataObject, chosen: dict
     qrels = draw_qrels(data)
     buffers = data.draw(texts("run", dirty=False))
     run = kernel.read_text(kernel.Text(buffers, "run"), duplicates="keep")
-    expected = outcome(align_with_twin, qrels, buffers, None, chosen)
+    expected = with_keys(outcome(align_with_twin, qrels, buffers, None, chosen))
     for threads in THREADS:
         found = outcome(kernel.align, qrels, run, threads=threads, **chosen)
         if isinstance(found, kernel.Aligned):

@@ -113,14 +113,14 @@ def test_short_names_are_short_and_all_different(names: list[str], width: int) -
 def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
     subject = shown(evaluated([0.1, 0.9]))
     pair = subject.comparison.pairs[0]
-    row = dataclasses.replace(pair["RR"], verdict="judgments do not reach")
+    row = dataclasses.replace(pair["RR"], verdict="a verdict of tomorrow")
     comparison = dataclasses.replace(subject.comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
 
     from idealrank.reports.page.grids import pair_grid
 
     cell = pair_grid(comparison.pairs[0]).rows[0][1]
-    assert (cell.text, cell.tone) == ("judgments do not reach", "quiet")
-    assert look("judgments do not reach").side == "equal"
+    assert (cell.text, cell.tone) == ("a verdict of tomorrow", "quiet")
+    assert look("a verdict of tomorrow").side == "equal"
 
 
 def robust() -> ir.Robustness:

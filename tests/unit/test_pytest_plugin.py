@@ -72,7 +72,7 @@ def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Py
         "*= ranking gates =*",
         "*::test_search_did_not_get_worse",
         "  The gate is open: same may take the place of main",
-        "  Smallest true drop that closes this gate*: RR *",
+        "  True drop detectable with 80 % power: RR *",
     ])  # fmt: skip
 
 

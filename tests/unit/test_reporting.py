@@ -42,7 +42,7 @@ def test_values_are_those_of_evaluate_and_companions_stand_beside_them(subject: 
         assert list(shown_.queries) == list(plain.queries)
         assert np.array_equal(shown_.values, plain.values, equal_nan=True)
         assert np.array_equal(shown_.scored, plain.scored)
-        assert [str(measure) for measure in shown_.measures[2:4]] == ["Unjudged@10", "nDCG(judged_only=True)@10"]
+        assert [str(measure) for measure in shown_.measures[2:5]] == ["Judged@10", "NumRet@10", "nDCG(judged_only=True)@10"]
 
 
 @pytest.mark.parametrize(

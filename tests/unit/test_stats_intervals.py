@@ -6,6 +6,7 @@ from scipy import stats as peer
 
 import idealrank as ir
 from idealrank.stats import Design, Interval, bootstrap, difference_interval, mean_interval
+from idealrank.stats.linear import linear_mean
 
 METHODS = ("percentile", "basic", "bca", "studentised")
 
@@ -79,7 +80,7 @@ def test_draws_under_a_design_are_data_sets_of_their_own(values, named: str) -> 
     design = Design.of(40, **DESIGNS[named])
     counts = bootstrap.Draws(design, 25, rng=3).each(np.copy, design.n_units)
     mean = design.mean(values)
-    units = bootstrap.Units.of(values, design, mean)
+    units = bootstrap.Units.of(values, design, linear_mean(values, design))
 
     expected = naive_draws(design, counts, values)
 

@@ -18,6 +18,11 @@ store: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--store", "store_path", metavar="DIR", envvar=VARIABLE, show_envvar=True, help="The store to read."
 )
 
+different_judgments: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--different-judgments", "judgments", is_flag=True, callback=lambda _context, _option, given: "different" if given else "same",
+    help="Compare evaluations although their judgments differ.",
+)  # fmt: skip
+
 
 @contextmanager
 def opened(path: str | None) -> "Iterator[Store]":

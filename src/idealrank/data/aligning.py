@@ -9,7 +9,7 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.cutting import Cut, make_cut
 from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
-from idealrank.data.hits import Alignments, Hits, Judgments, Scope
+from idealrank.data.hits import Alignments, Hits, Judgments, Scope, Unjudged
 from idealrank.data.judged import Judged
 from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
@@ -28,6 +28,7 @@ def align(
     *,
     depth: int = 0,
     max_documents: int | None = None,
+    unjudged_depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
@@ -43,6 +44,8 @@ def align(
         Keep hits down to this rank only (and whole tie groups that begin above it); 0 keeps all.
     max_documents : int, optional
         Cut every list after that many documents, before any is taken out of it.
+    unjudged_depth : int
+        Keep the unjudged documents down to this rank, too (and whole tie groups that begin above it); 0 keeps none.
     threads : int
         0 uses all cores. The result is the same for any number.
     progress : Progress, optional
@@ -71,17 +74,26 @@ def align(
             skip_unjudged=alignment.unjudged == "skipped" and cut is None,
             removed=None if graded.removed is None or cut else graded.removed.view(np.uint8),
             depth=depth,
+            unjudged_depth=0 if cut else unjudged_depth,
             threads=thread_count(threads),
             progress=progress,
         )
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
-    return _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut)
+    return _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged_depth=0 if cut else unjudged_depth)
 
 
 def _judged(
-    qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, graded: Graded, *, depth: int, cut: Cut | None
+    qrels: Qrels,
+    run: Run,
+    alignment: Alignment,
+    aligned: _kernel.Aligned,
+    graded: Graded,
+    *,
+    depth: int,
+    cut: Cut | None,
+    unjudged_depth: int,
 ) -> Judged:
     refuse_unjudged(qrels, run, alignment, aligned, within=cut.documents if cut else None)
     kept = queries_that_count(qrels, run, alignment, aligned)
@@ -94,7 +106,7 @@ def _judged(
         truncated_grades=graded.truncated,
         doubtful_comments=aligned.counters.get("comments_like_data", 0),
     )
-    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut).whole()
+    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut, unjudged_depth).whole()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +121,7 @@ class _Joined:
     scope: Scope
     depth: int
     cut: Cut | None
+    unjudged_depth: int
 
     @property
     def n_queries(self) -> int:
@@ -162,6 +175,9 @@ class _Joined:
             scope=self.scope,
             depth=self.depth,
             parts=parts,
+            unjudged=(lambda: self._unjudged(begin, end)) if self.unjudged_depth else None,
+            unjudged_depth=self.unjudged_depth,
+            qrels=self.qrels,
         )
 
     def _ids(self, begin: int, end: int) -> list[str]:
@@ -196,6 +212,13 @@ class _Joined:
             tie_first=self.aligned.tie_first[rows].astype(np.int64) if tied else None,
             tie_last=self.aligned.tie_last[rows].astype(np.int64) if tied else None,
         )
+
+    def _unjudged(self, begin: int, end: int) -> Unjudged:
+        aligned = self.aligned
+        query, rows = self._between(begin, end, aligned.unjudged_offsets)
+        columns = (column[rows].astype(np.int64) for column in (aligned.unjudged_rank, aligned.unjudged_first, aligned.unjudged_last))
+        rank, first, last = columns
+        return Unjudged(query, rank, aligned.unjudged_key[rows], first, last)
 
     def _ideal(self, begin: int, end: int) -> IdealGrades:
         judged = self._judgments(begin, end)

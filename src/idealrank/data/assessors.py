@@ -1,6 +1,6 @@
 """Judgments of several assessors: the grades that each judgment group gave, and what they make of one ranking."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NoReturn, TypeAlias
@@ -9,13 +9,14 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
+from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments
 from idealrank.data.judged import Judged
 from idealrank.data.nesting import Nesting
 from idealrank.data.policies import name_row
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
 from idealrank.errors import InputError
 
 # Row number from 0, what was found, what was expected, what to do: raises the error of whoever knows where the row came from.
@@ -48,6 +49,14 @@ class Groups:
     row: IntArray
     level: FloatArray
     source: IntArray
+
+    def judgments(self, documents: Qrels, part: IntArray) -> Iterator[tuple[tuple[bytes, bytes, int], bytes, float]]:
+        """Each judgment with its names, as fingerprints take them; `part` is the sub-group of each."""
+        names, table = list(map(encode_id, self.names)), documents.table
+        ids, rows = table.query_ids(), table.document_ids(self.row)
+        queries = [ids[query] for query in self.query.tolist()]
+        for group, one, document, level in zip(self.group.tolist(), part.tolist(), rows, self.level.tolist(), strict=True):
+            yield (queries[group], names[group], one), document, level
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +228,11 @@ class AssessorQrels:
     def grades(self) -> FloatArray:
         """All grades, shape (n_judgments,), group after group."""
         return self.groups.level
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all (query, assessor, document, grade), in any order; see `Qrels.fingerprint`."""
+        return fingerprint_of_groups(b"grades", self.groups.judgments(self.documents, self.groups.group))
 
     def of(self, assessor: str) -> Qrels:
         """The judgments of one assessor.

@@ -56,6 +56,21 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     )
 
 
+def numbers_of_queries(qid: AnyArray, offsets: IntArray, order: IntArray | None) -> IntArray | None:
+    """The ids of the queries that `group_by_id` found, where they are whole numbers; else None.
+
+    Examples
+    --------
+    >>> qid = np.array([7, 3, 7])
+    >>> numbers_of_queries(qid, *group_by_id(qid, 3)[:2])
+    array([7, 3])
+    """
+    if qid.dtype.kind != "i":
+        return None
+    heads = offsets[:-1]
+    return qid[heads if order is None else order[heads]].astype(np.int64)
+
+
 def _heads(values: AnyArray) -> IntArray:
     """Where each stretch of equal values begins."""
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))

@@ -38,6 +38,33 @@ class Hits:
 
 
 @dataclass(frozen=True, eq=False)
+class Unjudged:
+    """Returned documents without a judgment, query after query, by rank.
+
+    Attributes
+    ----------
+    query, rank : int64 array, shape (n,)
+        As in `Hits`.
+    key : uint64 array, shape (n,)
+        Stands for the document's id: equal in two runs where the ids are.
+    tie_first, tie_last : int64 array, shape (n,)
+        First and last rank of the document's tie group.
+    """
+
+    query: IntArray
+    rank: IntArray
+    key: "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+    tie_first: IntArray
+    tie_last: IntArray
+
+    def as_hits(self) -> Hits:
+        """The same places as those of judged documents, all of grade 0."""
+        tied = bool((self.tie_first < self.tie_last).any())
+        spans = (self.tie_first, self.tie_last) if tied else (None, None)
+        return Hits(self.query, self.rank, np.zeros(self.query.size), None, *spans)
+
+
+@dataclass(frozen=True, eq=False)
 class Relevant:
     """The hits whose grade reaches a threshold, and how many judged documents of each query do, shape (n_queries,)."""
 

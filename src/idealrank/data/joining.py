@@ -23,6 +23,7 @@ def join(
     *,
     depth: int = 0,
     max_documents: int | None = None,
+    unjudged_depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
@@ -34,7 +35,7 @@ def join(
         What was judged. A document counts as judged when anybody judged it.
     run : Run
         What was returned.
-    alignment, depth, max_documents, threads, progress
+    alignment, depth, max_documents, unjudged_depth, threads, progress
         As for `align`.
 
     Examples
@@ -50,7 +51,8 @@ def join(
     if isinstance(table, PreferenceQrels):
         # Levels only order documents; policies for grades are not about them.
         alignment = replace(alignment, grades="given", negative="zero")
-    judged = align(documents, run, alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress)
+    options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
+    judged = align(documents, run, alignment, **options, progress=progress)  # type: ignore[arg-type]
     if isinstance(table, PreferenceQrels):
         judged.preferences = Preferred(documents, table.groups, table.complete, table.pairs, judged)
     elif isinstance(table, AssessorQrels):

@@ -13,12 +13,24 @@ import numpy as np
 
 from idealrank.data.alignment import Ties
 from idealrank.data.grading import IdealGrades
-from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Relevant, Scope, closed_up, only_relevant, relevant_in_rectangle
+from idealrank.data.hits import (
+    Alignments,
+    Hits,
+    Judgments,
+    Rectangle,
+    Relevant,
+    Scope,
+    Unjudged,
+    closed_up,
+    only_relevant,
+    relevant_in_rectangle,
+)
 from idealrank.data.types import FloatArray, IntArray, QueryIds
 
 if TYPE_CHECKING:
     from idealrank.data.assessors import ByAssessor
     from idealrank.data.preferred import Preferred
+    from idealrank.data.qrels import Qrels
 
 
 class Judged:
@@ -34,10 +46,14 @@ class Judged:
         List lengths after duplicates and removals.
     returned : int64 array, shape (n_queries,)
         List lengths as given.
-    hits, ideal, judgments, given : callable
-        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, and grades of hits as given, when first asked.
+    hits, ideal, judgments, given, unjudged : callable
+        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, grades of hits as given, and `Unjudged`, when first asked.
     alignments, scope : Alignments, Scope
         Counters per query, and which queries were compared.
+    unjudged_depth : int
+        Unjudged documents below this rank were not kept; 0 where none were.
+    qrels : Qrels, optional
+        Whose rows `Hits.document` counts.
     depth, complete : int, bool
         Hits below this rank were dropped, 0 when all are here; every returned item is judged and the reverse, as in arrays.
     rectangle, parts : Rectangle, callable, optional
@@ -71,6 +87,9 @@ class Judged:
         judgments: Callable[[], Judgments] | None = None,
         given: Callable[[], FloatArray] | None = None,
         parts: Callable[[], Iterator["Judged"]] | None = None,
+        unjudged: Callable[[], Unjudged] | None = None,
+        unjudged_depth: int = 0,
+        qrels: "Qrels | None" = None,
     ) -> None:
         self.queries = queries
         self.ties: Ties = ties
@@ -86,6 +105,9 @@ class Judged:
         self._judgments = judgments or (lambda: Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade))
         self._given = given
         self._parts = parts
+        self._unjudged = unjudged
+        self.unjudged_depth = unjudged_depth
+        self.qrels = qrels
         self._relevant: dict[float, Relevant] = {}
         # What `align_preferences` and `align_assessors` add; None where the judgments are plain grades.
         self.preferences: Preferred | None = None
@@ -124,6 +146,11 @@ class Judged:
             return self.hits.grade if self._given is None else self._given()
         row = np.searchsorted(self.judgments.document, document)
         return self.judgments.given[row]
+
+    @cached_property
+    def unjudged(self) -> Unjudged | None:
+        """Returned documents without a judgment, down to the depth that was asked for; None where they were not."""
+        return None if self._unjudged is None else self._unjudged()
 
     def parts(self) -> Iterator["Judged"]:
         """The same queries stretch by stretch, so that what a measure makes of one stays small; itself where there is but one.

@@ -8,8 +8,9 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
+from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.grading import apply_grade_policies, ideal_grades
-from idealrank.data.grouping import group_by_id
+from idealrank.data.grouping import group_by_id, numbers_of_queries
 from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Scope, TieMembers
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
@@ -45,6 +46,8 @@ class Lists:
         self.offsets = offsets
         self.order = order
         self._items: IntArray | None = None  # where each item stood before others were taken out, for messages
+        self._numbers: IntArray | None = None  # the ids of the queries, where they are whole numbers
+        self._unnamed = queries is None
         self.queries = queries or QueryIds(offsets.size - 1, lambda: [str(i) for i in range(offsets.size - 1)])
 
     @property
@@ -120,6 +123,7 @@ class Lists:
             order=order,
             queries=queries,
         )
+        lists._numbers = None if qid is None else numbers_of_queries(np.asarray(qid), bounds, order)
         return lists if keep is None else lists.only(keep.reshape(-1))
 
     def part(self, begin: int, end: int) -> "Lists":
@@ -151,7 +155,22 @@ class Lists:
         counts = np.concatenate(([0], np.cumsum(kept_in_order))).astype(np.int64)
         kept = Lists(self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries)
         kept._items = picked if self._items is None else self._items[picked]
+        kept._numbers, kept._unnamed = self._numbers, self._unnamed
         return kept
+
+    def fingerprint(self, threads: int = 0) -> str:
+        """Hash of the labels of each query, in any order, 32 hexadecimal digits; queries without ids count by their places.
+
+        Examples
+        --------
+        >>> one, turned = (Lists.from_arrays(labels, [0.2, 0.9]) for labels in ([1, 0], [0, 1]))
+        >>> one.fingerprint() == turned.fingerprint()
+        True
+        """
+        numbered = self._unnamed or self._numbers is not None
+        ids = self._numbers if numbered else [query.encode("utf-8", "surrogatepass") for query in self.queries]
+        threads = thread_count(threads)
+        return fingerprint_text(*_kernel.fingerprint_lists(self.labels, self.offsets, order=self.order, queries=ids, threads=threads))
 
     def name_item(self, row: int) -> str:
         """An item by its place in the arrays as they were given.

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from idealrank.data.assessors import AssessorQrels, Cells, Groups, Refuse, refuse_plainly, refuse_twice, tabulate
+from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.listed import Pairs, dense_levels, possible_pairs
 from idealrank.data.nesting import Nesting
 from idealrank.data.partial import pairs_of_partial_groups
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import BoolArray, FloatArray, QueryIds
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
 
 Levels: TypeAlias = Mapping[str, float]
 
@@ -53,6 +55,8 @@ class PreferenceQrels:
     >>> ir.evaluate(preferences, {"q1": ["d1", "d2"]}, "prefs_simp").mean()["prefs_simp"]
     0.75
     """
+
+    _given: tuple[Groups, IntArray]  # every level that was given, and its sub-group
 
     def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
         queries, names, parts, documents, values = _NESTING.columns(levels)
@@ -111,6 +115,7 @@ class PreferenceQrels:
             row = np.arange(qrels.n_judgments)
             groups = Groups(np.arange(qrels.n_queries), ("0",) * qrels.n_queries, group, row, qrels.grades, row)
         groups = replace(groups, level=np.maximum(groups.level, 0.0))
+        self._given = groups, groups.group
         self._take(documents, groups, np.ones(len(groups.names), bool), Pairs.none(), qrels.name, tuple(qrels.paths))
         return self
 
@@ -127,6 +132,7 @@ class PreferenceQrels:
         n_parts = np.bincount(np.array([group for group, _ in numbers], np.int64), minlength=len(groups.names))
         documents = Qrels.from_table(table, name=name, paths=paths)
         found = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
+        self._given = groups, part
         self._take(documents, _once(groups), n_parts == 1, found, name, paths)
 
     def _take(self, documents: Qrels, groups: Groups, complete: BoolArray, pairs: Pairs, name: str, paths: tuple[str, ...]) -> None:
@@ -152,6 +158,12 @@ class PreferenceQrels:
     def grades(self) -> FloatArray:
         """All levels, group after group; of a document with several in one group the highest."""
         return self.groups.level
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all sub-groups with their levels, in any order; see `Qrels.fingerprint`."""
+        groups, part = self._given
+        return fingerprint_of_groups(b"levels", groups.judgments(self.documents, part))
 
     @property
     def n_preferences(self) -> int:

@@ -1,11 +1,13 @@
 """Judgments: the grade that somebody gave to a document for a query."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from idealrank import _kernel
+from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.problems import translate
 from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, encode_id, table_columns
 from idealrank.errors import InputError
@@ -142,6 +144,19 @@ class Qrels:
     def counters(self) -> dict[str, int]:
         """What reading counted: lines, comments, duplicates, ..."""
         return self._table.counters
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all (query, document, grade), 32 hexadecimal digits; the same for the same judgments, whatever held them, in any order.
+
+        Grades count as given: 1 as 1.0, -0.0 as 0. Of parts without a query in common the fingerprints add up to that of the whole.
+
+        Examples
+        --------
+        >>> Qrels({"q": {"a": 1, "b": 0}}).fingerprint == Qrels.from_columns(["q", "q"], ["b", "a"], np.array([0.0, 1.0])).fingerprint
+        True
+        """
+        return fingerprint_text(*_kernel.fingerprint(self._table))
 
     def __contains__(self, query_id: object) -> bool:
         return isinstance(query_id, str) and self._table.find_query(encode_id(query_id)) >= 0

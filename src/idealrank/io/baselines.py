@@ -55,6 +55,8 @@ class BaselineRecord:
         SHA-256 of the files of judgments; empty where they came from a stream.
     run : str or None
         SHA-256 of the file of the run.
+    content : str or None
+        Fingerprint of the content of the judgments; None in files of earlier versions.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class BaselineRecord:
     depth: int | None
     judgments: tuple[str, ...]
     run: str | None
+    content: str | None = None
 
     def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
         """The same with lists that reach at least as deep as those of another: what could be asked of it can be asked of this."""
@@ -107,6 +110,9 @@ def _knows_length(measure: Measure) -> bool:
     return discount is not None and make_discount(discount).by_length
 
 
+_ALWAYS = tuple(field.name for field in fields(BaselineRecord) if field.name != "content")
+
+
 def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()) -> BaselineRecord:
     """What is to be said of a run that becomes a baseline.
 
@@ -131,6 +137,7 @@ def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[
         depth=depth_of(evaluation.measures, convention),
         judgments=_hashes(judgments),
         run=next(iter(hashes), None),
+        content=evaluation.provenance.judgments,
     )
 
 
@@ -254,7 +261,7 @@ def _record(source: Source) -> BaselineRecord | None:
         hint = "update idealrank, or make the baseline anew with this version"
         raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
     try:
-        return _checked({name: said[name] for name in (field.name for field in fields(BaselineRecord))})
+        return _checked({"content": said.get("content")} | {name: said[name] for name in _ALWAYS})
     except (KeyError, TypeError, ValueError):
         raise FileFormatError(source.path, 1, "a first line of a baseline that lacks a part", expected, "make the baseline anew") from None
 
@@ -262,7 +269,7 @@ def _record(source: Source) -> BaselineRecord | None:
 def _checked(said: dict[str, Any]) -> BaselineRecord:
     for name in ("name", "version", "convention", "fingerprint"):
         _expect(isinstance(said[name], str))
-    _expect(said["run"] is None or isinstance(said["run"], str))
+    _expect(all(said[name] is None or isinstance(said[name], str) for name in ("run", "content")))
     _expect(said["depth"] is None or (type(said["depth"]) is int and said["depth"] > 0))
     _expect(type(said["schema"]) is int and isinstance(said["means"], dict) and isinstance(said["judgments"], list))
     said["means"] = {text: None if mean is None else float(mean) for text, mean in said["means"].items()}
@@ -370,11 +377,16 @@ def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, jud
     now = evaluation.mean()
     means = [(text, now[text], math.nan if then is None else then) for text, then in record.means.items() if text in now]
     moved = [f"{text} is {mean:.4f} and was {then:.4f}" for text, mean, then in means if _differ(mean, then)]
-    hashes = _hashes(judgments)
     if moved:
         return [f"{path} was judged otherwise when it was made: {', '.join(moved)}"]
-    if hashes and record.judgments and hashes != record.judgments:
-        return [f"{path} was made with other files of judgments, by which its means are the same"]
+    hashes = _hashes(judgments)
+    content = evaluation.provenance.judgments
+    if content is not None and record.content is not None:
+        other = "" if content == record.content else "other judgments"
+    else:
+        other = "other files of judgments" if hashes and record.judgments and hashes != record.judgments else ""
+    if other:
+        return [f"{path} was made with {other}, by which its means are the same"]
     return []
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.measures.cutoffs import limits_of, resolve_cutoff
+from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery, number_option
-from idealrank.measures.ranks import distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
+from idealrank.measures.ranks import chance_within, distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
 from idealrank.measures.rows import grades_by_rank, sums_of_precision
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
@@ -46,6 +46,7 @@ class P(BinaryMeasure):
     """
 
     name: ClassVar[str] = "P"
+    tells_unjudged: ClassVar[bool] = True
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
     use: ClassVar[str] = (
@@ -59,6 +60,11 @@ class P(BinaryMeasure):
     def compute(self, judged: Judged) -> PerQuery:
         """Precision of every query."""
         return PerQuery(self.found(judged) / resolve_cutoff(self.cutoff, judged.lengths))
+
+    def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """One over the cutoff, within it."""
+        within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
+        return within / np.broadcast_to(resolve_cutoff(self.cutoff, judged.lengths), (judged.n_queries,))[documents.query]
 
     @property
     def trec_name(self) -> str:
@@ -92,6 +98,7 @@ class R(NeedsRelevant):
     """
 
     name: ClassVar[str] = "R"
+    tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (
         "Choose it for candidates that a second stage ranks anew, and for searches that must miss nothing: order within the cutoff "
@@ -106,10 +113,18 @@ class R(NeedsRelevant):
         n_relevant = judged.relevant(self.threshold).total
         return self.filled(self.found(judged) / np.maximum(n_relevant, 1), n_relevant)
 
+    def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """One over the number of relevant documents, within the cutoff."""
+        within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
+        return within / np.maximum(judged.relevant(self.threshold).total, 1)[documents.query]
+
     @property
     def trec_name(self) -> str:
         """``recall_100``, or ``set_recall`` without a cutoff."""
         return self.trec_binary("set_recall", "recall")
+
+
+_NEVER = -800.0  # the logarithm of a chance that is 0 in float64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +203,7 @@ class AP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "AP"
+    tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
     use: ClassVar[str] = (
         "Choose it for binary judgments with several relevant documents per query, all of which matter. Not for graded judgments "
@@ -215,10 +231,47 @@ class AP(NeedsRelevant):
         n_relevant = judged.relevant(self.threshold).total
         return self.filled(sums / np.maximum(n_relevant, 1), n_relevant)
 
+    def expected(self, judged: Judged, documents: Hits, chance: float) -> FloatArray | None:
+        """Sum over ranks of the chance to be relevant times one more than those expected above it, over the rank and the relevant."""
+        lists = _with_chances(judged, self.threshold, documents, chance, self.cutoff)
+        if lists is None:
+            return None
+        query, rank, chances, within = lists
+        above = _above(query, chances)
+        sums = judged.sum_by_query(query, np.where(within, chances * (1 + above) / rank, 0.0))
+        total = judged.relevant(self.threshold).total
+        return self.filled(sums / np.maximum(total, 1), total).values
+
     @property
     def trec_name(self) -> str:
         """``map`` or ``map_cut_100``."""
         return self.trec_binary("map", "map_cut")
+
+
+def _with_chances(
+    judged: Judged, threshold: float, documents: Hits, chance: float, cutoff: Cutoff | None
+) -> tuple[IntArray, IntArray, FloatArray, BoolArray] | None:
+    """Relevant hits and unjudged documents by query and rank: their chances to be relevant, and which stand within the cutoff.
+
+    None where tied documents have no rank of their own.
+    """
+    hits = judged.relevant(threshold).hits
+    if judged.ties in ("expected", "best", "worst") and (hits.tie_first is not None or documents.tie_first is not None):
+        return None
+    query, rank = (np.concatenate((getattr(hits, name), getattr(documents, name))) for name in ("query", "rank"))
+    chances = np.concatenate((np.ones(hits.query.size), np.full(documents.query.size, chance)))
+    order = np.lexsort((rank, query))
+    query, rank, chances = query[order], rank[order], chances[order]
+    within: BoolArray = rank <= limits_of(cutoff, judged.lengths, query)
+    return query, rank, chances, within
+
+
+def _above(query: IntArray, values: FloatArray) -> FloatArray:
+    """Sum of the values before each place of its query."""
+    before = np.concatenate(([0.0], np.cumsum(values)[:-1])) if values.size else values
+    starts = starts_of(query)
+    sums: FloatArray = before - np.repeat(before[starts], np.diff(np.append(starts, query.size)))
+    return sums
 
 
 def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> FloatArray:
@@ -259,6 +312,7 @@ class RR(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RR"
+    tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "1 / rank of the first relevant document"
     use: ClassVar[str] = (
         "Choose it for one right answer per query: a known page, a fact, a command. Not where several relevant documents help: it "
@@ -283,6 +337,18 @@ class RR(NeedsRelevant):
                 best = rank[starts] if rank is hits.rank else np.minimum.reduceat(rank, starts)
                 values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
         return self.filled(values, judged.relevant(self.threshold).total)
+
+    def expected(self, judged: Judged, documents: Hits, chance: float) -> FloatArray | None:
+        """Sum over ranks of one over the rank times the chance that the first relevant document stands there."""
+        lists = _with_chances(judged, self.threshold, documents, chance, self.cutoff)
+        if lists is None:
+            return None
+        query, rank, chances, within = lists
+        with np.errstate(divide="ignore"):
+            misses = np.log1p(-chances)  # minus infinity below a document that is surely relevant
+        none_above = np.exp(_above(query, np.maximum(misses, _NEVER)))
+        sums = judged.sum_by_query(query, np.where(within, chances * none_above / rank, 0.0))
+        return self.filled(sums, judged.relevant(self.threshold).total).values
 
     @property
     def trec_name(self) -> str:

@@ -165,6 +165,7 @@ class RBP(Measure):
     of: RBPNumber | None = None
 
     name: ClassVar[str] = "RBP"
+    tells_unjudged: ClassVar[bool] = True
     samples: ClassVar = {
         "p": (None, 0, 0.5, 0.8, 0.95),
         "rel": (None, None, 0.5, 1, 2),
@@ -215,6 +216,16 @@ class RBP(Measure):
             return PerQuery(np.full(judged.n_queries, 1.0 if number == "EC" else seen))
         values = self._residual(judged) if number.startswith("residual") else self._utility(judged)
         return PerQuery(values * seen if number.endswith("ETU") else values)
+
+    def worth(self, grades: FloatArray) -> FloatArray | None:
+        """The gain of each grade; None where it depends on the query, or the number asked for is another."""
+        return self._gains(grades) if self.of in (None, "EU") and self.max_rel != "query" else None
+
+    def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """The chance to look at the document, over the mean number of documents looked at."""
+        if self.of not in (None, "EU"):
+            return None
+        return hit_weights(judged, documents, np.ones(documents.query.size), self._weights, self.cutoff)
 
     def _utility(self, judged: Judged) -> FloatArray:
         if self.max_rel != "query":

@@ -69,6 +69,10 @@ class _Discounted(Measure):
         whole = self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
         return 0 if whole else super().depth(lists=lists)
 
+    def worth(self, grades: FloatArray) -> FloatArray | None:
+        """The gain of each grade."""
+        return self._gain(grades)
+
     def _dcg(self, judged: Judged) -> FloatArray:
         if _is_rectangular(self, judged):
             return _rectangle_dcg(self, judged)
@@ -107,6 +111,11 @@ class _Discounted(Measure):
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
         limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)
         return np.minimum(limit, np.maximum(judged.lengths, 1)[query]) if self.ideal == "hits" else limit
+
+    def _weights_of(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        if self.rounding not in (None, "none"):
+            return None
+        return hit_weights(judged, documents, np.ones(documents.query.size), self._discount, self.cutoff)
 
     def _weights(self, judged: Judged) -> FloatArray:
         """Weights of ranks 1 to the cutoff, one vector for all lists of a rectangle."""
@@ -182,6 +191,7 @@ class DCG(_Discounted):
     """
 
     name: ClassVar[str] = "DCG"
+    tells_unjudged: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
     summary: ClassVar[str] = "sum of gain x discount over the ranks"
@@ -196,6 +206,10 @@ class DCG(_Discounted):
     def compute(self, judged: Judged) -> PerQuery:
         """DCG of every query."""
         return PerQuery(rounded(self._sum(self._dcg, judged), self.rounding))
+
+    def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """The discount of the rank; None where values are rounded."""
+        return self._weights_of(judged, documents)
 
     @property
     def trec_name(self) -> str:
@@ -281,6 +295,7 @@ class NDCG(_Discounted):
     """
 
     name: ClassVar[str] = "nDCG"
+    tells_unjudged: ClassVar[bool] = True
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "no_relevant", "rounding")
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (
@@ -298,6 +313,14 @@ class NDCG(_Discounted):
         defined = ideal != 0 if self.no_relevant == "quotient" else ideal > 0
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
+
+    def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """Discount of the rank over the ideal DCG, 0 without an ideal; None if values are rounded or the ideal is of the list itself."""
+        weights = None if self.ideal == "returned" else self._weights_of(judged, documents)
+        if weights is None:
+            return None
+        ideal = self._sum(self._ideal_dcg, judged)[documents.query]
+        return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
 
     @property
     def trec_name(self) -> str:

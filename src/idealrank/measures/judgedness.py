@@ -58,6 +58,9 @@ class Unjudged(Measure):
     ``Unjudged@k = |without a judgment in the top k| / k``, in [0, 1]; without a cutoff it is of the length of the list. A document that
     was pooled but not judged (grade given below 0) has no judgment.
 
+    The *unjudged* of `compare`, `gate`, `choose` and the coverage is another number: the share of the documents returned
+    (`Coverage.unjudged_share`), which short lists do not lower.
+
     Parameters
     ----------
     cutoff : int or str, optional

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
+from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError, shown
@@ -67,6 +68,7 @@ class Measure:
     * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option that is written after the @;
     * ``ties``: how the expected value over tie orders is had;
     * ``from_convention``: the options that a convention sets where they are unset;
+    * ``tells_unjudged``: whether `weights` or `expected` say what an unjudged document would add, were it relevant;
     * ``samples``: some values of the options that it alone has, for tests and tables;
     * ``proof``: whose numbers it was held against, and to how many digits.
 
@@ -100,6 +102,7 @@ class Measure:
     after_at: ClassVar[str] = "cutoff"
     ties: ClassVar[TieValues] = "closed form"
     from_convention: ClassVar[tuple[str, ...]] = ()
+    tells_unjudged: ClassVar[bool] = False
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
     use: ClassVar[str] = ""
@@ -139,6 +142,54 @@ class Measure:
         """The same measure with a cutoff (or what else is written after the @): ``ERR() @ 10``."""
         option: dict[str, Any] = {self.after_at: cutoff}
         return replace(self, **option)
+
+    def worth(self, grades: FloatArray) -> FloatArray | None:
+        """Gain of each grade, 0 for a document that is not relevant to this measure.
+
+        Returns
+        -------
+        float64 array, shape of `grades`, or None
+            None if the measure does not say (`weights` and `expected` do not then either).
+        """
+        return None
+
+    def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """Value added by each document per unit of its gain, the ideal being that of the judgments.
+
+        Parameters
+        ----------
+        judged : Judged
+            The lists that the documents stand in.
+        documents : Hits
+            Their places.
+
+        Returns
+        -------
+        float64 array, shape (n_documents,), or None
+            0 beyond the cutoff. None if a value is not a sum over documents.
+        """
+        return None
+
+    def expected(self, judged: Judged, documents: Hits, chance: float) -> FloatArray | None:
+        """Expected value of every query if each of some unjudged documents were relevant with a given chance.
+
+        Documents are relevant independently of each other; the number of relevant documents that a value is divided by stays as judged.
+
+        Parameters
+        ----------
+        judged : Judged
+            The lists.
+        documents : Hits
+            Unjudged documents, by query and rank.
+        chance : float
+            In [0, 1].
+
+        Returns
+        -------
+        float64 array, shape (n_queries,), or None
+            None if there is no closed form; a sum over documents (`weights`) needs none.
+        """
+        return None
 
     def measured(self, judged: Judged) -> PerQuery:
         """Values and which of them count, with what holds for every measure: `judged_only`, and ties that it does not offer.

@@ -131,8 +131,14 @@ def _chance(side: Side, limit: IntArray) -> FloatArray:
 class OverlapAtK(PairMeasure):
     """Overlap: the share of the first k ranks that the two lists have in common, in whatever order.
 
-    ``overlap@k = |A_k and B_k| / k``, in [0, 1], where A_k holds the first k documents of the first list. Where neither list has k
-    documents, k is the length of the longer one, so that equal lists have 1. Without a cutoff k is that length.
+    ``overlap@k = |A_k and B_k| / min(k, length of the longer list)``, in [0, 1], where A_k holds the first k documents of the first list.
+    Without a cutoff it is of whole lists.
+
+    Shorter lists: [a, b] and [a, c] have 1/2 at every k from 2 on. Equal lists have 1, since the two do not differ at a rank that neither
+    has; divided by k = 100, equal lists of two documents would have 0.02, a statement about their length. The longer list counts, not
+    the shorter one: [a] and [a, ..., j] have 1/10, since nine results of the second are not in the first. A query that one run leaves
+    unanswered has no value (`Overlap.only_a`, `only_b`). Webber et al. always divide by k, since their lists are the beginnings
+    of endless ones; at lists as deep as k the two definitions agree.
 
     Ties: documents that share a rank are in A_k when the rank is at most k; the sets may then be larger than k, and k becomes the
     mean of their sizes. Under ``ties=expected`` the value is the mean over all orders.

@@ -39,6 +39,10 @@ class BinaryMeasure(Measure):
         hits = judged.relevant(self.threshold).hits
         return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff))
 
+    def worth(self, grades: FloatArray) -> FloatArray | None:
+        """1 for a grade that reaches the threshold, else 0."""
+        return (grades >= self.threshold).astype(np.float64)
+
     def trec_binary(self, plain: str, cut: str) -> str:
         """trec_eval's name without or with a cutoff, or the text where an option is set that trec_eval lacks."""
         return self._trec(plain, cut, options=self.rel not in (None, 1))

@@ -41,7 +41,7 @@ class RankingGate:
     config : pytest.Config
         Of the session.
     said : list of (str, object)
-        User properties of the test: where it is noted what its gates could have seen.
+        User properties of the test: with the drops that its gates detect.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class RankingGate:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say of every gate, the open ones too, what it could have seen."""
+    """Say of every gate, open or closed, which drop it detects."""
     said: dict[str, list[str]] = {}
     for report in _reports(terminalreporter):
         lines = [str(value) for name, value in report.user_properties if name == _SAID]

@@ -18,7 +18,7 @@ from idealrank.io.policies import DEFAULT_MEASURE, TABLE, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.verdict.gated import Contract, Policy
-from idealrank.verdict.table import measures_of_gate
+from idealrank.verdict.gating import measures_of_gate
 
 _PARTS = ("tolerance", "strict", "margin", "alpha")  # of a policy
 

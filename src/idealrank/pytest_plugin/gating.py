@@ -93,7 +93,7 @@ def _held(question: Question) -> Answer:
 
 
 def _evaluated(question: Question, run: Run) -> Evaluation:
-    return evaluate(question.qrels, run, question.measures, question.convention)
+    return evaluate(question.qrels, run, question.measures, question.convention, keep_unjudged=True)
 
 
 def _baseline(question: Question, path: str) -> tuple[Evaluation, list[str]]:

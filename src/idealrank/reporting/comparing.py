@@ -60,7 +60,8 @@ def with_gate(found: Found, gated: Gated) -> Found:
         return replace(found, gated=gated)
     order = [*range(1, len(found.evaluations)), 0]
     comparison = against_baselines(
-        run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None
+        run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None,
+        judgments="different" if gated.judgments == "different" else "same",
     )  # fmt: skip
     comparison = renamed(comparison, [*gated.baselines, gated.run])
     evaluations, runs, hits = (

@@ -16,9 +16,9 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Made
 from idealrank.verdict import Comparison, Gated, Robustness
+from idealrank.verdict.companions import companions_among
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.slices import Categories
-from idealrank.verdict.table import companions_of
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 """Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""
@@ -161,7 +161,7 @@ def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
     >>> [str(measure) for measure in shown_measures(with_companions(["nDCG@10", "RR"]))]
     ['nDCG@10', 'RR']
     """
-    beside = {companion for measure in evaluated for companion in companions_of(measure)}
+    beside = companions_among(evaluated)
     return tuple(measure for measure in evaluated if measure not in beside and measure.aggregate != "text")
 
 

@@ -13,9 +13,12 @@ from idealrank.reports.page.subject import Made
 from idealrank.store import Store, Stored
 from idealrank.verdict import compare
 from idealrank.verdict.comparison import distinct
+from idealrank.verdict.judgments import JudgmentsOption
 
 
-def found_in(store: Store, ids: Sequence[str], measures: Sequence[Measure] = (), *, command: str = "") -> Found:
+def found_in(
+    store: Store, ids: Sequence[str], measures: Sequence[Measure] = (), *, judgments: JudgmentsOption = "same", command: str = ""
+) -> Found:
     """Results of a store, as a page takes them.
 
     Parameters
@@ -26,6 +29,8 @@ def found_in(store: Store, ids: Sequence[str], measures: Sequence[Measure] = (),
         One id of anything, or two or more of evaluations, which are then compared.
     measures : sequence of Measure
         What is shown, the one that decides first; empty for all.
+    judgments : {"same", "different"}
+        Whether several evaluations may have different judgments.
     command : str
         The command line.
 
@@ -55,7 +60,8 @@ def found_in(store: Store, ids: Sequence[str], measures: Sequence[Measure] = (),
     made = _made(parts, [one.id for one in entries], first.record.commit if len(entries) == 1 else "", command)
     found = replace(found, made=made, hits=tuple(part.hits for part in parts))
     if first.kind == "evaluation":
-        return found if len(parts) == 1 else replace(found, comparison=compare(*found.evaluations, measures=found.measures))
+        compared = None if len(parts) == 1 else compare(*found.evaluations, measures=found.measures, judgments=judgments)
+        return replace(found, comparison=compared)
     options = store.comparison(first.id).options if first.kind == "comparison" else store.gate(first.id).options
     found = replace(found, weights=options.get("weights"), clusters=options.get("clusters"))
     if first.kind == "comparison":

@@ -6,6 +6,8 @@ from idealrank.verdict import Attribution, DocumentChange, QueryChange
 
 _ID = 28  # characters of an id
 _SOME = 5
+_ROUNDING = 1e-9  # of a difference
+_CANCEL = "Gains and losses cancel: one part is larger than the whole difference, so no shares are given."
 
 
 def attribution_report(found: Attribution, *, queries: int = 5, documents: int = 3) -> str:
@@ -66,12 +68,14 @@ def _queries(n: int) -> str:
 
 
 def _moves(found: Attribution) -> list[str]:
-    rows = [["documents that", "number", "queries", "difference", "share"]]
+    """A row a kind of move; counts and differences alone where shares of the difference would mislead."""
+    cancel = any(abs(move.difference) > abs(found.difference) + _ROUNDING for move in found.moves)
+    rows = [["documents that", "number", "queries", "difference", *([] if cancel else ["share"])]]
     for move in found.moves:
         name, number = ("(no document)", "") if move.move == "no document" else (move.move, f"{move.documents:,}")
         share = "-" if move.share is None else f"{round(100 * move.share)} %"
-        rows.append([name, number, f"{move.queries:,}", _signed(move.difference), share])
-    return columns(rows) if len(rows) > 1 else []
+        rows.append([name, number, f"{move.queries:,}", _signed(move.difference), *([] if cancel else [share])])
+    return [*(columns(rows) if len(rows) > 1 else []), *(["", _CANCEL] if cancel else [])]
 
 
 def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:

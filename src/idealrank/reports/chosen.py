@@ -52,8 +52,8 @@ def _tables(choice: Choice) -> Iterator[list[str]]:
         else "significant: 1 where the one pair of runs differs significantly",
         *_table(choice, lambda setting: f"{setting.share:.2f} {_bar(setting.share)}"),
     ]
-    needed = "queries needed: to find half of the pairs" if pairs > 1 else "queries needed: to find the difference of the one pair"
-    yield [f"{needed}, as large as observed, four times in five", *_table(choice, _needed_cell(choice))]
+    needed = "queries needed: to detect half of the pairs" if pairs > 1 else "queries needed: to detect the difference of the one pair"
+    yield [f"{needed}, as large as observed, with 80 % power", *_table(choice, _needed_cell(choice))]
 
 
 def _table(choice: Choice, cell: Callable[[Setting], str], *, unjudged: bool = False) -> list[str]:

@@ -185,7 +185,7 @@ def _note(choice: Choice) -> Spec:
     text = (
         f"Swap rate: how often two random sets of {choice.method.size:,} queries order two runs in opposite ways; 0.5 is a coin toss. "
         "Filled points: not told apart from the best by these queries. "
-        f"Queries needed: to find {whose}, as large as observed, four times in five."
+        f"Queries needed: to detect {whose}, as large as observed, with 80 % power."
     )
     if not all(setting.considered for setting in choice.settings):
         text += " Grey: cutoffs at which more than a tenth of the documents shown were never judged."

@@ -10,6 +10,7 @@ from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
+from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph, unanswered
 from idealrank.verdict import Comparison, Difference, Method, Pair
@@ -72,16 +73,17 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     method, shown = comparison.method, shown or Shown.of(comparison)
     first, *others = pair.measures.values()
     said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
+    said += [plain] if (plain := plain_sentence(pair)) else []
     if first.wins or first.losses:
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     if first.queries_needed is not None and first.queries_needed > first.n:
-        said.append(f"To see a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
+        said.append(f"To detect a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
     if math.isinf(first.detectable):
-        said.append("So few queries cannot show any difference by this test, however large.")
+        said.append("So few queries cannot detect any difference by this test, however large.")
     elif math.isfinite(first.detectable):
-        said.append(f"A true difference of {shown.number(first.detectable)} is seen four times in five, smaller ones less often.")
+        said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
     return said + _others(others)
 
 
@@ -249,6 +251,6 @@ def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:
     else:
         phrases.append("+/=/-: queries on which the second run is better, equal, worse")
         phrases += ["d_z: difference over its standard deviation"] if with_pairs else []
-        phrases.append("visible: the smallest true difference that so many queries find four times in five")
+        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * comparison.method.power:g} % power")
     phrases += [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
     return ["method", *wrapped("; ".join(phrases))]

@@ -117,12 +117,12 @@ def number_columns(first: str, second: str, level: float) -> list[Column]:
     >>> [column.title for column in number_columns("a", "b", 0.95)][:4]
     ['a', 'b', 'difference', '95 % interval']
     """
-    titles = [first, second, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "visible"]
+    titles = [first, second, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "detectable"]
     return [*(Column(title, "number") for title in titles), Column("verdict")]
 
 
 def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark: str = "") -> list[Cell]:
-    """Means, difference, interval, p, wins, d_z, what was visible, verdict.
+    """Means, difference, interval, p, wins, d_z, the detectable difference, verdict.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark:
         Cell(shown.interval(row), row.interval),
         Cell(shown.p(row.p_corrected), row.p_corrected),
         Cell(f"{row.wins}/{row.ties}/{row.losses}", f"{row.wins}/{row.ties}/{row.losses}", tone="quiet"),
-        Cell(f"{row.effect:+.2f}" if math.isfinite(row.effect) else "-", row.effect, tone="quiet"),
+        Cell("-" if math.isnan(row.effect) else f"{row.effect:+.2f}", row.effect, tone="quiet"),
         Cell(shown.number(row.detectable), row.detectable, tone="quiet"),
         Cell(row.verdict, tone=tone),
     ]

@@ -1,8 +1,9 @@
 """How a comparison was made, in phrases."""
 
 from idealrank.reports.compared_slices import slice_phrases
+from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison
-from idealrank.verdict.many import MANY as CORRECTED_TOGETHER
+from idealrank.verdict.families import MANY as CORRECTED_TOGETHER
 
 _TESTS = {
     "permutation": "sign-flip permutation test",
@@ -38,6 +39,7 @@ def method_text(comparison: Comparison) -> str:
         phrases.append(f"margin {method.margin:g}")
     weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
     phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
+    phrases += JUDGED[method.judgments]
     return "; ".join([*phrases, *slice_phrases(comparison)])
 
 

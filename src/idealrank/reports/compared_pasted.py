@@ -7,6 +7,7 @@ from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_many import Ranked, beside, is_many, league_places
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_cells
+from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
 from idealrank.verdict import Comparison
 
@@ -21,12 +22,13 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
-    | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | visible | verdict   |
+    | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | detectable | verdict   |
     """
     if _as_league(comparison, every_pair=every_pair):
         return as_markdown(_league(comparison, digits, intervals=True))
     table = comparison_cells(comparison, digits)
-    return as_markdown(replace(table, notes=[*table.notes, _below(comparison)]))
+    plain = [plain_sentence(pair) for pair in comparison.pairs if len(comparison.pairs) == 1]
+    return as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:

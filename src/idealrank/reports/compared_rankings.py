@@ -8,6 +8,9 @@ from idealrank.verdict import Rankings
 def unchanged(found: Rankings | None) -> list[str]:
     r"""A sentence for each depth looked at, the first with RBO; none where rankings were not compared.
 
+    The depth said is that of the lists where they are shorter than the cutoff: 4.3 of 10 results are shared, not 42.8 of 100. Where lists
+    of several lengths are, there is no one depth, and the sentence gives the share.
+
     Examples
     --------
     >>> unchanged(Rankings(200, {"Same@10": 0.155, "Same(order=any)@10": 0.155, "overlap@10": 0.61, "RBO(p=0.9)@100": 0.62}))
@@ -20,16 +23,26 @@ def unchanged(found: Rankings | None) -> list[str]:
     rbo = [f", RBO {mean:.2f}" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
     depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
     depths = [depth for depth in depths if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}]
-    return [_at(depth, found) + (rbo[0] if rbo and not number else "") + "." for number, depth in enumerate(depths)]
+    said = list(dict.fromkeys(_at(depth, found) for depth in depths))  # two cutoffs beyond short lists look at the same ranks
+    return [one + (rbo[0] if rbo and not number else "") + "." for number, one in enumerate(said)]
 
 
 def _at(depth: str, found: Rankings) -> str:
     same, in_any_order = (round(found.queries * found.mean[f"{text}@{depth}"]) for text in ("Same", "Same(order=any)"))
     shared = found.mean[f"overlap@{depth}"]
-    what = "The first result is" if depth == "1" else f"The first {depth} results are"
+    what, ranks = _looked_at(depth, found)
     if same == found.queries:
         return f"{what} the same on each of the {same:,} queries that both answer"
     more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
     text = f"{what} the same on {f'{same:,}' if same else 'none'} of the {found.queries:,} queries that both answer{more}"
-    share = f"{shared * int(depth):.1f} of {depth}" if depth.isdigit() else f"{shared:.0%}"
-    return text if depth == "1" else f"{text}; on average {share} are shared"
+    share = f"{shared:.0%}" if ranks is None else f"{shared * ranks:.1f} of {ranks}"
+    return text if ranks == 1 else f"{text}; on average {share} are shared"
+
+
+def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
+    """Subject of the sentence, and the number of ranks where all queries have the same: k, or fewer where lists are shorter."""
+    asked = int(depth) if depth.isdigit() else 0
+    fewest, most = found.depths.get(f"overlap@{depth}", (asked, asked))
+    if not asked or fewest != most:
+        return f"The first {depth} results{', or all of shorter lists,' if asked else ''} are", None
+    return ("The first result is" if most == 1 else f"The first {most:,} results are"), most

@@ -38,8 +38,8 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
     >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
     >>> print(parts_text(slice_parts(found, Shown.of(found))))
     slices by RR: run (2) against run, the worst first
-    slice  queries     run  run (2)  difference       95 % interval       p  +/=/-  visible  verdict
-    short        6  0.5000   1.0000     +0.5000  [+0.5000, +0.5000]  0.0312  6/0/0        -  better
+    slice  queries     run  run (2)  difference       95 % interval       p  +/=/-  detectable  verdict
+    short        6  0.5000   1.0000     +0.5000  [+0.5000, +0.5000]  0.0312  6/0/0           -  better
     <BLANKLINE>
     """
     if comparison.method.slices is None:
@@ -101,9 +101,9 @@ def slice_cells(row: Slice, direction: int, shown: Shown, *, mark: str = "") -> 
     >>> [cell.text for cell in slice_cells(row, 1, Shown(2, 2, 0.05))]
     ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', '-', 'none', 'undecided']
     """
-    *cells, visible, verdict = number_cells(row, direction, shown, mark=mark)
-    visible = Cell("none", None, tone="quiet") if math.isinf(row.detectable) else visible
-    return [Cell(f"{row.n:,}", row.n), *cells, visible, verdict]
+    *cells, detectable, verdict = number_cells(row, direction, shown, mark=mark)
+    detectable = Cell("none", None, tone="quiet") if math.isinf(row.detectable) else detectable
+    return [Cell(f"{row.n:,}", row.n), *cells, detectable, verdict]
 
 
 def _others(pair: Pair, first: str, shown: Shown) -> Part:
@@ -152,7 +152,7 @@ def slice_phrases(comparison: Comparison) -> list[str]:
     if counts["unknown"]:
         phrases.append(_counted(counts["unknown"], "{} with a category is not compared", "{} with a category are not compared"))
     if any(math.isinf(one.detectable) for _, row in comparison.rows() for one in row.slices or ()):
-        phrases.append("visible none: so few queries can show no difference by this test, however large")
+        phrases.append("detectable none: so few queries cannot detect any difference by this test, however large")
     return phrases
 
 
@@ -173,8 +173,8 @@ def slices_table(found: Slices) -> str:
     >>> from idealrank.verdict import slices
     >>> a, b = {f"q{i}": 0.5 for i in range(6)}, {f"q{i}": 0.25 for i in range(6)}
     >>> print(slices_table(slices(a, b, dict.fromkeys(a, "short"))))
-    slice  queries       a       b  difference       95 % interval       p  +/=/-  visible  verdict
-    short        6  0.5000  0.2500     -0.2500  [-0.2500, -0.2500]  0.0312  0/0/6        -  worse
+    slice  queries       a       b  difference       95 % interval       p  +/=/-  detectable  verdict
+    short        6  0.5000  0.2500     -0.2500  [-0.2500, -0.2500]  0.0312  0/0/6           -  worse
     all          6                     -0.2500
     <BLANKLINE>
     p and verdict corrected for 1 test (Holm)

@@ -11,7 +11,7 @@ from idealrank.reports.gated_words import gate_places, reason_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
-from idealrank.reports.words import paragraph, unanswered
+from idealrank.reports.words import JUDGED, paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
 from idealrank.version import __version__
 
@@ -143,7 +143,7 @@ def _drop(check: Check) -> str:
 
 
 def seen_text(gated: Gated, places: int) -> list[str]:
-    """What the gate was blind to: by the first check in which anything differs, or by none.
+    """The drop that the gate detects: by the first check in which anything differs, or by none.
 
     Examples
     --------
@@ -159,23 +159,21 @@ def seen_text(gated: Gated, places: int) -> list[str]:
         return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
-        return [f"So few queries cannot show any {_drop(check)}{by}, however large: this gate would have let everything pass."]
+        return [f"So few queries cannot detect any {_drop(check)}{by}, however large: this gate would have let everything pass."]
     if math.isinf(check.detectable) or math.isinf(check.bound):
         return ["With so few queries a strict gate opens to no other run than the same one."]
     if check.detectable < 0:
         return [
-            f"Even a run that is truly better by {number(-check.detectable, places)}{by} is stopped four times in five: "
+            f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails with 80 % probability: "
             "so few queries need a larger margin."
         ]
-    return [
-        f"A true {_drop(check)} of {number(check.detectable, places)}{by} closes this gate four times in five, smaller ones less often."
-    ]
+    return [f"This gate detects a true {_drop(check)} of {number(check.detectable, places)}{by} with 80 % power."]
 
 
 def _nothing_changed(gated: Gated) -> str:
     """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
     n, alpha = gated.checks[0].n, gated.policy.alpha
-    said = f"Nothing changed on {_queries(n)}, so the gate cannot have seen what changes on others"
+    said = f"Nothing changed on {_queries(n)}, so the gate knows nothing of what changes on others"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}."
     return f"{said}: up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries may (level {1 - alpha:g})."
@@ -210,7 +208,7 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
     >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
     ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '0/1/0', '-', 'same']
     """
-    numbers = ["its mean", "run", "difference", "bound", "p", "+/=/-", "seen from"]
+    numbers = ["its mean", "run", "difference", "bound", "p", "+/=/-", "detectable"]
     columns = [Column("measure"), Column("baseline"), *(Column(title, "number") for title in numbers), Column("verdict")]
     return Table(columns, [_row(check, places, clip) for check in checks])
 
@@ -313,9 +311,10 @@ def _rule(gated: Gated, policy_file: str) -> list[str]:
         phrases += [
             f"bound: the end of the one-sided interval nearer to {end}, of each check alone",
             "+/=/-: queries on which the run is better, equal, worse",
-            "seen from: the smallest true drop that closes the gate four times in five",
+            "detectable: the smallest true drop that this gate detects with 80 % power",
         ]
     weighting = [word for word, used in (("weighted", gated.weighted), ("in clusters", gated.clustered)) if used]
     phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
+    phrases += JUDGED[gated.judgments]
     phrases += [f"policy from {policy_file}"] if policy_file else []
     return ["rule", *wrapped("; ".join(phrases))]

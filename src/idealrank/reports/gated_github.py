@@ -12,7 +12,7 @@ _WORST = 3
 
 
 def annotations(gated: Gated) -> Iterator[str]:
-    """Workflow commands, one a line: an error for each check and contract that failed, and a notice with what could have been seen.
+    """Workflow commands, one a line: an error for each check and contract that failed, and a notice with the drop that the gate detects.
 
     References
     ----------

@@ -80,7 +80,7 @@ def _numbers(check: Check) -> str:
         f"difference {number(check.difference, signed=True)}",
         f"bound of the difference {number(check.bound, signed=True)}; p {check.p:.4g}, corrected {check.p_corrected:.4g}",
         f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
-        f"smallest true drop that closes the gate four times in five: {visible(check)}",
+        f"true drop detectable with 80 % power: {visible(check)}",
     ]
     if shares := unjudged(check):
         lines.append(f"unjudged documents, {check.baseline} / run: {shares}")

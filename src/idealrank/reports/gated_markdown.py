@@ -22,7 +22,7 @@ _HEAD = (
     "mean now",
     "difference",
     "bound",
-    "smallest drop visible",
+    "detectable drop",
     "unjudged before / now",
     "why",
 )

@@ -1,10 +1,11 @@
-"""What every output of a gate says in the same words: the verdict, its numbers, and what it could not have seen."""
+"""What every output of a gate says in the same words: the verdict, its numbers, and the drop it detects."""
 
 import math
 from collections.abc import Callable, Iterable
 
 from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
+from idealrank.reports.words import JUDGED
 from idealrank.verdict.gated import Check, Gated, Kept
 
 _NAME = 60
@@ -119,7 +120,7 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
 
 
 def visible(check: Check, places: int = USUAL) -> str:
-    """The smallest drop that a check could have seen, in a few words.
+    """The smallest true drop that a check detects with 80 % power, in a few words.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def unjudged(check: Check) -> str:
 
 
 def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None) -> str:
-    """The smallest drops that the gate could have seen, in a sentence.
+    """The smallest true drops that the gate detects, in a sentence.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> could_see(ir.gate(good, good)).split(":")[0]
-    'Smallest true drop that closes this gate four times in five'
+    'True drop detectable with 80 % power'
     """
     if not gated.checks:
         return "No measure was held to a baseline."
@@ -176,7 +177,7 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
     more = [f"and so on for {len(gated.checks) - _NAMED} more"] if len(gated.checks) > _NAMED else []
     below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.checks) else ""
-    return f"Smallest true drop that closes this gate four times in five: {'; '.join([*phrases, *more])}.{below}"
+    return f"True drop detectable with 80 % power: {'; '.join([*phrases, *more])}.{below}"
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
@@ -223,4 +224,4 @@ def method(gated: Gated) -> str:
             "every check has to pass by itself" if gated.correction == "none" else f"p corrected for {len(gated.checks)} checks (Holm)"
         )
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
-    return "; ".join(phrases)
+    return "; ".join([*phrases, *JUDGED[gated.judgments]])

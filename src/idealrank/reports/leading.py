@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 from idealrank.reports.verdicts import opposite
 from idealrank.verdict import Comparison, Difference, Pair, Slice
+from idealrank.verdict.tipping import Tipping
 
 
 def leading_pairs(comparison: Comparison) -> tuple[Pair, ...]:
@@ -71,7 +73,13 @@ def _turned_row(row: Difference) -> Difference:
         row, mean_a=row.mean_b, mean_b=row.mean_a, difference=0.0 - row.difference, interval=_turned_ends(row.interval, row.about),
         verdict=opposite(row.verdict), effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
         unjudged_b=row.unjudged_a, difference_judged=judged, slices=slices,
+        tipping=None if row.tipping is None else _turned_tipping(row.tipping),
     )  # fmt: skip
+
+
+def _turned_tipping(found: Tipping) -> Tipping:
+    side: Literal["a", "b"] | None = None if found.side is None else "b" if found.side == "a" else "a"
+    return replace(found, side=side, unjudged_a=found.unjudged_b, unjudged_b=found.unjudged_a)
 
 
 def _turned_slice(row: Slice) -> Slice:

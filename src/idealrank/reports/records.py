@@ -53,6 +53,7 @@ def _json_run(evaluation: Evaluation, *, per_query: bool, means: "Mapping[str, R
             yield f"{',' if number else ''}\n        {json.dumps(query)}: {_object(values)}"
         yield "\n      }"
     yield f',\n      "coverage": {_object(evaluation.coverage.as_dict())}'
+    yield f',\n      "judgments": {json.dumps(evaluation.provenance.judgments)}'
 
 
 def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]]]:

@@ -7,6 +7,7 @@ from idealrank.evaluation import InputRecord
 from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.layout import columns, printable
 from idealrank.reports.tables import Cell, Column, Table, Tone, as_text
+from idealrank.reports.words import JUDGED
 
 _WIDTH = 120
 _NONE = float("nan")
@@ -99,7 +100,8 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
     note = (
         f"b - a; p: {method['test']} test, {method['correction']} correction over {method['families'].get('all queries', len(found))} tests"
     )
-    return Table([*titles, Column("b is")], rows, notes=[note])
+    judged = [f"{said.capitalize()}." for said in JUDGED[method.get("judgments", "same")]]  # an earlier version did not ask
+    return Table([*titles, Column("b is")], rows, notes=[note, *judged])
 
 
 def _of_gate(result: Mapping[str, Any]) -> Table:
@@ -113,7 +115,8 @@ def _of_gate(result: Mapping[str, Any]) -> Table:
         ]
         for check in result["checks"]
     ]  # fmt: skip
-    notes = [f"The gate was {'open' if result['passed'] else 'closed'}.", *result["reasons"]]
+    judged = [f"{said.capitalize()}." for said in JUDGED[result.get("judgments", "same")]]
+    notes = [f"The gate was {'open' if result['passed'] else 'closed'}.", *result["reasons"], *judged]
     return Table([*titles, Column("check")], rows, notes=notes)
 
 

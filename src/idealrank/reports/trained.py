@@ -9,7 +9,7 @@ from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
-from idealrank.reports.words import paragraph
+from idealrank.reports.words import JUDGED, paragraph
 from idealrank.verdict import SystemComparison, SystemDifference
 
 _NAME = 14
@@ -91,7 +91,7 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
         f"a test of means over queries alone would take its standard error for {one.query_error:.4f}, and it is {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
-        sentences.append(f"A true difference of {number(row.detectable, places)} is seen four times in five, smaller ones less often.")
+        sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"
@@ -111,7 +111,7 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
     ['RR', '0.50', '0.50', '+0.00']
     """
     names = [name if clip is None else clipped(name, clip) for name in (found.a, found.b)]
-    numbers = [*names, "difference", f"{100 * found.level:g} % interval", "p", "d.f.", "training", "visible"]
+    numbers = [*names, "difference", f"{100 * found.level:g} % interval", "p", "d.f.", "training", "detectable"]
     columns = [Column("measure"), *(Column(title, "number") for title in numbers), Column("verdict")]
     return Table(columns, [_cells(row, places, round(1 - found.level, 12)) for row in found])
 
@@ -170,9 +170,10 @@ def _method(found: SystemComparison) -> list[str]:
         )
     if len(found.measures) > 1:
         phrases.append(f"p and verdict corrected for {len(found.measures)} measures (Holm)")
+    phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: what a training does to one query")
-    phrases.append("visible: the smallest true difference that so many runs and queries find four times in five")
+    phrases.append("detectable: the smallest true difference that so many runs and queries detect with 80 % power")
     return ["method", *wrapped("; ".join(phrases))]
 
 

@@ -39,6 +39,7 @@ VERDICTS: Mapping[str, Look] = {
     "worse": Look(tone="worse", side="worse", decided=True),
     "equivalent": Look(decided=True),
     "undecided": Look(tone="quiet"),
+    "judgments do not reach": Look(tone="quiet"),
     "passed": Look(decided=True),
     "failed": Look(tone="worse", decided=True),
     "kept": Look(decided=True),

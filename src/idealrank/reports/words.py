@@ -6,6 +6,12 @@ from idealrank.conventions import Convention
 from idealrank.reports.layout import WIDTH, columns, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
+# What a result says of the judgments behind its runs; nothing where they are the same.
+JUDGED: Mapping[str, list[str]] = {
+    "same": [],
+    "different": ["the runs have different judgments, as asked"],
+    "unknown": ["whether the runs have the same judgments is not known"],
+}
 _TIES = {
     "docid": "by document id, descending",
     "docid-ascending": "by document id, ascending",

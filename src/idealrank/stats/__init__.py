@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from idealrank.stats.hsd import HSD, tukey_hsd
     from idealrank.stats.intervals import Interval, difference_interval, mean_interval
-    from idealrank.stats.many_to_one import MaxT, max_t
+    from idealrank.stats.many_to_one import MaxT, max_t, simultaneous
     from idealrank.stats.margins import MarginTest, equivalence, non_inferiority
     from idealrank.stats.multiple import adjust
     from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
@@ -83,6 +83,7 @@ _HOMES: dict[str, str] = {
     "reliability": "generalisability",
     "replicated_difference": "replicates",
     "sign_test": "paired",
+    "simultaneous": "many_to_one",
     "swap_rates": "discrimination",
     "t_power": "power",
     "tukey_hsd": "hsd",
@@ -141,6 +142,7 @@ __all__ = [
     "reliability",
     "replicated_difference",
     "sign_test",
+    "simultaneous",
     "swap_rates",
     "t_power",
     "tukey_hsd",

@@ -85,9 +85,11 @@ class Units(NamedTuple):
     strata: list[np.ndarray]
 
     @classmethod
-    def of(cls, values: FloatArray, design: Design, mean: FloatArray) -> "Units":
-        """From values, shape (n, m), and their means."""
-        totals = np.ascontiguousarray(design.unit_totals(values - mean).T)
+    def of(cls, values: FloatArray, design: Design, found: LinearMean) -> "Units":
+        """From values, shape (n, m), and what is known of their means."""
+        residuals = values - found.mean
+        residuals[np.abs(residuals) <= found.rounding] = 0.0
+        totals = np.ascontiguousarray(design.unit_totals(residuals).T)
         return cls(totals, design.unit_totals(np.ones((design.n, 1))).T.copy(), strata_of(design))
 
     def shifts(self, counts: Counts) -> FloatArray:
@@ -151,8 +153,8 @@ def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: Lin
     low, high = np.empty_like(found.mean), np.empty_like(found.mean)
     for first in range(0, values.shape[1], width):
         part = slice(first, first + width)
-        some = LinearMean(found.mean[part], found.se[part], found.df, found.parts[:, part], found.constant[part])
-        low[part], high[part] = reader(Units.of(values[:, part], design, some.mean), some, tails, draws)
+        some = LinearMean(found.mean[part], found.se[part], found.df, found.parts[:, part], found.constant[part], found.rounding[part])
+        low[part], high[part] = reader(Units.of(values[:, part], design, some), some, tails, draws)
     return low, high
 
 

@@ -20,15 +20,16 @@ from idealrank.stats.fewest import fewest
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import Alternative
 from idealrank.stats.linear import linear_mean
+from idealrank.stats.margins import equivalence
 from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
+from idealrank.stats.rounding import ROUNDING, largest_of, subtracted
 from idealrank.stats.signed_ranks import SignedRanks
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
 TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
-_SAME = 1e-12  # of the largest value: differences below are rounding
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
 _FAR = 1e3  # standard errors
 _MOST = 10**9  # queries; where more are needed, no number is given
@@ -141,7 +142,8 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     Parameters
     ----------
     a, b : float64 array, shape (queries, measures)
-        Finite values of both runs. Differences within 1e-12 of the largest value of a column are rounding and count as none.
+        Finite values of both runs. Differences within 1e-12 of the largest value of a column are rounding and count as none; so does
+        such a spread of the differences, with an infinite effect where they are not 0.
     design : Design
         Of these queries.
     plan : Plan
@@ -159,13 +161,13 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     >>> round(found[0].difference, 12), round(found[0].p, 4), found[0].wins
     (0.125, 0.1942, 2)
     """
-    scale = np.maximum(np.abs(a), np.abs(b)).max(axis=0)
-    second = np.where(np.abs(b - a) <= _SAME * scale, a, b)
+    largest = largest_of(a, b)
+    second = np.where(np.abs(b - a) <= ROUNDING * largest, a, b)
     differences = second - a
     tested = _TESTERS[plan.test](a, second, design, plan)
     mean = np.asarray(design.mean(differences), np.float64)
-    sd = deviations(differences, design)
-    linear = linear_mean(differences, design)
+    sd = deviations(differences, design, largest)
+    linear = linear_mean(differences, design, largest)
     columns = {
         "mean_a": _means(a, design),
         "mean_b": _means(b, design),
@@ -198,22 +200,22 @@ def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
 
 
 def _classical(
-    test: Callable[..., PairedTest], lean: Callable[[FloatArray], FloatArray] | None = None
+    test: Callable[..., PairedTest], lean: Callable[[FloatArray, FloatArray], FloatArray] | None = None
 ) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
     def tested(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
         found = test(a, b, level=plan.level, design=design)
-        return _Tested(found.low, found.high, found.p, found.about, np.zeros(a.shape[1], np.bool_), None if lean is None else lean(b - a))
+        return _Tested(found.low, found.high, found.p, found.about, np.zeros(a.shape[1], np.bool_), None if lean is None else lean(a, b))
 
     return tested
 
 
-def _lean_of_ranks(differences: FloatArray) -> FloatArray:
-    ranks = SignedRanks.of(differences)
+def _lean_of_ranks(a: FloatArray, b: FloatArray) -> FloatArray:
+    ranks = SignedRanks.of(subtracted(a, b), largest_of(a, b))
     return ranks.positive - ranks.mean
 
 
-def _lean_of_signs(differences: FloatArray) -> FloatArray:
-    return np.asarray(np.sign(differences).sum(axis=0), np.float64)
+def _lean_of_signs(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(np.sign(subtracted(a, b)).sum(axis=0), np.float64)
 
 
 _TESTERS: dict[str, Callable[[FloatArray, FloatArray, Design, Plan], _Tested]] = {
@@ -231,10 +233,12 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
     if plan.test == "permutation":
         above = _flipped(a, b, design, plan, "greater", -plan.margin).p
         below = _flipped(a, b, design, plan, "less", plan.margin).p
+    elif plan.test == "wilcoxon":
+        largest = np.maximum(largest_of(a, b), plan.margin)
+        above = SignedRanks.of(b - a + plan.margin, largest).p("greater")
+        below = SignedRanks.of(b - a - plan.margin, largest).p("less")
     else:
-        test = paired_t if plan.test == "t" else wilcoxon
-        above = test(a - plan.margin, b, alternative="greater", design=design).p
-        below = test(a + plan.margin, b, alternative="less", design=design).p
+        return np.asarray(equivalence(a, b, plan.margin, design=design).p, np.float64)
     return np.asarray(np.maximum(above, below), np.float64)
 
 

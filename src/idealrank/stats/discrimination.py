@@ -15,6 +15,7 @@ from idealrank.stats.design import Design
 from idealrank.stats.hsd import tukey_hsd
 from idealrank.stats.linear import LinearMean, linear_mean
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.rounding import ROUNDING, largest_of
 from idealrank.stats.tables import above_zero, table_of
 from idealrank.stats.threads import in_order
 
@@ -22,7 +23,6 @@ PairTest: TypeAlias = Literal["hsd", "t", "bootstrap"]
 
 _SPLITS = 32  # of a block
 _TOGETHER = 256  # pairs of runs
-_ROUNDING = 1e-12  # of the largest value: differences of means below are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def _compare_halves(halves: _Halves, half: int, splits: int, binning: tuple[floa
     first, second = np.triu_indices(halves.totals.shape[1], 1)
     drawn = [halves.means(order[:, part]) for part in (slice(half), slice(half, 2 * half))]
     here, there = (means[:, second] - means[:, first] for means in drawn)
-    least = _ROUNDING * np.abs(halves.totals).max()
+    least = ROUNDING * np.abs(halves.totals).max()
     for difference in (here, there):
         difference[np.abs(difference) <= least] = 0.0
     # A difference of 0.03 belongs to the bin from 0.03 on, however it is rounded.
@@ -321,9 +321,9 @@ def discriminative_power(
     for start in range(0, first.size, _TOGETHER):
         part = slice(start, start + _TOGETHER)
         columns = table[:, second[part]] - table[:, first[part]]
-        mean = linear_mean(columns, used)
-        differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(Units.of(columns, used, mean.mean), mean, draws, alpha)
-        significant += int((differs & (np.abs(mean.mean) > _ROUNDING * np.abs(table).max())).sum())
+        mean = linear_mean(columns, used, largest_of(table[:, first[part]], table[:, second[part]]))
+        differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(Units.of(columns, used, mean), mean, draws, alpha)
+        significant += int((differs & (np.abs(mean.mean) > ROUNDING * np.abs(table).max())).sum())
         needed = max(needed, float(reach.max()))
     return DiscriminativePower(first.size, significant, alpha, test, needed)
 
@@ -345,7 +345,7 @@ def _by_bootstrap(units: Units, found: LinearMean, draws: Draws, alpha: float) -
     statistics, shifts = drawn[:, :columns], drawn[:, columns:]
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = np.abs(found.mean) / found.se
-    counts = (statistics >= observed * (1 - _ROUNDING)).sum(axis=0)
+    counts = (statistics >= observed * (1 - ROUNDING)).sum(axis=0)
     place = math.ceil(alpha * draws.n_resamples - 1e-9) - 1
     at = np.argsort(-statistics, axis=0, kind="stable")[place]
     differs = np.asarray((counts + 1) / (draws.n_resamples + 1) <= alpha)

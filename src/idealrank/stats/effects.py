@@ -9,6 +9,7 @@ import numpy.typing as npt
 from idealrank.data.types import FloatArray
 from idealrank.stats.columns import design_of, figure, paired
 from idealrank.stats.design import Design
+from idealrank.stats.rounding import ROUNDING, largest_of, subtracted
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,8 @@ class EffectSizes:
     difference : float or float64 array
         Mean of b less mean of a, under the weights of the design.
     d_z : float or float64 array
-        Difference over the standard deviation of the differences. Infinite where all differences are equal and not 0; NaN for one query.
+        Difference over the standard deviation of the differences. Infinite where all differences are equal and not 0, but for rounding
+        (1e-12 of the largest value); NaN for one query.
     g_av : float or float64 array
         Difference over the mean of the two standard deviations, times Hedges' correction ``1 - 3/(8n - 9)`` of its bias.
     common_language : float or float64 array
@@ -91,13 +93,13 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
     one, two = (part.reshape(used.n, -1) for part in (first, second))
-    differences = two - one
+    differences, largest = subtracted(one, two), largest_of(one, two)
     mean = np.asarray(used.mean(differences), np.float64)
-    spread = (deviations(one, used) + deviations(two, used)) / 2
+    spread = (deviations(one, used, largest) + deviations(two, used, largest)) / 2
     correction = 1 - 3 / (8 * used.n - 9) if used.n > 1 else np.nan
     sizes = (
         mean,
-        in_units(mean, deviations(differences, used)),
+        in_units(mean, deviations(differences, used, largest)),
         in_units(mean, spread) * correction,
         used.mean((np.sign(differences) + 1) / 2),
         used.mean((differences == 0).astype(np.float64)),
@@ -106,8 +108,10 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
     return EffectSizes(*[figure(size, first) for size in sizes], used.n)  # type: ignore[call-arg]
 
 
-def deviations(columns: FloatArray, design: Design) -> FloatArray:
-    """Standard deviations of columns under weights, with n - 1; NaN for one query.
+def deviations(columns: FloatArray, design: Design, largest: FloatArray | None = None) -> FloatArray:
+    """Standard deviations of columns under weights, with n - 1; NaN for one query, 0 where they are rounding.
+
+    `largest`, shape (m,), is the largest value that the columns come from, by default that of the columns.
 
     Examples
     --------
@@ -117,7 +121,8 @@ def deviations(columns: FloatArray, design: Design) -> FloatArray:
     if design.n == 1:
         return np.full(columns.shape[1], np.nan)
     squares = np.asarray(design.mean((columns - design.mean(columns)) ** 2), np.float64)
-    return np.where(np.ptp(columns, axis=0) == 0, 0.0, np.sqrt(squares * design.n / (design.n - 1)))
+    found = np.sqrt(squares * design.n / (design.n - 1))
+    return np.where(found <= ROUNDING * (largest_of(columns) if largest is None else largest), 0.0, found)
 
 
 def in_units(mean: FloatArray, unit: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ units. Columns hold whole numbers (`whole.as_whole`): sums are exact, whatever t
 """
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.stats.threads import in_order
 
 Result = TypeVar("Result")
+Part: TypeAlias = tuple[slice, FloatArray]
 
 DRAWS = 2048  # of a block, whatever is asked: the first draws do not depend on how many follow
 _TABLES = 64  # groups of eight units whose tables are made at a time
@@ -70,25 +71,62 @@ class Flips:
         ------
         what `work` returned
         """
-        blocks = -(-n_draws // DRAWS)
         columns = np.ascontiguousarray(columns, np.float64)
 
         def one(block: int) -> Result:
             return work(self._sums(columns, block)[: n_draws - block * DRAWS])
 
-        return in_order(one, blocks, threads)
+        return in_order(one, -(-n_draws // DRAWS), threads)
+
+    def map_parts(
+        self, columns: FloatArray, n_draws: int, work: Callable[[Iterator[Part]], Result], *, threads: int | None = None
+    ) -> Iterator[Result]:
+        """Like `map`, for so many columns that their sums should never exist all at once.
+
+        Parameters
+        ----------
+        columns, n_draws, threads
+            As in `map`.
+        work : callable
+            Called on threads with an iterator over parts of the columns: the slice of columns and their sums, float64 (draws, columns
+            of the part), which it may change. The parts of one call share their draws.
+
+        Yields
+        ------
+        what `work` returned
+
+        Examples
+        --------
+        >>> flips = Flips(3, rng=1)
+        >>> columns = np.arange(120.0).reshape(3, 40)
+        >>> [block] = flips.map_parts(columns, 10, lambda parts: [(part.start, sums.shape) for part, sums in parts])
+        >>> block
+        [(0, (10, 32)), (32, (10, 8))]
+        """
+        columns = np.ascontiguousarray(columns, np.float64)
+
+        def one(block: int) -> Result:
+            kept = n_draws - block * DRAWS
+            return work((part, sums[:kept]) for part, sums in self._parts(columns, block))
+
+        return in_order(one, -(-n_draws // DRAWS), threads)
 
     def _sums(self, columns: FloatArray, block: int) -> FloatArray:
-        flipped = self._bytes(block)
         width = columns.shape[1]
-        sums = np.zeros((DRAWS, width))
-        for first in range(0, width, _COLUMNS):
-            part = columns[:, first : first + _COLUMNS]
-            into = np.zeros((DRAWS, part.shape[1])) if width > _COLUMNS else sums
-            _add_subset_sums(part, flipped, into)
-            if into is not sums:
-                sums[:, first : first + _COLUMNS] = into
+        if width <= _COLUMNS:
+            return next(self._parts(columns, block))[1]
+        sums = np.empty((DRAWS, width))
+        for part, of_part in self._parts(columns, block):
+            sums[:, part] = of_part
         return sums
+
+    def _parts(self, columns: FloatArray, block: int) -> Iterator[Part]:
+        flipped = self._bytes(block)
+        for first in range(0, columns.shape[1], _COLUMNS):
+            part = slice(first, first + _COLUMNS)
+            into = np.zeros((DRAWS, columns[:, part].shape[1]))
+            _add_subset_sums(columns[:, part], flipped, into)
+            yield part, into
 
     def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
         """Random bits, a byte for each eight units and draw: shape (groups, DRAWS)."""

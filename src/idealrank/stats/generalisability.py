@@ -11,6 +11,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.columns import open_share
 from idealrank.stats.randomness import whole_number
+from idealrank.stats.rounding import beyond_rounding
 from idealrank.stats.tables import table_of
 
 
@@ -99,11 +100,12 @@ def variance_components(values: Any) -> VarianceComponents:
         return _with_seeds(table_of(values, axes=("queries", "systems", "seeds"), least=(2, 2, 2)))
     table = table_of(values, axes=("queries", "systems"))
     n, s = table.shape
-    queries, systems, mean = table.mean(axis=1), table.mean(axis=0), table.mean()
+    queries, systems, mean, largest = table.mean(axis=1), table.mean(axis=0), table.mean(), float(np.abs(table).max())
     left = table - queries[:, None] - systems + mean
     of_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
     of_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
-    return from_mean_squares(n, s, of_systems, of_queries, float((left**2).sum()) / ((n - 1) * (s - 1)))
+    squares = (of_systems, of_queries, float((left**2).sum()) / ((n - 1) * (s - 1)))
+    return from_mean_squares(n, s, *(beyond_rounding(one, largest) for one in squares))
 
 
 def from_mean_squares(n_queries: int, n_systems: int, systems: float, queries: float, interaction: float) -> VarianceComponents:
@@ -135,6 +137,9 @@ def _with_seeds(table: FloatArray) -> VarianceComponents:
     of_seeds = n * float(((seeds - systems[:, None]) ** 2).sum()) / (s * (r - 1))
     left = table - cells[:, :, None] - seeds + systems[:, None]
     residual = float((left**2).sum()) / (s * (n - 1) * (r - 1))
+    largest = float(np.abs(table).max())
+    squares = tuple(beyond_rounding(one, largest) for one in (of_systems, of_queries, mixed, of_seeds, residual))
+    of_systems, of_queries, mixed, of_seeds, residual = squares
     raw = {
         "systems": (of_systems - mixed - of_seeds + residual) / (n * r),
         "queries": (of_queries - mixed) / (s * r),
@@ -142,7 +147,7 @@ def _with_seeds(table: FloatArray) -> VarianceComponents:
         "seeds": (of_seeds - residual) / n,
         "residual": residual,
     }
-    return _components((n, s, r), raw, (of_systems, of_queries, mixed, of_seeds, residual))
+    return _components((n, s, r), raw, squares)
 
 
 def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares: tuple[float, ...]) -> VarianceComponents:
@@ -343,6 +348,8 @@ def _arteaga(components: VarianceComponents, level: float) -> tuple[float, float
         among, over = (stats.f.isf(tail, s - 1, df) for df in ((s - 1) * (n - 1), n - 1))
         above = of_systems**2 - alone * of_systems * left + (alone - among) * among * left**2
         below = (s - 1) * alone * of_systems * left + over * of_systems * of_queries
+        if not below > 0:  # systems of equal means
+            return 0.0
         ratio = s * above / (n * below)
         return float(min(max(ratio / (1 + ratio), 0.0), 1.0)) if ratio > -1 else 0.0
 

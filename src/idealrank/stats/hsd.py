@@ -10,10 +10,9 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.columns import open_share, refuse_design
 from idealrank.stats.compact_letters import Letters, letters
 from idealrank.stats.design import Design
+from idealrank.stats.rounding import ROUNDING
 from idealrank.stats.studentized import range_quantile, range_sf
 from idealrank.stats.tables import table_of
-
-_ROUNDING = 1e-12  # of the largest value: differences below are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +120,9 @@ def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None)
     means = table.mean(axis=0)
     difference = means - means[:, None]
     scale = float(np.abs(table).max())
-    difference[np.abs(difference) <= _ROUNDING * scale] = 0.0
+    difference[np.abs(difference) <= ROUNDING * scale] = 0.0
     residuals = table - means - table.mean(axis=1, keepdims=True) + table.mean()
-    residuals[np.abs(residuals) <= _ROUNDING * scale] = 0.0
+    residuals[np.abs(residuals) <= ROUNDING * scale] = 0.0
     degrees = (n - 1) * (runs - 1)
     mean_square = float((residuals**2).sum()) / degrees
     error = math.sqrt(mean_square / n)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from idealrank.stats.columns import Figure, chosen, columns_of, design_of, figur
 from idealrank.stats.design import Design
 from idealrank.stats.linear import LinearMean, linear_mean
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.rounding import largest_of, subtracted
 
 Method: TypeAlias = Literal["t", "percentile", "basic", "bca", "studentised"]
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
@@ -117,7 +118,8 @@ def mean_interval(
     Returns
     -------
     Interval
-        Where all values are equal, [m, m], and the note says so; with one query (or one cluster), -inf to inf.
+        Where all values are equal, but for rounding (1e-12 of the largest), [m, m], and the note says so; with one query (or one
+        cluster), -inf to inf.
 
     Raises
     ------
@@ -145,26 +147,8 @@ def mean_interval(
     >>> print(mean_interval(values, design=Design.of(5, clusters=["ann", "ann", "bob", "bob", "eve"])))
     0.38 [-0.5028, 1.263] (95 % t interval, 5 queries in 3 clusters)
     """
-    given = columns_of("values", values)
-    chosen("method", method, METHODS)
-    chosen("alternative", alternative, ALTERNATIVES)
-    open_share("level", level)
-    used = design_of(design, given.shape[0])
-    columns = given.reshape(given.shape[0], -1)
-    found = linear_mean(columns, used)
-    tails = _tails(level, alternative)
-    if method == "t" or not found.df:
-        low, high = _t_bounds(found, tails)
-    else:
-        _enough(n_resamples, tails)
-        draws = Draws(used, n_resamples, rng, threads)
-        low, high = bootstrap_bounds(method, columns, used, found, tails, draws)
-    low, high = np.where(found.constant, found.mean, low), np.where(found.constant, found.mean, high)
-    low = low if alternative != "less" else np.full_like(low, -np.inf)
-    high = high if alternative != "greater" else np.full_like(high, np.inf)
-    estimate, *bounds = (figure(part, given) for part in (found.mean, low, high))
-    note = _note(found, low, high, alternative)
-    return Interval(estimate, bounds[0], bounds[1], level, method, alternative, used.n, used.n_units, note)
+    asked = _Asked(level, method, alternative, n_resamples, rng, threads)
+    return _interval(columns_of("values", values), None, design, asked)
 
 
 def difference_interval(
@@ -205,16 +189,44 @@ def difference_interval(
     0.125 [-0.1137, 0.3637] (95 % t interval, 4 queries)
     """
     first, second = paired(a, b)
-    return mean_interval(
-        second - first,
-        level=level,
-        method=method,
-        alternative=alternative,
-        design=design,
-        n_resamples=n_resamples,
-        rng=rng,
-        threads=threads,
-    )
+    largest = np.atleast_1d(largest_of(first, second))
+    asked = _Asked(level, method, alternative, n_resamples, rng, threads)
+    return _interval(columns_of("values", subtracted(first, second)), largest, design, asked)
+
+
+class _Asked(NamedTuple):
+    """Options of an interval."""
+
+    level: float
+    method: str
+    alternative: str
+    n_resamples: int
+    rng: RandomLike
+    threads: int | None
+
+
+def _interval(given: FloatArray, largest: FloatArray | None, design: Design | None, asked: _Asked) -> Interval:
+    """The interval of the means of the values given, which come from values as large as `largest`."""
+    level, method, alternative, n_resamples, rng, threads = asked
+    chosen("method", method, METHODS)
+    chosen("alternative", alternative, ALTERNATIVES)
+    open_share("level", level)
+    used = design_of(design, given.shape[0])
+    columns = given.reshape(given.shape[0], -1)
+    found = linear_mean(columns, used, largest)
+    tails = _tails(level, alternative)
+    if method == "t" or not found.df:
+        low, high = _t_bounds(found, tails)
+    else:
+        _enough(n_resamples, tails)
+        draws = Draws(used, n_resamples, rng, threads)
+        low, high = bootstrap_bounds(method, columns, used, found, tails, draws)
+    low, high = np.where(found.constant, found.mean, low), np.where(found.constant, found.mean, high)
+    low = low if alternative != "less" else np.full_like(low, -np.inf)
+    high = high if alternative != "greater" else np.full_like(high, np.inf)
+    estimate, *bounds = (figure(part, given) for part in (found.mean, low, high))
+    note = _note(found, low, high, alternative)
+    return Interval(estimate, bounds[0], bounds[1], level, method, alternative, used.n, used.n_units, note)
 
 
 def _tails(level: float, alternative: str) -> Tails:

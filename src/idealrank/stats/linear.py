@@ -7,8 +7,7 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.stats.design import Design
-
-_NOTHING = 1e-14  # standard errors below this share of the largest value are rounding
+from idealrank.stats.rounding import ROUNDING, largest_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,9 @@ class LinearMean:
     parts : float64 array, shape (n_units, m)
         What each unit adds to the mean, centred in its stratum: the empirical influence.
     constant : bool array, shape (m,)
-        Where the values do not vary, so that the standard error is 0.
+        Where the values do not vary but for rounding, so that the standard error is 0.
+    rounding : float64 array, shape (m,)
+        What counts as such: 1e-12 of the largest value.
     """
 
     mean: FloatArray
@@ -32,6 +33,7 @@ class LinearMean:
     df: int
     parts: FloatArray
     constant: BoolArray
+    rounding: FloatArray
 
 
 def strata_of(design: Design) -> list[IntArray]:
@@ -61,11 +63,13 @@ def strata_of(design: Design) -> list[IntArray]:
     return [np.flatnonzero(codes == code) for code in range(sizes.size)]
 
 
-def linear_mean(values: FloatArray, design: Design) -> LinearMean:
+def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:
     """Means with standard errors of values, shape (n, m).
 
     The mean is the ratio of weighted sums, and its variance that of ``e = w (x - mean) / n``, summed by unit and centred by stratum:
-    ``sum_h n_h/(n_h - 1) sum_u (e_hu - mean_h(e))^2``. Without weights, strata and clusters this is ``s^2/n``.
+    ``sum_h n_h/(n_h - 1) sum_u (e_hu - mean_h(e))^2``. Without weights, strata and clusters this is ``s^2/n``. A standard error, times
+    sqrt(n), within 1e-12 of `largest` is 0, and a mean with it: that is the largest value that the values come from, shape (m,), by
+    default their own.
 
     References
     ----------
@@ -79,16 +83,18 @@ def linear_mean(values: FloatArray, design: Design) -> LinearMean:
     (array([0.5]), array([0.2887]), 2)
     """
     mean = np.asarray(design.mean(values), np.float64)
+    rounding = np.asarray(ROUNDING * (largest_of(values) if largest is None else largest), np.float64)
     parts = design.unit_totals(values - mean) / design.n
     strata = strata_of(design)
     if design.n_units == 1:
         infinite = np.full(mean.shape, np.inf)
-        return LinearMean(mean, infinite, 0, parts, np.zeros(mean.shape, np.bool_))
+        return LinearMean(mean, infinite, 0, parts, np.zeros(mean.shape, np.bool_), rounding)
     variance = np.zeros_like(mean)
     for units in strata:
         centred = parts[units] - parts[units].mean(axis=0)
         parts[units] = centred
         variance += units.size / (units.size - 1) * (centred**2).sum(axis=0)
     se = np.sqrt(variance)
-    constant = (np.ptp(values, axis=0) == 0) | (se <= _NOTHING * np.abs(values).max(axis=0))
-    return LinearMean(mean, np.where(constant, 0.0, se), design.n_units - len(strata), parts, constant)
+    constant = se * np.sqrt(design.n) <= rounding
+    mean = np.where(constant & (np.abs(mean) <= rounding), 0.0, mean)
+    return LinearMean(mean, np.where(constant, 0.0, se), design.n_units - len(strata), parts, constant, rounding)

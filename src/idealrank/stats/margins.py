@@ -15,6 +15,7 @@ from idealrank.stats.intervals import N_RESAMPLES, Alternative, Interval, Method
 from idealrank.stats.linear import linear_mean
 from idealrank.stats.paired import t_tail
 from idealrank.stats.randomness import RandomLike
+from idealrank.stats.rounding import ROUNDING, largest_of, subtracted
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ def non_inferiority(
     interval = difference_interval(a, b, level=1 - alpha, method=method, alternative="greater", **options)
     least = _margins(margin, interval)
     p = _t_p(a, b, design, method, ((least, "greater"),))
-    return _test("not worse", interval, least, interval.low > -least, p, alpha)
+    return _test("not worse", interval, least, _inside(interval.low, least, a, b), p, alpha)
 
 
 def equivalence(
@@ -180,7 +181,14 @@ def equivalence(
     interval = difference_interval(a, b, level=1 - 2 * alpha, method=method, **options)
     most = _margins(margin, interval)
     p = _t_p(a, b, design, method, ((most, "greater"), (-most, "less")))
-    return _test("equivalent", interval, most, (interval.low > -most) & (interval.high < most), p, alpha)
+    shown = _inside(interval.low, most, a, b) & _inside(-interval.high, most, a, b)
+    return _test("equivalent", interval, most, shown, p, alpha)
+
+
+def _inside(low: Any, margin: FloatArray, a: npt.ArrayLike, b: npt.ArrayLike) -> Any:
+    """Whether a bound lies above -margin by more than rounding."""
+    largest = np.atleast_1d(largest_of(*paired(a, b)))
+    return low + margin > ROUNDING * np.maximum(largest, margin)
 
 
 def _margins(margin: npt.ArrayLike, interval: Interval) -> FloatArray:
@@ -203,8 +211,13 @@ def _t_p(
         return np.full(tests[0][0].size, np.nan)
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
-    found = linear_mean((second - first).reshape(used.n, -1), used)
-    sides = [t_tail(in_units(found.mean + shift, found.se), found.df, side) for shift, side in tests]
+    largest = np.atleast_1d(largest_of(first, second))
+    found = linear_mean(subtracted(first, second).reshape(used.n, -1), used, largest)
+    sides = []
+    for shift, side in tests:
+        room = found.mean + shift
+        room[np.abs(room) <= ROUNDING * np.maximum(largest, np.abs(shift))] = 0.0
+        sides.append(t_tail(in_units(room, found.se), found.df, side))
     return np.asarray(np.max(sides, axis=0), np.float64)
 
 

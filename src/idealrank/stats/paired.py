@@ -13,6 +13,7 @@ from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, in_columns
 from idealrank.stats.linear import linear_mean
+from idealrank.stats.rounding import largest_of, subtracted
 from idealrank.stats.shares import exact_bounds
 from idealrank.stats.signed_ranks import SignedRanks
 
@@ -43,7 +44,7 @@ class PairedTest:
     alternative : str
         "two-sided"; "greater" asks whether b is better, "less" whether it is worse.
     effect : float or float64 array
-        d_z: the difference over the standard deviation of the differences.
+        d_z: the difference over the standard deviation of the differences; infinite where that is rounding.
     wins, ties, losses : int or int64 array
         Queries on which b is better than, equal to and worse than a.
     n : int
@@ -108,7 +109,8 @@ def paired_t(
     Returns
     -------
     PairedTest
-        For identical systems p is 1. Where all differences are equal and not 0, t is infinite and p 0: too few queries to believe it.
+        For identical systems p is 1. Where all differences are equal and not 0, but for rounding (1e-12 of the largest value), t is
+        infinite and p 0: too few queries to believe it.
 
     Raises
     ------
@@ -130,12 +132,12 @@ def paired_t(
     first, second = paired(a, b)
     interval = difference_interval(first, second, level=level, alternative=alternative, design=design)
     used = design_of(design, first.shape[0])
-    columns = (second - first).reshape(used.n, -1)
-    found = linear_mean(columns, used)
+    columns, largest = _differences(first, second)
+    found = linear_mean(columns, used, largest)
     statistic = in_units(found.mean, found.se)
     p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
     figures = (found.mean, p, statistic, found.mean, np.atleast_1d(interval.low), np.atleast_1d(interval.high))
-    return _test(first, columns, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
+    return _test(first, columns, largest, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
 
 
 def t_tail(statistic: FloatArray, df: int, alternative: str) -> FloatArray:
@@ -188,7 +190,7 @@ def sign_test(
     >>> found.p, found.note
     (0.0625, 'ties left out: 1')
     """
-    first, columns, used = _ranked("the sign test", a, b, alternative, level, design)
+    first, columns, largest, used = _ranked("the sign test", a, b, alternative, level, design)
     wins, ties, losses = outcomes(columns)
     untied = wins + losses
     low_tail, high_tail = np.asarray(bdtr(wins, untied, 0.5)), np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
@@ -200,7 +202,9 @@ def sign_test(
     share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
     note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
     figures = (columns.mean(axis=0), p, wins.astype(np.float64), share, low, high)
-    return _test(first, columns, used, figures, ("share of wins among the queries that differ", 0.5, level, "sign", alternative, note))
+    return _test(
+        first, columns, largest, used, figures, ("share of wins among the queries that differ", 0.5, level, "sign", alternative, note)
+    )
 
 
 def wilcoxon(
@@ -208,8 +212,9 @@ def wilcoxon(
 ) -> PairedTest:
     """Wilcoxon's signed-rank test: whether the differences b - a lie symmetrically about 0.
 
-    Ranks are of all differences, zeros among them, whose ranks are then left out (Pratt). p is exact for at most 50 queries without
-    zeros and equal differences, else by the normal approximation, with the variance corrected for both.
+    Ranks are of all differences, zeros among them, whose ranks are then left out (Pratt). Differences are 0, or of equal size, within
+    1e-12 of the largest value: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is exact for at most 50 queries without zeros and equal sizes, else
+    by the normal approximation, with the variance corrected for both.
 
     Parameters
     ----------
@@ -242,33 +247,44 @@ def wilcoxon(
     >>> found.p, found.statistic, round(found.estimate, 12)
     (0.625, 10.0, 0.03)
     """
-    first, columns, used = _ranked("the signed-rank test", a, b, alternative, level, design)
-    ranks = SignedRanks.of(columns)
+    first, columns, largest, used = _ranked("the signed-rank test", a, b, alternative, level, design)
+    ranks = SignedRanks.of(columns, largest)
     low, high = ranks.bounds(columns, level, alternative)
     parts = [in_columns("normal approximation", ~ranks.exact), in_columns("zeros or ties, so no interval", ranks.tied)]
     note = "; ".join(part for part in parts if part)
     figures = (columns.mean(axis=0), ranks.p(alternative), ranks.positive, ranks.pseudo_median(columns), low, high)
-    return _test(first, columns, used, figures, ("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note))
+    return _test(first, columns, largest, used, figures, ("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note))
 
 
 def _ranked(
     test: str, a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float, design: Design | None
-) -> tuple[FloatArray, FloatArray, Design]:
-    """Values of a for their shape, differences as columns, and a plain design."""
+) -> tuple[FloatArray, FloatArray, FloatArray, Design]:
+    """Values of a for their shape, differences as columns with the largest values behind them, and a plain design."""
     refuse_design(test, design, "paired_t")
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
-    return first, (second - first).reshape(used.n, -1), used
+    return first, *_differences(first, second), used
+
+
+def _differences(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Differences as columns, and the largest value of either side of each."""
+    one, two = (part.reshape(part.shape[0], -1) for part in (first, second))
+    return subtracted(one, two), np.asarray(largest_of(one, two), np.float64)
 
 
 def _test(
-    like: FloatArray, columns: FloatArray, design: Design, figures: "tuple[Any, ...]", facts: tuple[str, float, float, str, str, str]
+    like: FloatArray,
+    columns: FloatArray,
+    largest: FloatArray,
+    design: Design,
+    figures: "tuple[Any, ...]",
+    facts: tuple[str, float, float, str, str, str],
 ) -> PairedTest:
     difference, p, statistic, estimate, low, high = (figure(part, like) for part in figures)
     about, null, level, method, alternative, note = facts
-    effect = figure(in_units(figures[0], deviations(columns, design)), like)
+    effect = figure(in_units(figures[0], deviations(columns, design, largest)), like)
     wins, ties, losses = (figure(count, like) for count in outcomes(columns))
     return PairedTest(
         difference=difference,

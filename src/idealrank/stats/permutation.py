@@ -14,11 +14,11 @@ from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips
 from idealrank.stats.inversion import Alternative, Units, counted_rank
 from idealrank.stats.listed import ROW_BITS, listed_ends
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.rounding import ROUNDING, subtracted
 from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.threads import in_order
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
-_ROUNDING = 1e-12  # of a value
 _TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference
 
 
@@ -182,7 +182,7 @@ def permutation_test(
     design = design_of(design, len(first))
     _check(alternative, level, null)
     asked = _Asked(whole_number("n_resamples", n_resamples), alternative, level, threads)
-    columns = _subtracted(first, second).reshape(design.n, -1)
+    columns = subtracted(first, second).reshape(design.n, -1)
     units = Units.of(_from_null(columns, first, second, null), design)
     exact = units.n_nonzero <= MOST_UNITS
     found = _tested(units, exact, asked, rng)
@@ -197,18 +197,13 @@ def permutation_test(
     return PermutationTest(difference, p, low, high, level, *sizes, n_nonzero, n_draws, is_exact, alternative, null)
 
 
-def _subtracted(first: FloatArray, second: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # said by what needs their sum
-        return second - first
-
-
 def _from_null(columns: FloatArray, first: FloatArray, second: FloatArray, null: float) -> FloatArray:
     """Differences from the null; 0.4 - 0.5 + 0.1 is not 0, and rounding is no evidence of either side."""
     if null == 0:
         return columns
     shifted = columns - null
     scale = np.maximum(np.maximum(np.abs(first), np.abs(second)), abs(null)).reshape(columns.shape)
-    return np.where(np.abs(shifted) <= _ROUNDING * scale, 0.0, shifted)
+    return np.where(np.abs(shifted) <= ROUNDING * scale, 0.0, shifted)
 
 
 def _check(alternative: str, level: float, null: float) -> None:

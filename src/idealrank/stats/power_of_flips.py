@@ -12,6 +12,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.stats.columns import chosen, columns_of, open_share
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.roots import root_between
+from idealrank.stats.rounding import ROUNDING
 from idealrank.stats.threads import in_order
 
 Alternative: TypeAlias = Literal["tilt", "shift"]
@@ -216,7 +217,7 @@ def flip_detectable(
     options: dict[str, Any] = {"alternative": alternative, "alpha": alpha, "trials": trials, "n_resamples": n_resamples, "threads": threads}
     wanted, critical = float(stats.norm.ppf(power)), float(stats.norm.isf(alpha / 2))
     highest = math.inf if alternative == "shift" else 0.95 * float(values.max())
-    if not (values.std() > 0 and highest > 0):
+    if not (values.std() > ROUNDING * float(np.abs(values).max()) and highest > 0):
         raise OptionError('the pilot has no improvement to draw from; expected differences above 0, or alternative="shift"')
     effect: float = min((wanted + critical) * float(values.std()) / math.sqrt(n), highest)
     for _ in range(4):

@@ -11,6 +11,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.columns import chosen, open_share
 from idealrank.stats.randomness import whole_number
+from idealrank.stats.rounding import ROUNDING, beyond_rounding
 from idealrank.stats.tables import table_of
 
 Pairing: TypeAlias = Literal["nested", "crossed"]
@@ -162,14 +163,15 @@ def replicated_difference(
     sides = _sides(a, b)
     first, second = sides
     differences = second.mean(axis=1) - first.mean(axis=1)
+    largest = float(max(np.abs(first).max(), np.abs(second).max()))
     if seeds == "crossed":
         if first.shape != second.shape or first.shape[1] < 2:
             raise InputError(f"a has shape {first.shape} and b {second.shape}: crossed seeds are the same, and at least 2, on both sides")
-        parts = [_Part.of(second - first)]
+        parts = [_Part.of(second - first, largest)]
     else:
-        parts = _nested(sides, single)
+        parts = _nested(sides, single, largest)
     n = differences.size
-    by_query = float(differences.var(ddof=1)) / n
+    by_query = beyond_rounding(float(differences.var(ddof=1)), largest) / n
     variance = by_query + sum(part.added for part in parts)
     spread = by_query**2 / (n - 1) + _uncertainty(parts)
     df = variance**2 / spread if spread else float(n - 1)
@@ -177,7 +179,7 @@ def replicated_difference(
     queries = max(by_query * n - sum(part.residual / part.n_seeds for part in training), 0.0)
     middle, error = float(differences.mean()), math.sqrt(variance)
     reach = float(stdtrit(df, (1 + level) / 2)) * error
-    p = _p_value(middle, error, df, float(max(np.abs(first).max(), np.abs(second).max())))
+    p = _p_value(middle, error, df, largest)
     return ReplicatedDifference(middle, error, df, middle - reach, middle + reach, level, p, n, queries, training, math.sqrt(by_query))
 
 
@@ -192,12 +194,12 @@ class _Part:
     df: tuple[int, int]
 
     @classmethod
-    def of(cls, table: FloatArray) -> "_Part":
+    def of(cls, table: FloatArray, largest: float) -> "_Part":
         n, k = table.shape
         means = table.mean(axis=0)
         left = table - means - table.mean(axis=1, keepdims=True) + table.mean()
-        residual = float((left**2).sum()) / ((n - 1) * (k - 1))
-        return cls(k, residual, float(means.var(ddof=1)) / k, residual / (n * k), (k - 1, (n - 1) * (k - 1)))
+        residual = beyond_rounding(float((left**2).sum()) / ((n - 1) * (k - 1)), largest)
+        return cls(k, residual, beyond_rounding(float(means.var(ddof=1)), largest) / k, residual / (n * k), (k - 1, (n - 1) * (k - 1)))
 
     def alike(self) -> "_Part":
         """The same variances for a single copy."""
@@ -220,11 +222,11 @@ def _sides(a: Any, b: Any) -> tuple[FloatArray, FloatArray]:
     return tables[0], tables[1]
 
 
-def _nested(sides: tuple[FloatArray, FloatArray], single: str | None) -> list[_Part]:
+def _nested(sides: tuple[FloatArray, FloatArray], single: str | None, largest: float) -> list[_Part]:
     """One part for each side that training moves."""
     several = [side.shape[1] > 1 for side in sides]
     if all(several):
-        return [_Part.of(side) for side in sides]
+        return [_Part.of(side, largest) for side in sides]
     if not any(several):
         raise OptionError("both sides have one copy: the variance of training cannot be seen; use a paired test over queries, and say so")
     if single is None:
@@ -233,7 +235,7 @@ def _nested(sides: tuple[FloatArray, FloatArray], single: str | None) -> list[_P
             "moves it as it moves the other side"
         )
     chosen("single", single, ("fixed", "alike"))
-    seen = _Part.of(sides[several.index(True)])
+    seen = _Part.of(sides[several.index(True)], largest)
     return [seen] if single == "fixed" else [seen, seen.alike()]
 
 
@@ -248,6 +250,6 @@ def _uncertainty(parts: list[_Part]) -> float:
 
 
 def _p_value(difference: float, error: float, df: float, scale: float) -> float:
-    if abs(difference) <= 1e-12 * scale:
+    if abs(difference) <= ROUNDING * scale:
         return 1.0
     return 2 * float(stdtr(df, -abs(difference) / error)) if error else 0.0

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.stats.rounding import ROUNDING, ranks_within
 
 _EXACT = 50  # queries, at most, for the exact distribution: its counts stay whole numbers of float64
 _HALVINGS = 56  # of the range of the differences: past the last bit of the largest
@@ -25,7 +26,7 @@ class SignedRanks:
     mean, se : float64 array, shape (m,)
         Of that sum if signs are random.
     tied, exact : bool array, shape (m,)
-        Where differences are 0 or equal in size; where the exact distribution applies.
+        Where differences are 0 or equal in size, but for rounding; where the exact distribution applies.
 
     Examples
     --------
@@ -41,19 +42,24 @@ class SignedRanks:
     exact: BoolArray
 
     @classmethod
-    def of(cls, differences: FloatArray) -> "SignedRanks":
-        """Of differences, shape (n, m): zeros are ranked, then left out."""
+    def of(cls, differences: FloatArray, largest: FloatArray | None = None) -> "SignedRanks":
+        """Of differences, shape (n, m): zeros are ranked, then left out.
+
+        `largest`, shape (m,), is the largest value that the differences come from, by default the largest difference: sizes within
+        1e-12 of it are 0, and the others are tied as `ranks_within` has it.
+        """
         n = differences.shape[0]
         sizes = np.abs(differences)
-        in_order = np.sort(sizes, axis=0)
-        ranks = _mean_ranks(sizes, in_order)
+        rounding = ROUNDING * (sizes.max(axis=0) if largest is None else largest)
+        zero = sizes <= rounding
+        ranks, tied = ranks_within(np.where(zero, 0.0, sizes), rounding)
+        ranks = np.where(zero, 0.0, ranks)
         positive = np.where(differences > 0, ranks, 0).sum(axis=0)
-        zeros = (differences == 0).sum(axis=0).astype(np.float64)
-        tied = (zeros > 0) | (np.diff(in_order, axis=0) == 0).any(axis=0)
+        tied |= zero.any(axis=0)
         # A random sign adds its rank or nothing: variance r^2/4. With mean ranks for ties, and without the ranks of zeros, the sum is
         # the textbook's with both corrections.
-        variance = np.where(differences != 0, ranks**2, 0).sum(axis=0) / 4
-        mean = np.where(differences != 0, ranks, 0).sum(axis=0) / 2
+        variance = (ranks**2).sum(axis=0) / 4
+        mean = ranks.sum(axis=0) / 2
         return cls(n, positive, mean, np.sqrt(variance), tied, ~tied & (n <= _EXACT))
 
     def p(self, alternative: str) -> FloatArray:
@@ -130,10 +136,3 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
     partner = np.searchsorted(ordered, 2 * low[:, None] - ordered, side="right")
     means = np.where(partner < ordered.size, (ordered + ordered[np.minimum(partner, ordered.size - 1)]) / 2, np.inf)
     return np.asarray(means.min(axis=1), np.float64)
-
-
-def _mean_ranks(values: FloatArray, in_order: FloatArray) -> FloatArray:
-    """Ranks of each column from 1, equal values sharing their mean; `scipy.stats`, which has them, takes half a second to load."""
-    columns = zip(values.T, in_order.T, strict=True)
-    ranks = [(np.searchsorted(rising, column, "left") + np.searchsorted(rising, column, "right") + 1) / 2 for column, rising in columns]
-    return np.stack(ranks, axis=1)

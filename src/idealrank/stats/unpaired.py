@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, stdtr, stdtrit
-from scipy.stats import mannwhitneyu, rankdata
+from scipy.stats import mannwhitneyu
 
-from idealrank.data.types import FloatArray
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
 from idealrank.stats.columns import chosen, columns_of, figure, open_share
 from idealrank.stats.design import Design
@@ -19,6 +19,7 @@ from idealrank.stats.effects import deviations, in_units
 from idealrank.stats.intervals import ALTERNATIVES, Alternative
 from idealrank.stats.randomness import RandomLike
 from idealrank.stats.relabelling import relabelled
+from idealrank.stats.rounding import ROUNDING, largest_of, ranks_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +115,13 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
     0.1649
     """
     one, two, like = _samples(a, b, alternative, level)
-    difference = two.mean(axis=0) - one.mean(axis=0)
+    difference, largest = _mean_difference(one, two), largest_of(one, two)
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     if min(len(one), len(two)) == 1:
         endless = np.full(difference.shape, np.inf)
         figures, note = (np.ones_like(difference), np.zeros_like(difference), -endless, endless), "one query alone shows no variance"
     else:
-        parts = [deviations(part, Design.of(len(part))) ** 2 / len(part) for part in (one, two)]
+        parts = [deviations(part, Design.of(len(part)), largest) ** 2 / len(part) for part in (one, two)]
         variance = parts[0] + parts[1]
         with np.errstate(invalid="ignore", divide="ignore"):
             df = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(two) - 1))
@@ -143,8 +144,9 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     Returns
     -------
     UnpairedTest
-        p is exact where the smaller side has at most 8 queries and no two values are equal; else by the normal approximation, with
-        the variance corrected for ties and half a unit for continuity. There is no interval: ranks are not about means.
+        p is exact where the smaller side has at most 8 queries and no two values are equal, within 1e-12 of the largest; else by the
+        normal approximation, with the variance corrected for ties and half a unit for continuity. There is no interval: ranks are not
+        about means.
 
     Raises
     ------
@@ -163,14 +165,14 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     (0.057143, 12.0, 1.0)
     """
     one, two, like = _samples(a, b, alternative, level)
-    ranks: FloatArray = np.asarray(rankdata(np.concatenate((two, one)), axis=0), np.float64)
+    ranks, tied = _joint_ranks(one, two)
     wins = ranks[: len(two)].sum(axis=0) - len(two) * (len(two) + 1) / 2
-    exact = (np.diff(np.sort(ranks, axis=0), axis=0).astype(np.float64) > 0).all(axis=0) & (min(len(one), len(two)) <= 8)
+    exact = ~tied & (min(len(one), len(two)) <= 8)
     p = np.where(exact, 0.0, _rank_p(ranks, wins, len(one), alternative))
     if exact.any():
         p[exact] = mannwhitneyu(two[:, exact], one[:, exact], alternative=alternative, method="exact", axis=0).pvalue
     nothing = np.full(wins.shape, np.nan)
-    figures = (two.mean(axis=0) - one.mean(axis=0), p, wins, nothing, nothing)
+    figures = (_mean_difference(one, two), p, wins, nothing, nothing)
     return _test((one, two, like), figures, ("mann-whitney", level, alternative, ""))
 
 
@@ -236,7 +238,7 @@ def unpaired_permutation(
     """
     one, two, like = _samples(a, b, alternative, level)
     found = relabelled(one, two, n_resamples, rng, threads)
-    difference = two.mean(axis=0) - one.mean(axis=0)
+    difference = _mean_difference(one, two)
     p, low, high = found.test(alternative, level)
     note = f"all {found.total:,} exchanges" if found.listed else f"{found.total - 1:,} random exchanges"
     return _test((one, two, like), (difference, p, difference, low, high), ("permutation", level, alternative, note))
@@ -250,6 +252,17 @@ def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float)
     if first.shape[1:] != second.shape[1:]:
         raise InputError(f"a has shape {first.shape} and b {second.shape}; expected the same measures in the same order")
     return first.reshape(len(first), -1), second.reshape(len(second), -1), first
+
+
+def _joint_ranks(one: FloatArray, two: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Ranks of the values of both, those of b first, and the columns with ties."""
+    return ranks_within(np.concatenate((two, one)), ROUNDING * largest_of(one, two))
+
+
+def _mean_difference(one: FloatArray, two: FloatArray) -> FloatArray:
+    """0 where it is rounding."""
+    difference = two.mean(axis=0) - one.mean(axis=0)
+    return np.where(np.abs(difference) <= ROUNDING * largest_of(one, two), 0.0, difference)
 
 
 def _t_tail(statistic: FloatArray, df: FloatArray, alternative: str) -> FloatArray:
@@ -269,7 +282,8 @@ def _test(
     if n > 2:
         squares = ((one - one.mean(axis=0)) ** 2).sum(axis=0) + ((two - two.mean(axis=0)) ** 2).sum(axis=0)
         spread, correction = np.sqrt(squares / (n - 2)), 1 - 3 / (4 * n - 9)
-    ranks = rankdata(np.concatenate((two, one)), axis=0)[: len(two)].sum(axis=0)
+        spread[spread <= ROUNDING * largest_of(one, two)] = 0.0
+    ranks = _joint_ranks(one, two)[0][: len(two)].sum(axis=0)
     return UnpairedTest(
         difference=figure(difference, like),
         p=figure(p, like),

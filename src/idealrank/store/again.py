@@ -1,7 +1,7 @@
 """Verdicts made again from what a store keeps: the same evaluations, options and seed give the same numbers."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
@@ -34,6 +34,7 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         margin=method["margin"],
         n_resamples=method["n_resamples"],
         rng=method["seed"],
+        judgments=_asked(method),
         **given,
     )
 
@@ -63,8 +64,14 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         contracts=contracts,
         n_resamples=result["n_resamples"],
         rng=result["seed"],
+        judgments=_asked(result),
         **given,
     )
+
+
+def _asked(said: Mapping[str, Any]) -> Literal["same", "different"]:
+    """What was asked of the judgments, by what a result says of them; those of earlier versions say nothing."""
+    return "different" if said.get("judgments") == "different" else "same"
 
 
 def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ...]:

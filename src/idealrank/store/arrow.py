@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # Names of the columns, for help and messages.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "evaluations": (
-        "id", "time", "run", "queries", "convention", "fingerprint", "version", "commit", "changed", "command", "judgments", "notes",
+        "id", "time", "run", "queries", "convention", "fingerprint", "version", "commit", "changed", "command", "judgments",
+        "judgments_content", "notes",
     ),
     "means": ("id", "measure", "resolved", "value", "queries"),
     "values": ("id", "query", "measure", "value"),
@@ -34,7 +35,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 _EVALUATIONS = """
     SELECT e.id, e.time, e.name, v.n_queries, e.convention, e.fingerprint, e.version, e.commit_id, e.dirty, e.command,
-        v.queries_file, v.values_file, json_extract(e.record, '$.files.hits'), json_extract(e.record, '$.path')
+        v.queries_file, v.values_file, json_extract(e.record, '$.files.hits'), json_extract(e.record, '$.path'),
+        json_extract(e.record, '$.judgments')
     FROM entry e JOIN evaluation v ON v.id = e.id ORDER BY e.time, e.id
 """
 
@@ -114,7 +116,7 @@ def relations(store: "Store") -> dict[str, Relation]:
     pa = arrow("reading a store as tables")
     text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
     small = [
-        ("evaluations", [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 3], _evaluations(store)),
+        ("evaluations", [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 4], _evaluations(store)),
         (
             "means",
             [text, text, text, number, whole],
@@ -159,7 +161,7 @@ def _evaluations(store: "Store") -> list[tuple[Any, ...]]:
     return [
         (
             row[0], _time(row[1]), *row[2:8], None if row[8] is None else bool(row[8]), row[9],
-            judgments_hash(files.get(row[0], []), row[13] or ""), "; ".join(notes.get(row[0], [])),
+            judgments_hash(files.get(row[0], []), row[13] or ""), row[14], "; ".join(notes.get(row[0], [])),
         )
         for row in store.rows(_EVALUATIONS)
     ]  # fmt: skip

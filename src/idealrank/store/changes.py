@@ -117,6 +117,10 @@ def _by_name(inputs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
 
 
 def _judgments(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+    """By content where both records have its fingerprint, else by the files."""
+    contents = [fields.get("judgments") for fields in (a, b)]
+    if all(contents):
+        return "same" if contents[0] == contents[1] else "changed"
     ours, theirs = (judgments_hash([(one["name"], one["sha256"]) for one in fields["inputs"]], fields["path"]) for fields in (a, b))
     if not ours or not theirs:
         return "unknown"

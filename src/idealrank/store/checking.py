@@ -1,5 +1,6 @@
 """Whether the record of an evaluation that comes from elsewhere is built as ours are: one that is not would break every later question."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ _EVALUATION = {
     "n_queries": int, "max_documents": int | None, "measures": [{"text": str, "resolved": str, "parses": bool}], "means": [list],
     "convention": _CONVENTION, "coverage": {"*": int}, "inputs": [_INPUT], "files": {"*": str},
 }  # fmt: skip
+_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 _WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
 
 
@@ -56,6 +58,12 @@ def check_evaluation(fields: Any) -> None:
     idealrank.errors.InputError: found 'one' as format of its record, expected what `store export` writes there; export it again
     """
     _check(fields, _EVALUATION, "")
+    fingerprint = fields.get("judgments")  # records of earlier versions have none
+    _refuse(
+        fingerprint,
+        "judgments",
+        is_fine=fingerprint is None or (isinstance(fingerprint, str) and _FINGERPRINT.fullmatch(fingerprint) is not None),
+    )
     utc(fields["time"])
     for place, mean in enumerate(fields["means"]):
         _refuse(mean, f"means.{place}", is_fine=len(mean) == 2 and _is(mean[0], float | int | None) and _is(mean[1], int))

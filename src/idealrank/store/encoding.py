@@ -91,6 +91,7 @@ def evaluation_fields(evaluation: Evaluation) -> Fields:
         "version": provenance.version,
         "inputs": [_input_fields(one) for one in provenance.inputs],
         "max_documents": provenance.max_documents,
+        "judgments": provenance.judgments,
     }
 
 

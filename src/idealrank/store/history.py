@@ -66,7 +66,8 @@ def history(
     text = _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
     columns = (
         "e.id, e.time, e.name, e.convention, e.fingerprint, e.commit_id, e.dirty, m.value, m.place, "
-        "v.queries_file, v.values_file, v.n_queries, v.n_measures, json_extract(e.record, '$.path')"
+        "v.queries_file, v.values_file, v.n_queries, v.n_measures, json_extract(e.record, '$.path'), "
+        "json_extract(e.record, '$.judgments')"
     )
     tables = "mean m JOIN entry e ON e.id = m.id JOIN evaluation v ON v.id = m.id"
     # Conditions are constants of this file; what a user says stands in the parameters.
@@ -80,8 +81,8 @@ def history(
     judgments, tags, notes = _judgments(store, found), _words(store, "tag", "tag"), _words(store, "note", "text")
     points = tuple(
         Point(
-            id=row[0], when=row[1], run=row[2], value=value, convention=f"{row[3]} [{row[4]}]", judgments=judgments[row[0]], commit=row[5],
-            changed=bool(row[6]), tags=tuple(tags[row[0]]), note="; ".join(notes[row[0]]),
+            id=row[0], when=row[1], run=row[2], value=value, convention=f"{row[3]} [{row[4]}]", judgments=judgments[row[0]],
+            judgments_content=row[14] or "", commit=row[5], changed=bool(row[6]), tags=tuple(tags[row[0]]), note="; ".join(notes[row[0]]),
         )
         for row, value in zip(found, values, strict=True)
     )  # fmt: skip
@@ -175,7 +176,7 @@ def _of_query(store: "Store", query: str, found: Sequence[tuple[Any, ...]]) -> l
     """The value of one query in each evaluation: one small read of each value file."""
     places: dict[str, int | None] = {}
     values = []
-    for key, *_, place, queries_file, values_file, n_queries, n_measures, _path in found:
+    for key, *_, place, queries_file, values_file, n_queries, n_measures, _path, _content in found:
         whose = f"evaluation {key}"
         if queries_file not in places:
             ids = json.loads(store.files.read(queries_file, whose))
@@ -194,7 +195,7 @@ def _judgments(store: "Store", found: Sequence[tuple[Any, ...]]) -> Mapping[str,
     files: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for key, name, sha256 in store.rows("SELECT id, name, sha256 FROM input ORDER BY id, place"):
         files[key].append((name, sha256))
-    return {row[0]: judgments_hash(files[row[0]], row[-1] or "") for row in found}
+    return {row[0]: judgments_hash(files[row[0]], row[13] or "") for row in found}
 
 
 def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:

@@ -131,6 +131,7 @@ class Stored:
             tuple(one["resolved"] for one in kept["measures"]),
             tuple(KeptInput(one["name"], one["size"], one["modified"], one["sha256"]) for one in kept["inputs"]),
             kept["max_documents"],
+            kept.get("judgments"),  # records of earlier versions have none
         )
         texts = self._content("texts")
         return Evaluation(

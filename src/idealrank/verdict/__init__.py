@@ -3,6 +3,7 @@
 from idealrank.verdict.attribution import Attribution, attribute
 from idealrank.verdict.changes import DocumentChange, Move, QueryChange
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
+from idealrank.verdict.companions import with_companions
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
@@ -14,7 +15,6 @@ from idealrank.verdict.robustness import Robustness, Variant
 from idealrank.verdict.seeds import compare_systems
 from idealrank.verdict.sliced import Slice, Slices
 from idealrank.verdict.slices import slices
-from idealrank.verdict.table import with_companions
 from idealrank.verdict.traffic import traffic_thirds
 from idealrank.verdict.trained import SystemComparison, SystemDifference
 from idealrank.verdict.varying import Way, robust, robust_lists

@@ -10,13 +10,13 @@ import numpy as np
 
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.counts import NumRet
-from idealrank.measures.cutoffs import Cutoff, make_cutoff, resolve_cutoff
+from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import DiscountLike, make_discount
-from idealrank.measures.judgedness import Unjudged
+from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.discrimination import discriminative_power
@@ -29,7 +29,7 @@ from idealrank.stats.rearranged import randomised_hsd
 from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
 from idealrank.verdict.comparison import distinct
-from idealrank.verdict.many import DRAWS, MANY
+from idealrank.verdict.families import DRAWS, MANY
 from idealrank.verdict.recommending import (
     distance_to_usual,
     in_words,
@@ -38,7 +38,7 @@ from idealrank.verdict.recommending import (
     recommended_of,
     warnings_of,
 )
-from idealrank.verdict.table import Table, comparable, queries_of, seed_from
+from idealrank.verdict.table import Table, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
 from idealrank.version import __version__
 
 DISCOUNTS = ("log2", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear")
@@ -117,10 +117,10 @@ def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
     Examples
     --------
     >>> [str(measure) for measure in measures_of(grid_of(discounts=["log2"], cutoffs=[10]))]
-    ['nDCG@10', 'Unjudged@10', 'NumRet']
+    ['nDCG@10', 'Judged@10', 'NumRet@10']
     """
-    unjudged = dict.fromkeys(Unjudged(cutoff=option.cutoff) for option in grid)
-    return (*(option.measure for option in grid), *unjudged, NumRet())
+    counts = dict.fromkeys(count for option in grid for count in (JudgedShare(cutoff=option.cutoff), NumRet(cutoff=option.cutoff)))
+    return (*(option.measure for option in grid), *counts)
 
 
 def choose(
@@ -317,13 +317,12 @@ def _generalisability(table: FloatArray) -> float:
 
 def _unjudged(evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray) -> float:
     """Of the documents that a run shows down to the cutoff, the share without a judgment; of the run with the largest."""
-    return max(_unjudged_share(evaluation, cutoff, queries, kept) for evaluation in evaluations)
-
-
-def _unjudged_share(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray) -> float:
-    share, lengths = Table.of(evaluation, [Unjudged(cutoff=cutoff), NumRet()], queries).values[kept].T
-    whole = lengths.astype(np.int64)
-    # The measure is of the ranks asked for; ranks that a list lacks show nothing.
-    ranks = np.maximum(whole, 1) if cutoff is None else resolve_cutoff(cutoff, whole)
-    shown = np.minimum(ranks, whole).sum()
-    return float((share * ranks).sum() / shown) if shown else 0.0
+    shares = []
+    for evaluation in evaluations:
+        counts = unjudged_counts(evaluation, cutoff, queries)
+        if counts is None:
+            raise IncompatibleError(
+                f"run {evaluation.name!r} was evaluated without the measures that count judged documents; use measures_of"
+            )
+        shares.append(unjudged_share(counts[kept]))
+    return max(shares)

@@ -59,7 +59,8 @@ class Setting:
     generalisability : float
         E rho^2: share of the variance between the observed means that is between true means; NaN where nothing varies.
     unjudged : float
-        Share of the documents shown down to the cutoff that nobody judged, of the run that has most.
+        Of the documents returned down to the cutoff the share without a judgment (`Coverage.unjudged_share`), of the run with the
+        largest.
     behind, margin : float
         Swap rate less that of the best of the settings considered, which for others can be below 0; and how large that must be to be
         told from 0 by these queries, 1 if no difference is large enough.

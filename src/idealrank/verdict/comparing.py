@@ -1,43 +1,52 @@
-"""Compare evaluations: the same queries, one test, one correction, four verdicts."""
+"""Compare evaluations: the same queries, one test, one rule for families, five verdicts."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from idealrank.data.types import FloatArray
+from idealrank.data.types import BoolArray
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.columns import chosen
-from idealrank.stats.comparison import Found, Plan, TestName, compare_columns, needed_by, visible_by
+from idealrank.stats.comparison import Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
-from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, Verdict, distinct
+from idealrank.verdict.comparison import (
+    COMPANION_SLICES,
+    COMPANIONS,
+    PRIMARY,
+    SLICES,
+    Comparison,
+    Difference,
+    Method,
+    Pair,
+    Verdict,
+    distinct,
+)
 from idealrank.verdict.designs import design_by_query, restricted
+from idealrank.verdict.families import DRAWS, MANY, Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.verdict.groups import RunMean
-from idealrank.verdict.many import DRAWS, MANY, together
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
-from idealrank.verdict.sliced import FAMILY as SLICES
 from idealrank.verdict.slices import Categories, Membership, sliced
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
-from idealrank.verdict.tested import found_in_both, side_of
+from idealrank.verdict.tested import refuse_unscored, side_of
+from idealrank.verdict.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.version import __version__
 
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
 
-FAMILY = "all queries"
 _POWER = 0.8
 _DRAWS = 100_000
-_IN_ONE_GO = 64  # pairs
 
 
 def compare(
@@ -47,7 +56,7 @@ def compare(
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     baseline: str | None = None,
     test: TestName = "permutation",
-    correction: Literal["auto", "holm"] = "auto",
+    correction: Correction = "auto",
     level: float = 0.95,
     margin: float | None = None,
     weights: Mapping[str, float] | None = None,
@@ -58,6 +67,7 @@ def compare(
     threads: int | None = None,
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
+    judgments: JudgmentsOption = "same",
 ) -> Comparison:
     """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
 
@@ -66,15 +76,15 @@ def compare(
     evaluation_a, evaluation_b, *others : Evaluation
         Of runs against the same judgments under one convention. Differences are b - a. Of three or more every two are compared.
     measures : measure or iterable of them, optional
-        What to compare; default what both evaluations have, without measures of text and companions (see Notes).
+        What to compare; default what both evaluations have, without measures of text and those that only say how far judgments reach.
+        The first is the primary measure, which decides; the others are its companions.
     baseline : str, optional
         Name of a run: the others are compared with it, and not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
         Sign flips of the mean difference, exact for up to 20 queries that differ; Student's t; Wilcoxon's signed ranks; signs. Interval
         and p value of a row come from the same test.
     correction : {"auto", "holm"}
-        Of p values for the number of tests; see Notes. "holm" is Holm's method for any number of runs: it sees more where runs are near
-        copies of each other or far apart, and its intervals hold pair by pair, not all at once.
+        Of p values for the number of tests in a family; see Notes. "holm" is Holm's method with the intervals that go with it.
     level : float
         Of the intervals; verdicts are at ``1 - level``.
     margin : float, optional
@@ -85,9 +95,9 @@ def compare(
         Queries that belong together (user, session, topic); for the same tests.
     slices : mapping of query to str, or to several, optional
         Categories of the queries, as `read_categories` and `traffic_thirds` give them: every difference is then found on each slice, too
-        (`Difference.slices`). They are a second family of tests, corrected by Holm's method over slices, pairs and measures.
+        (`Difference.slices`). Slices of the primary measure are a family of tests, those of its companions another.
     n_resamples : int, optional
-        Draws of the permutation test; default 100,000, and 10,000 where all pairs are corrected together.
+        Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
         Of these. None derives the seed from the values, so that the same input gives the same output.
     threads : int, optional
@@ -96,6 +106,8 @@ def compare(
         How alike the runs' rankings are, as `overlap` says it of two runs of these names; evaluations hold no rankings.
     tell : callable, optional
         Called with pairs done and their number, and then with those whose slices are done.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -115,18 +127,24 @@ def compare(
     Queries are the union under the convention: one that a run does not answer counts as the convention says. One that is left out of a
     measure in either run is left out of both, and counted in `excluded_queries`.
 
-    p values are corrected by Holm's method over all pairs and measures. Under "auto", with the permutation test, no margin, and more
-    than ten runs that are all scored on every query, they are those of max-T against a baseline, or of the randomised HSD of all pairs
-    (times the number of measures), and the intervals hold for all pairs at once. `unjudged_a` and `unjudged_b` come from the measure
-    ``Unjudged`` at the same cutoff, `difference_judged` from the same measure with ``judged_only``, where the evaluations have these
-    companions; `with_companions` adds them to a list of measures.
+    The primary measure of two runs is tested alone. Where it is tested over several pairs, these are a family; the companions, over all
+    pairs, are another, whose p values never change what the primary measure says. A family is corrected in one step, so that intervals
+    hold together and an interval excludes 0 if and only if its corrected p is at most ``1 - level``: by max-T for the permutation test,
+    which knows how alike measures and runs are, by Bonferroni's method for other tests and for equivalence.
+
+    A difference that is significant, or within the margin, is said to be so only as far as the judgments carry it. `tipping` has the
+    share of unjudged documents that would have to be relevant for the difference to go; where that is within what judged documents at
+    the same ranks make likely, the verdict is ``judgments do not reach``. It takes evaluations that keep their unjudged documents:
+    ``evaluate(..., keep_unjudged=True)``.
+
+    `unjudged_a` and `unjudged_b` come from ``Judged`` and ``NumRet`` at the same cutoff, `difference_judged` from the same measure
+    with ``judged_only``, where the evaluations have these; `with_companions` adds them to a list of measures.
 
     References
     ----------
     Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
-    Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6. Schuirmann (1987), A
-    comparison of the two one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15. Carterette (2012), Multiple
-    testing in statistical analysis of systems-based information retrieval experiments. ACM TOIS 30(1), for the randomised HSD.
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Schuirmann (1987), A comparison of the two
+    one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
 
     Examples
     --------
@@ -135,44 +153,28 @@ def compare(
     >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"]) for ranking in (["y", "x"], ["x", "y"]))
     >>> found = compare(a, b)
     >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
-    {'RR': (0.5, 0.0078125, 0.015625, 'better'), 'AP': (0.5, 0.0078125, 0.015625, 'better')}
+    {'RR': (0.5, 0.0078125, 0.0078125, 'better'), 'AP': (0.5, 0.0078125, 0.0078125, 'better')}
     """
-    evaluations = comparable([evaluation_a, evaluation_b, *others])
+    evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
     queries = queries_of(evaluations)
     tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
-    many = _together(correction, test, margin, tables)
-    draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
-    plan = Plan("t" if many else test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
-    companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
-    case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan)
-    wanted = _pairs(names, baseline)
-    found, corrected, name = case.tested(wanted, tell, many=many)
-    alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
-    pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
-    method = case.method(test, name, baseline, len(wanted), many=many)
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
-    return case.in_slices(
-        comparison, wanted, membership, replace(plan, test=test, n_resamples=_DRAWS if n_resamples is None else draws), tell
-    )
-
-
-def _together(correction: str, test: TestName, margin: float | None, tables: Sequence[Table]) -> bool:
-    """Whether all pairs are corrected at once."""
     chosen("correction", correction, ("auto", "holm"))
-    fit = correction == "auto" and test == "permutation" and margin is None
-    return fit and len(tables) > MANY and all(bool(table.counted.all()) for table in tables)
-
-
-def _enough_draws(plan: Plan, design: Design, tests: int) -> None:
-    """Refuse so many tests that no corrected p value could be small, whatever the values."""
-    if plan.test == "permutation" and design.n_units > MOST_UNITS and tests > plan.alpha * (plan.n_resamples + 1):
-        raise OptionError(
-            f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}; "
-            "expected fewer measures or runs, a baseline, test='t', or n_resamples with more draws"
-        )
+    many = len(names) > MANY
+    draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    plan = Plan(test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
+    companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
+    tippings = Tippings(evaluations, asked, queries, every_measure=not many)
+    wanted = _pairs(names, baseline)
+    case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
+    found = case.tested(tell, alone=not many or margin is not None)
+    alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
+    pairs = tuple(case.pair(*pair, rows, alike) for pair, rows in zip(wanted, found, strict=True))
+    method = replace(case.method(baseline), judgments=judged_by(evaluations, judgments))
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
+    return case.in_slices(comparison, membership, tell)
 
 
 def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[str, int]:
@@ -184,25 +186,6 @@ def _membership(queries: Sequence[str], categories: Categories, n_runs: int, bas
     if n_runs > MANY and baseline is None:
         raise OptionError(f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, or a baseline")
     return Membership.of(queries, categories)
-
-
-class Corrected(NamedTuple):
-    """p values after the correction: arrays (measures,) of a pair, or numbers of one measure; and how many tests were corrected."""
-
-    p: Any
-    equivalence: Any
-    tests: int
-
-    @classmethod
-    def all_of(cls, found: Sequence[Sequence[Found]], *, with_margin: bool) -> "list[Corrected]":
-        """Of every pair, by Holm's method over pairs and measures; equivalence is a family of its own."""
-        p = adjust([[one.p for one in rows] for rows in found])
-        equivalence = adjust([[one.p_equivalence for one in rows] for rows in found]) if with_margin else [None] * len(p)
-        return [cls(row, equal, p.size) for row, equal in zip(p, equivalence, strict=True)]
-
-    def of(self, column: int) -> "Corrected":
-        """Of one measure."""
-        return Corrected(float(self.p[column]), None if self.equivalence is None else float(self.equivalence[column]), self.tests)
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
@@ -224,39 +207,41 @@ class _Case:
     companions: tuple[Companions, ...]
     design: Design
     plan: Plan
+    correction: Correction
+    wanted: Sequence[tuple[int, int]]
+    tippings: Tippings
 
-    def found(self, a: int, b: int) -> list[Found]:
-        """Every measure of two runs; measures that count the same queries are tested together, by the same signs."""
-        return found_in_both(self.tables[a], self.tables[b], (self.names[a], self.names[b]), self.measures, self.design, self.plan)
+    def tested(self, tell: Tell | None, *, alone: bool) -> list[list[Corrected]]:
+        """Every pair by every measure: the primary measure over all pairs is one family, its companions over all pairs another."""
+        columns = range(len(self.measures))
+        rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
+        families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
+        self._enough_draws(max(map(len, families)))
+        primary, companions = (corrected(family, self.design, self.plan, self.correction, alone=alone) for family in families)
+        if tell is not None:
+            tell(len(self.wanted), len(self.wanted))
+        rest = iter(companions)
+        return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
 
-    def tested(
-        self, wanted: Sequence[tuple[int, int]], tell: Tell | None, *, many: bool
-    ) -> "tuple[list[list[Found]], list[Corrected], str]":
-        """Every pair wanted, the corrected p values, and the name of the correction."""
-        if many:
-            values = np.stack([table.values for table in self.tables], axis=1)
-            found, p, correction = together(values, self._found_together(values, wanted, tell), wanted, self.design, self.plan)
-            return found, [Corrected(row, None, p.size) for row in p], correction
-        _enough_draws(self.plan, self.design, len(wanted) * len(self.measures))
-        found = []
-        for done, (a, b) in enumerate(wanted):
-            found.append(self.found(a, b))
-            if tell is not None:
-                tell(done + 1, len(wanted))
-        return found, Corrected.all_of(found, with_margin=self.plan.margin is not None), "holm"
+    def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
+        first, second = (self.tables[run] for run in pair)
+        test = Hypothesis(first, second, column, self._everywhere)
+        refuse_unscored(self.measures[column], (self.names[pair[0]], self.names[pair[1]]), test.counted)
+        return test
 
-    def _found_together(self, values: FloatArray, wanted: Sequence[tuple[int, int]], tell: Tell | None) -> list[list[Found]]:
-        """The same where every run is scored on every query: many pairs in one go, since a call costs more than its numbers."""
-        found: list[list[Found]] = []
-        n, _, measures = values.shape
-        for start in range(0, len(wanted), _IN_ONE_GO):
-            sides = zip(*wanted[start : start + _IN_ONE_GO], strict=True)
-            first, second = (values[:, list(side)].reshape(n, -1) for side in sides)
-            rows = compare_columns(first, second, self.design, self.plan)
-            found += [rows[at : at + measures] for at in range(0, len(rows), measures)]
-            if tell is not None:
-                tell(len(found), len(wanted))
-        return found
+    @cached_property
+    def _everywhere(self) -> BoolArray:
+        return np.ones(self.design.n, np.bool_)
+
+    def _enough_draws(self, tests: int) -> None:
+        """Refuse so many tests that no corrected p value could be small, whatever the values."""
+        plan = self.plan
+        drawn = self.correction == "holm" and plan.test == "permutation" and self.design.n_units > MOST_UNITS
+        if drawn and tests > plan.alpha * (plan.n_resamples + 1):
+            raise OptionError(
+                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}; "
+                "expected fewer measures or runs, a baseline, test='t', or n_resamples with more draws"
+            )
 
     def means(self) -> dict[str, dict[str, RunMean]]:
         """Of every run by every measure."""
@@ -276,82 +261,113 @@ class _Case:
                     found[run] = RunMean(mean, (low, high), n)
         return found
 
-    def pair(self, a: int, b: int, found: Sequence[Found], corrected: Corrected, alike: Mapping[tuple[str, str], Rankings]) -> Pair:
+    def pair(self, a: int, b: int, found: Sequence[Corrected], alike: Mapping[tuple[str, str], Rankings]) -> Pair:
         """Two runs with all that stands beside each difference."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
         rows = {}
         for column, (measure, one) in enumerate(zip(self.measures, found, strict=True)):
             kept = both[:, column]
-            unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, restricted(self.design, kept))
-            rows[str(measure)] = replace(
-                difference_of(measure, one, corrected.of(column), self.plan),
+            design = restricted(self.design, kept)
+            unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, design)
+            row = replace(
+                difference_of(measure, one, self.plan),
                 excluded_queries=int((~kept).sum()),
                 identical_queries=same,
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
+                family=COMPANIONS if column else PRIMARY,
             )
+            rows[str(measure)] = self._as_far_as_judged(row, (a, b), column, one, kept, design)
         names = self.names[a], self.names[b]
         return Pair(*names, rows, alike.get(names))
 
-    def method(self, test: str, correction: str, baseline: str | None, pairs: int, *, many: bool) -> Method:
+    def _as_far_as_judged(
+        self, row: Difference, pair: tuple[int, int], column: int, one: Corrected, kept: BoolArray, design: Design
+    ) -> Difference:
+        """The row with its tipping point, and without a verdict that the judgments do not carry."""
+        question = Question(one.critical)
+        if row.verdict == "equivalent":
+            question = Question(critical_t(self.plan.alpha / one.tests, one.found.df, 1), margin=self.plan.margin)
+        first, second = (self.tables[run].values[:, column] for run in pair)
+        return carried(row, self.tippings.of(pair, column, second - first, kept, design, question))
+
+    def method(self, baseline: str | None) -> Method:
         """How it was compared."""
-        plan, design = self.plan, self.design
+        plan, design, pairs = self.plan, self.design, len(self.wanted)
+        sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
         # With fewer units every sign vector is looked at.
-        drawn = test == "permutation" and (many or design.n_units > MOST_UNITS)
+        drawn = plan.test == "permutation" and design.n_units > MOST_UNITS
         return Method(
-            test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, correction,
-            {FAMILY: pairs * len(self.measures)}, baseline, design.weights is not None, design.clusters is not None, __version__,
+            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None,
+            name_of(plan, max(sizes.values()), self.correction), sizes, baseline, design.weights is not None,
+            design.clusters is not None, __version__,
         )  # fmt: skip
 
-    def in_slices(
-        self, comparison: Comparison, wanted: Sequence[tuple[int, int]], membership: Membership | None, plan: Plan, tell: Tell | None
-    ) -> Comparison:
+    def in_slices(self, comparison: Comparison, membership: Membership | None, tell: Tell | None) -> Comparison:
         """The comparison with the slices of every difference, where there are some."""
         if membership is None:
             return comparison
-        tables = [(self.tables[a], self.tables[b]) for a, b in wanted]
-        found = sliced(tables, [measure.direction for measure in self.measures], membership, self.design, plan, tell)
+        tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
+        directions = [measure.direction for measure in self.measures]
+        found = sliced(tables, directions, membership, self.design, self.plan, self.correction, tell=tell)
         pairs = tuple(
             replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
             for pair, rows in zip(comparison.pairs, found, strict=True)
         )
-        families = {**comparison.method.families, SLICES: found[0][0].tests}
-        return replace(comparison, pairs=pairs, method=replace(comparison.method, families=families, slices=membership.counts()))
+        sizes = {name: found[0][place].tests for place, name in enumerate((SLICES, COMPANION_SLICES)) if place < len(self.measures)}
+        families = {**comparison.method.families, **sizes}
+        correction = comparison.method.correction if comparison.method.correction != "none" else found[0][0].correction
+        return replace(
+            comparison, pairs=pairs, method=replace(comparison.method, families=families, correction=correction, slices=membership.counts())
+        )  # fmt: skip
 
 
-def _verdict(one: Found, direction: int, corrected: Corrected, alpha: float) -> Verdict:
-    if corrected.equivalence is not None and corrected.equivalence <= alpha:
+def carried(row: Difference, tipping: Tipping | str) -> Difference:
+    """A row with its tipping point, or why there is none; its verdict goes where the judgments do not carry it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> carried(ir.compare(one, one)["RR"], "no rankings").tipping_reason
+    'no rankings'
+    """
+    if isinstance(tipping, str):
+        return replace(row, tipping=None, tipping_reason=tipping)
+    uncarried = row.verdict in ("better", "worse", "equivalent") and not tipping.reaches
+    return replace(row, tipping=tipping, tipping_reason=None, verdict="judgments do not reach" if uncarried else row.verdict)
+
+
+def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:
+    if one.equivalence is not None and one.equivalence <= alpha:
         return "equivalent"
-    return side_of(one, direction, corrected.p, alpha)
+    return side_of(one.found, direction, one.p, alpha)
 
 
-def difference_of(measure: Measure, one: Found, corrected: Corrected, plan: Plan) -> Difference:
+def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:
     """One row of a comparison: what was found, what the correction makes of it, and the verdict.
 
     Parameters
     ----------
     measure : Measure
         What was compared.
-    one : Found
-        Its test.
     corrected : Corrected
-        The p values that the verdict goes by, and how many tests were corrected together.
+        Its test, and the p values that the verdict goes by.
     plan : Plan
         Level and margin.
 
     Examples
     --------
     >>> from idealrank.measures.binary import RR
-    >>> from idealrank.stats.comparison import compare_columns
-    >>> one = compare_columns(np.zeros((6, 1)), np.ones((6, 1)), Design.of(6), Plan())[0]
-    >>> difference_of(RR(), one, Corrected(one.p, None, 1), Plan()).verdict
+    >>> tables = [Table(values, np.ones((6, 1), np.bool_)) for values in (np.zeros((6, 1)), np.ones((6, 1)))]
+    >>> one = corrected([Hypothesis(*tables, 0, np.ones(6, np.bool_))], Design.of(6), Plan())[0]
+    >>> difference_of(RR(), one, Plan()).verdict
     'better'
     """
-    up = measure.direction > 0
-    verdict = _verdict(one, measure.direction, corrected, plan.alpha)
-    share = plan.alpha / corrected.tests
+    up, one = measure.direction > 0, corrected.found
+    verdict = _verdict(corrected, measure.direction, plan.alpha)
     return Difference(
         measure=str(measure),
         direction=measure.direction,
@@ -371,7 +387,7 @@ def difference_of(measure: Measure, one: Found, corrected: Corrected, plan: Plan
         ties=one.ties,
         losses=one.losses if up else one.wins,
         n=one.n,
-        detectable=visible_by(one, plan, share),
-        queries_needed=needed_by(one, plan, share) if verdict == "undecided" else None,
-        family=FAMILY,
+        detectable=visible_by(one, plan, corrected.alpha) if corrected.alpha else math.inf,
+        queries_needed=needed_by(one, plan, corrected.alpha) if verdict == "undecided" and corrected.alpha else None,
+        family=PRIMARY,
     )

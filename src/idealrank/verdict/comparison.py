@@ -13,8 +13,12 @@ from idealrank.shown import repr_html
 from idealrank.verdict.groups import Groups, RunMean, groups_of
 from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.sliced import Slices
+from idealrank.verdict.tipping import Tipping
 
-Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided"]
+Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
+
+PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
+NOT_LOOKED = "how far the judgments reach was not looked at"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,18 +34,20 @@ class Difference:
     mean_a, mean_b, difference : float
         Means over the `n` queries, weighted where weights were given.
     interval : tuple of float
-        Of what `about` says, at `level`, by the test that gave `p`: it excludes "no difference" where ``p <= 1 - level``. An end is
-        infinite where there are too few queries; NaN where the test has no interval.
+        Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where ``p_corrected <= 1 - level``, and
+        all intervals of a family hold at once at `level`. An end is infinite where there are too few queries; NaN where the test has
+        no interval.
     about : str
         "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
     level : float
         Of the interval.
     p, p_corrected : float
-        Of no difference, two-sided; and after Holm's correction over the family. The verdict goes by the second.
+        Of no difference, two-sided; and after the correction over the family. The verdict goes by the second.
     p_equivalence : float or None
         Of a difference of the margin or more, corrected likewise; None without a margin.
-    verdict : {"better", "worse", "equivalent", "undecided"}
-        About b. Equivalent comes before better and worse: the margin says which differences do not matter.
+    verdict : {"better", "worse", "equivalent", "undecided", "judgments do not reach"}
+        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``judgments do not reach``
+        takes the place of these three where as many unjudged documents as is likely, being relevant, would undo them; see `tipping`.
     effect, sd_difference : float
         d_z, the difference over the standard deviation of the differences; and that deviation.
     wins, ties, losses : int
@@ -54,11 +60,15 @@ class Difference:
     queries_needed : int or None
         Where undecided: how many such queries would find the observed difference, if it is the true one, with that chance.
     unjudged_a, unjudged_b : float or None
-        Share of the first ranks, down to the measure's cutoff, that nobody judged; None where it was not measured.
+        Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
     family : str
-        Tests that were corrected together.
+        Tests that were corrected together: ``primary measure`` or ``companions``.
+    tipping : Tipping or None
+        Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
+    tipping_reason : str or None
+        Why it is not known.
     slices : Slices or None
         The same on slices of the queries, corrected as a family of their own; None where no slices were given.
 
@@ -98,6 +108,8 @@ class Difference:
     unjudged_a: float | None = None
     unjudged_b: float | None = None
     difference_judged: float | None = None
+    tipping: Tipping | None = None
+    tipping_reason: str | None = NOT_LOOKED
     slices: Slices | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,16 +164,15 @@ class Method:
 
     Attributes
     ----------
-    test : str
-        permutation, t, wilcoxon or sign.
-    level, margin, power
-        As asked.
+    test, level, margin, power
+        As asked; the test is permutation, t, wilcoxon or sign.
     n_resamples, seed : int or None
         Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
     correction : str
-        Of p values in a family: "holm"; for more than ten runs "max-T" or "randomised HSD", whose intervals are simultaneous.
+        Of p values in a family of several tests: "max-T" for sign flips, "bonferroni" for other tests, "holm" where asked for; "none"
+        where every family has one test.
     families : mapping of str to int
-        Tests in each family.
+        Tests in each family: the primary measure, its companions, and slices of either.
     baseline : str or None
         The run that all others were compared with.
     weighted, clustered : bool
@@ -169,15 +180,16 @@ class Method:
     version : str
         Of this library.
     slices : mapping of str to int, or None
-        Where there are slices: how many queries are in none (`in_none`) and in several (`in_several`), and how many categories are of
-        queries that are not compared (`unknown`).
+        How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+    judgments : {"same", "different", "unknown"}
+        Of the runs: different where that was asked for, unknown where some are not known.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> ir.compare(one, one, test="t").method.families
-    {'all queries': 1}
+    {'primary measure': 1}
     """
 
     test: str
@@ -193,10 +205,11 @@ class Method:
     clustered: bool
     version: str
     slices: Mapping[str, int] | None = None
+    judgments: str = "same"
 
     @property
     def tests(self) -> int:
-        """Tests over all queries, which were corrected together."""
+        """Tests of the primary measure, which were corrected together."""
         return next(iter(self.families.values()))
 
     def as_dict(self) -> dict[str, Any]:
@@ -357,7 +370,12 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
     """
     record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
     for name, value in replace(row, slices=None).as_dict().items():
-        record |= dict(zip(("interval_low", "interval_high"), value, strict=True)) if name == "interval" else {name: value}
+        if name == "interval":
+            record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
+        elif name == "tipping":
+            record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+        else:
+            record[name] = value
     return record
 
 
@@ -367,6 +385,7 @@ def _line(pair: Pair, row: Difference) -> str:
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
         "undecided": f"whether {pair.b} or {pair.a} is better is undecided",
+        "judgments do not reach": f"the judgments do not reach far enough to say whether {pair.b} or {pair.a} is better",
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"
     ends = ", ".join(f"{end:{signs}}" for end in row.interval)

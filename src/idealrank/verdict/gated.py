@@ -4,12 +4,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.shown import repr_html
+from idealrank.verdict.comparison import NOT_LOOKED, PRIMARY
+from idealrank.verdict.tipping import Tipping
 
+WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
+Outcome: TypeAlias = Literal["passed", "failed", "judgments do not reach"]
+
+UNREACHED: Outcome = "judgments do not reach"
 _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
 
@@ -27,8 +33,11 @@ class Policy:
     margin : float or None
         Of a strict gate: the drop that would just not be accepted, above 0.
     alpha : float
-        How often chance alone may close a gate that is not strict, over all measures and baselines together; how often a drop of the
-        margin may pass a strict one.
+        How often chance alone may close a gate that is not strict, by the primary measure over all baselines together, and once more
+        by the other measures that may close it; how often a drop of the margin may pass a strict one.
+    when_unjudged : {"neutral", "fail", "pass"}
+        What is made of a check whose answer the judgments do not carry: a drop that unjudged documents could explain, or under
+        `strict` a pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``judgments do not reach``.
 
     Raises
     ------
@@ -47,11 +56,14 @@ class Policy:
     strict: bool = False
     margin: float | None = None
     alpha: float = 0.05
+    when_unjudged: WhenUnjudged = "neutral"
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):
             if not isinstance(value := getattr(self, name), (int, float)) and (value is not None or name != "margin"):
                 raise OptionError(f"{name}={value!r}: expected a number")
+        if self.when_unjudged not in get_args(WhenUnjudged):
+            raise OptionError(f"when_unjudged={self.when_unjudged!r}: expected one of {', '.join(get_args(WhenUnjudged))}")
         if not 0 <= self.tolerance < math.inf:
             raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
         if not _LEAST_ALPHA <= self.alpha < 0.5:
@@ -114,9 +126,17 @@ class Check:
         drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
         there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
     p, p_corrected : float
-        Of the one-sided test behind the bound, and after correction for all checks.
+        Of the one-sided test behind the bound, and after correction for its family of checks.
+    p_two_sided : float
+        Of no difference, two-sided, as `compare` has it for the same question.
+    decides : bool
+        Whether this check can close the gate: those of the primary measure and of the measures named beside it do.
+    family : str
+        Checks that were corrected together: ``primary measure`` or ``companions``.
+    outcome : {"passed", "failed", "judgments do not reach"}
+        What follows; the last where the answer of the test is not carried by the judgments and the policy is neutral about that.
     passed : bool
-        Whether this check lets the run pass.
+        Whether the outcome is ``passed``.
     reason : str
         Why, in a phrase.
     n, excluded_queries, identical_queries : int
@@ -124,17 +144,23 @@ class Check:
     wins, ties, losses : int
         Queries on which the run is better, equal, worse.
     detectable : float
-        The smallest true drop that closes the gate by this check four times in five, whatever the other checks say, by the power of
+        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say, by the power of
         the t test: smaller ones pass more often. It is the best case, a drop that all queries share: one by a few lost
         queries brings a spread of its own and has to be larger. Infinite where the test cannot find any with so few queries, NaN where
         nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
-        stopped four times in five, and where it is minus infinity, every run but the same one.
+        stopped with a chance of 0.8, and where it is minus infinity, every run but the same one.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     unjudged_baseline, unjudged_run : float or None
-        Share of the first ranks, down to the measure's cutoff, that nobody judged; None where it was not measured.
+        Of the documents returned down to the measure's cutoff, all queries compared together, the share without a judgment, as
+        `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both; None where it was not measured.
+    tipping : Tipping or None
+        Share of unjudged documents that would have to be relevant for the answer of the test to go, a the baseline and b the run; None
+        where it is not known.
+    tipping_reason : str or None
+        Why it is not known.
     """
 
     baseline: str
@@ -159,6 +185,12 @@ class Check:
     unjudged_baseline: float | None = None
     unjudged_run: float | None = None
     difference_judged: float | None = None
+    p_two_sided: float = math.nan
+    decides: bool = True
+    family: str = PRIMARY
+    tipping: Tipping | None = None
+    outcome: Outcome = "passed"
+    tipping_reason: str | None = NOT_LOOKED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +270,10 @@ class Gated:
     baselines : tuple of str
         Names of what it was held against.
     passed : bool
-        Whether every check and every contract lets it pass.
+        Whether every check that decides and every contract lets it pass.
+    outcome : {"passed", "failed", "judgments do not reach"}
+        ``failed`` where a contract is broken or a check that decides fails; else ``judgments do not reach`` where the judgments do not
+        carry the answer of one.
     checks : tuple of Check
         Baseline by baseline, measure by measure.
     contracts : tuple of Kept
@@ -246,7 +281,8 @@ class Gated:
     policy : Policy
         What was asked.
     correction : str
-        Of the p values over all checks: "holm", or "none" for a strict gate, which demands every check at once.
+        Of the p values in a family of several checks: "max-T"; "none" where no family has several, and for a strict gate, which demands
+        every check at once.
     n_resamples, seed : int or None
         Of the permutation test; None where every sign vector was looked at.
     convention : Convention
@@ -255,6 +291,8 @@ class Gated:
         Whether queries had weights and clusters.
     missing : mapping of str to int
         By name, of the run and its baselines: judged queries that it does not answer; the convention says how they count.
+    judgments : {"same", "different", "unknown"}
+        Whether run and baselines were judged alike: different judgments were meant, or those of one are not known.
 
     Examples
     --------
@@ -277,13 +315,20 @@ class Gated:
     weighted: bool = False
     clustered: bool = False
     missing: Mapping[str, int] = field(default_factory=dict)
+    judgments: str = "same"
+    outcome: Outcome = "passed"
 
     _repr_html_ = repr_html  # for notebooks
 
     @property
+    def deciding(self) -> tuple[Check, ...]:
+        """The checks that can close the gate."""
+        return tuple(check for check in self.checks if check.decides)
+
+    @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate is closed, one phrase for each check and contract that failed; empty where it is open."""
-        checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.checks if not check.passed]
+        """Why the gate is not open, one phrase for each check that decides and did not pass, and for each broken contract."""
+        checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
         return (*checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
@@ -299,7 +344,7 @@ class Gated:
         (('q0', 'q1'), ())
         """
         broken = (kept.contract.query for kept in self.contracts if not kept.passed)
-        failed = [check.worst for check in self.checks if not check.passed]
+        failed = [check.worst for check in self.deciding if not check.passed]
         worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
         return tuple(dict.fromkeys([*broken, *worst]))
 

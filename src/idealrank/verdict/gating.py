@@ -1,4 +1,4 @@
-"""Hold a run against its baselines: a gate closes where a drop is shown, and says how small a drop it could have seen."""
+"""Hold a run against its baselines: a gate closes where a drop is shown and the judgments carry it."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,20 +7,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank.data.types import BoolArray
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
-from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.verdict.comparison import distinct
+from idealrank.verdict.companions import companions_of
+from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
 from idealrank.verdict.designs import design_by_query, restricted
-from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
+from idealrank.verdict.families import Corrected, Hypothesis, corrected
+from idealrank.verdict.gated import UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
-from idealrank.verdict.tested import found_in_both
+from idealrank.verdict.tested import refuse_unscored
+from idealrank.verdict.tipping import Question, Tipping, Tippings
 
 SAME = "the same value on every query"
 _POWER = 0.8
@@ -35,17 +39,20 @@ def gate(
     baseline: Evaluation,
     *more_baselines: Evaluation,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    also: "MeasureLike | Iterable[MeasureLike]" = (),
     policy: Policy | None = None,
     tolerance: float | None = None,
     strict: bool | None = None,
     margin: float | None = None,
     alpha: float | None = None,
+    when_unjudged: WhenUnjudged | None = None,
     contracts: Iterable[Contract] = (),
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
+    judgments: JudgmentsOption = "same",
 ) -> Gated:
     """Whether a run may take the place of its baselines: not where it is shown to be worse, and not where a contract is broken.
 
@@ -54,9 +61,12 @@ def gate(
     evaluation, baseline, *more_baselines : Evaluation
         Of the run and of what it is held against, by the same judgments under one convention.
     measures : measure or iterable of them, optional
-        What to hold; default what all evaluations have, without measures of text and companions. Fewer see smaller drops.
+        What to look at; default what all evaluations have, without measures of text and those that only say how far judgments reach.
+        The first is the primary measure and closes the gate; the others are companions, which do not.
+    also : measure or iterable of them, optional
+        Companions that close the gate, too; those that are not among `measures` are added to them.
     policy : Policy, optional
-        What is asked; or its parts as `tolerance`, `strict`, `margin` and `alpha`.
+        What is asked; or its parts as `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
     contracts : iterable of Contract, optional
         What single queries must reach, whatever the means say.
     weights : mapping of query to float, optional
@@ -69,6 +79,8 @@ def gate(
         Of these. None derives the seed from the values: the same input opens or closes the gate every time.
     threads : int, optional
         None or 0 for one a core; the answer is the same for any.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -86,11 +98,16 @@ def gate(
     Notes
     -----
     For each measure and baseline a one-sided sign-flip test, exact for up to 20 queries, asks whether the run's true mean is worse by
-    more than the tolerance. p values are corrected by Holm's method over measures and baselines, so that a run as good as its baselines
-    is stopped with a chance of at most `alpha`; a check fails where the corrected p is at most `alpha`.
+    more than the tolerance. The primary measure is tested alone; against several baselines it is corrected over them, and companions
+    are a family of their own, by single-step max-T, whose bounds hold together. So a run as good as its baselines is stopped with a
+    chance of at most `alpha`, and of at most `alpha` once more by the measures of `also`.
 
     A strict gate turns the burden round: a check passes only where the test rejects a drop of the margin or more. Every check has to,
     so no correction is needed: a run that is worse by the margin in any of them passes with a chance of at most `alpha`.
+
+    A drop that is shown, or under `strict` ruled out, counts only as far as the judgments carry it: where as many unjudged documents
+    as is likely, being relevant, would undo the answer, the outcome is ``judgments do not reach``, unless `when_unjudged` says
+    otherwise. It takes evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
 
     The test is exact where a harmless change helps a query as often as it harms it, by as much. With few queries, changes of mean 0
     that gain much on few of them and lose a little on many are stopped more often than `alpha` says. No other test of the same queries
@@ -102,8 +119,8 @@ def gate(
 
     References
     ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6. Berger (1982),
-    Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), for the intersection of strict checks. Wellek
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Berger (1982), Multiparameter hypothesis
+    testing and acceptance sampling. Technometrics 24(4), for the intersection of strict checks. Wellek
     (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, chapter 2.
 
     Examples
@@ -112,31 +129,82 @@ def gate(
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
-    (True, False, ('RR against run (2): a drop of 0.5000 is shown, p 0.0039',))
+    (True, False, ('RR against run (2): a drop of 0.5000 is shown, one-sided p 0.0039',))
     """
-    asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha)
-    evaluations = comparable([evaluation, baseline, *more_baselines])
+    asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
+    evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
-    chosen = chosen_measures(evaluations, measures)
+    chosen, deciding = chosen_of_gate(evaluations, measures, also)
     _refuse_beyond_range(asked, chosen)
     _refuse_empty(evaluations[1:])
     queries = queries_of(evaluations)
-    tables = [_upwards(Table.of(one, chosen, queries), chosen) for one in evaluations]
-    seed = seed_from(rng, tables)
+    plain = [Table.of(one, chosen, queries) for one in evaluations]
+    seed = seed_from(rng, plain)
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
     companions = [Companions.of(one, chosen, queries) for one in evaluations]
-    design = design_by_query(queries, weights, clusters)
-    case = _Case(names, chosen, queries, tables, companions, design, _plan(asked, draws, seed, threads), asked)
+    design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
+    tippings = Tippings(evaluations, chosen, queries, every_measure=True)
+    case = _Case(names, chosen, deciding, queries, tables, companions, design, _plan(asked, draws, seed, threads), asked, tippings)
     checks = case.checks()
-    looked = _looked_at(contracts, evaluations, names, chosen)
-    passed = all(check.passed for check in checks) and all(kept.passed for kept in looked)
+    looked = _looked_at(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
+    outcome = outcome_of(checks, looked)
     drawn = case.design.n_units > MOST_UNITS
     return Gated(
-        run=names[0], baselines=names[1:], passed=passed, checks=checks, contracts=looked, policy=asked,
-        correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, seed=seed if drawn else None,
-        convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
+        run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
+        correction="none" if asked.strict or len(checks) <= 1 else "max-T", n_resamples=draws if drawn else None,
+        seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
+        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
+
+
+def chosen_of_gate(
+    evaluations: Sequence[Evaluation], measures: "MeasureLike | Iterable[MeasureLike] | None", also: "MeasureLike | Iterable[MeasureLike]"
+) -> tuple[tuple[Measure, ...], tuple[bool, ...]]:
+    """What a gate looks at, the primary measure first, and which of them can close it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP", "P@5"])
+    >>> [str(measure) for measure in chosen_of_gate([one], ["RR", "AP"], "P@5")[0]], chosen_of_gate([one], ["RR", "AP"], "P@5")[1]
+    (['RR', 'AP', 'P@5'], (True, False, True))
+    """
+    listed = [also] if isinstance(also, str | Measure) else list(also)
+    named = parse_measures(listed) if listed else ()
+    chosen = chosen_measures(evaluations, measures)
+    added = chosen_measures(evaluations, [one for one in named if one not in chosen]) if set(named) - set(chosen) else ()
+    every = (*chosen, *added)
+    return every, tuple(not place or measure in named for place, measure in enumerate(every))
+
+
+def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
+    """What a gate evaluates: its measures, those of contracts, and how many documents nobody judged.
+
+    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
+
+    Examples
+    --------
+    >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
+    ['nDCG@10', 'RR', 'Judged@10', 'NumRet@10']
+    """
+    of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
+    counts = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
+    return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
+
+
+def outcome_of(checks: Iterable[Check], contracts: Iterable[Kept]) -> Outcome:
+    """What follows from checks and contracts together.
+
+    Examples
+    --------
+    >>> outcome_of([], [])
+    'passed'
+    """
+    outcomes = {check.outcome for check in checks if check.decides}
+    if "failed" in outcomes or not all(kept.passed for kept in contracts):
+        return "failed"
+    return UNREACHED if UNREACHED in outcomes else "passed"
 
 
 def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Policy, contracts: Iterable[Contract] = ()) -> Gated:
@@ -150,9 +218,10 @@ def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Polic
     True
     """
     looked = _looked_at(contracts, [evaluation], [evaluation.name], measures)
+    outcome = outcome_of((), looked)
     return Gated(
-        run=evaluation.name, baselines=(), passed=all(kept.passed for kept in looked), checks=(), contracts=looked, policy=policy,
-        correction="none" if policy.strict else "holm", n_resamples=None, seed=None, convention=evaluation.convention,
+        run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked, policy=policy,
+        correction="none", n_resamples=None, seed=None, convention=evaluation.convention,
         missing={evaluation.name: evaluation.coverage.missing},
     )  # fmt: skip
 
@@ -213,38 +282,48 @@ class _Case:
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
+    deciding: tuple[bool, ...]
     queries: Sequence[str]
     tables: Sequence[Table]
     companions: Sequence[Companions]
     design: Design
     plan: Plan
     policy: Policy
+    tippings: Tippings
 
     def checks(self) -> tuple[Check, ...]:
         """Baseline by baseline, measure by measure."""
-        found = [self._against(number) for number in range(1, len(self.tables))]
-        p = np.array([[self._p(one) for one in rows] for rows in found])
-        corrected = p if self.policy.strict else adjust(p)
-        return tuple(
-            self._check(_Place(number, column), one, float(corrected[number - 1, column]), p.size)
-            for number, rows in enumerate(found, 1)
-            for column, one in enumerate(rows)
-        )
+        places = [_Place(number, column) for number in range(1, len(self.tables)) for column in range(len(self.measures))]
+        two_sided = replace(self.plan, alternative="two-sided", null=0.0)
+        held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
+        return tuple(self._check(place, held[place], beside[place].p) for place in places)
 
-    def _against(self, number: int) -> list[Found]:
-        names = (self.names[number], self.names[0])
-        return found_in_both(self.tables[number], self.tables[0], names, self.measures, self.design, self.plan)
+    def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
+        """The primary measure against every baseline is one family, its companions another; strict checks need no correction."""
+        found: dict[_Place, Corrected] = {}
+        everywhere = np.ones(self.design.n, np.bool_)
+        for family in ([one for one in places if not one.column], [one for one in places if one.column]):
+            tests = [Hypothesis(self.tables[one.baseline], self.tables[0], one.column, everywhere) for one in family]
+            for one, test in zip(family, tests, strict=True):
+                refuse_unscored(self.measures[one.column], (self.names[one.baseline], self.names[0]), test.counted)
+            if self.policy.strict and plan is self.plan:
+                of_family = [single for test in tests for single in corrected([test], self.design, plan)]
+            else:
+                of_family = corrected(tests, self.design, plan)
+            found |= dict(zip(family, of_family, strict=True))
+        return found
 
-    def _p(self, one: Found) -> float:
-        return 1.0 if _is_same(one) and not self.policy.strict else one.p
-
-    def _check(self, place: _Place, one: Found, corrected: float, tests: int) -> Check:
+    def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with signs turned back to those of the measure."""
-        measure, sign = self.measures[place.column], float(self.measures[place.column].direction)
-        low_enough = corrected <= self.policy.alpha
+        measure, sign, one = self.measures[place.column], float(self.measures[place.column].direction), of.found
+        same = _is_same(one)
+        p, single = (1.0, 1.0) if same and not self.policy.strict else (of.p, one.p)
         both = self.tables[0].counted[:, place.column] & self.tables[place.baseline].counted[:, place.column]
-        beside = self.companions[place.baseline].beside(self.companions[0], place.column, both, restricted(self.design, both))
-        bound = one.low if self.policy.strict else 0.0 if _is_same(one) else one.high
+        design = restricted(self.design, both)
+        beside = self.companions[place.baseline].beside(self.companions[0], place.column, both, design)
+        bound = one.low if self.policy.strict else 0.0 if same else one.high
+        tipping = self._tipping(place, of, both, design)
+        outcome = self._outcome(p, same, tipping)
         return Check(
             baseline=self.names[place.baseline],
             measure=str(measure),
@@ -253,22 +332,44 @@ class _Case:
             mean_run=one.mean_b * sign + 0.0,
             difference=one.difference * sign + 0.0,
             bound=bound * sign + 0.0,
-            p=self._p(one),
-            p_corrected=corrected,
-            passed=_is_same(one) or low_enough == self.policy.strict,
-            reason=_reason(one, corrected, self.policy, measure.direction),
+            p=single,
+            p_corrected=p,
+            p_two_sided=two_sided,
+            decides=self.deciding[place.column],
+            family=COMPANIONS if place.column else PRIMARY,
+            passed=outcome == "passed",
+            outcome=outcome,
+            reason=_reason(one, p, self.policy, measure.direction, outcome),
             n=one.n,
             excluded_queries=int((~both).sum()),
             identical_queries=one.ties,
             wins=one.wins,
             ties=one.ties,
             losses=one.losses,
-            detectable=_detectable(one, self.plan, self.policy, tests),
+            detectable=_detectable(one, self.plan, self.policy, of.alpha),
             worst=self._worst(place, sign),
             unjudged_baseline=beside[0],
             unjudged_run=beside[1],
             difference_judged=beside[2],
+            tipping=None if isinstance(tipping, str) else tipping,
+            tipping_reason=tipping if isinstance(tipping, str) else None,
         )
+
+    def _tipping(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> Tipping | str:
+        """Where the answer of the test tips; values are turned, so that more is better."""
+        if self.measures[place.column].direction < 0:
+            return f"{self.measures[place.column].name} falls as documents become relevant"
+        differences = self.tables[0].values[:, place.column] - self.tables[place.baseline].values[:, place.column]
+        return self.tippings.of((place.baseline, 0), place.column, differences, both, design, Question(of.critical, self.plan.null))
+
+    def _outcome(self, p: float, same: bool, tipping: Tipping | str) -> Outcome:  # noqa: FBT001
+        rejected, strict = p <= self.policy.alpha, self.policy.strict
+        passed = same or rejected == strict
+        # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.
+        if same or not rejected or isinstance(tipping, str) or tipping.reaches:
+            return "passed" if passed else "failed"
+        outcomes: dict[str, Outcome] = {"neutral": UNREACHED, "fail": "failed", "pass": "passed"}
+        return outcomes[self.policy.when_unjudged]
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
         run, baseline = self.tables[0], self.tables[place.baseline]
@@ -288,27 +389,28 @@ def _is_same(one: Found) -> bool:
     return not one.wins and not one.losses
 
 
-def _reason(one: Found, corrected: float, policy: Policy, direction: int) -> str:
+def _reason(one: Found, p: float, policy: Policy, direction: int, outcome: Outcome) -> str:
     """Why a check passes or fails, in a phrase."""
     if _is_same(one):
         return SAME
-    rejected, drop = corrected <= policy.alpha, "drop" if direction > 0 else "rise"
-    p = f"p {corrected:.2g}" if corrected >= _TINY else f"p < {_TINY:f}".rstrip("0")
+    rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
+    said = f"one-sided p {p:.2g}" if p >= _TINY else f"one-sided p < {_TINY:f}".rstrip("0")
+    unreached = "; but the judgments do not reach: unjudged documents may explain it" if outcome == UNREACHED else ""
     if policy.strict:
-        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'}, {p}"
+        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'}, {said}{unreached}"
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
     if rejected:
-        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown, {p}"
-    return f"no {drop}{beyond} is shown, {p}"
+        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown, {said}{unreached}"
+    return f"no {drop}{beyond} is shown, {said}"
 
 
-def _detectable(one: Found, plan: Plan, policy: Policy, tests: int) -> float:
-    """The smallest true drop that closes the gate by this check four times in five."""
+def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:
+    """The smallest true drop that closes the gate by this check with a chance of 0.8."""
     if not policy.strict:
-        return policy.tolerance + visible_by(one, plan, policy.alpha / tests)
+        return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
     if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
         return -math.inf
-    # A drop closes the gate so often where it passes one time in five.
+    # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
     return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
 
 

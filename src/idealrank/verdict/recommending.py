@@ -183,12 +183,20 @@ def _strength(setting: Setting) -> str:
     needed = setting.queries_needed
     if setting.pairs == 1:
         differ = "differ" if setting.significant else "do not differ"
-        rest = "no number of queries would show their difference" if needed is None else f"{needed:,} queries would show their difference"
-        return f"By {setting.measure} the two runs {differ} significantly; {rest}, if it is as large as observed, four times in five."
-    rest = "no number of queries would show half of them" if needed is None else f"{needed:,} queries would show half of them"
+        rest = (
+            "no number of queries would detect their difference"
+            if needed is None
+            else f"{needed:,} queries would detect their difference with 80 % power"
+        )
+        return f"By {setting.measure} the two runs {differ} significantly; {rest}, if it is as large as observed."
+    rest = (
+        "no number of queries would detect half of them"
+        if needed is None
+        else f"{needed:,} queries would detect half of them with 80 % power"
+    )
     return (
         f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ significantly; {rest}, if the differences "
-        "are as large as observed, four times in five."
+        "are as large as observed."
     )
 
 

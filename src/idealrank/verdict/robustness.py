@@ -7,7 +7,8 @@ from typing import Any, Literal, TypeAlias
 from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
 from idealrank.shown import repr_html
-from idealrank.verdict.comparison import Difference, Method
+from idealrank.verdict.comparison import NOT_LOOKED, Difference, Method, Verdict
+from idealrank.verdict.tipping import Tipping
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
@@ -114,6 +115,10 @@ class Robustness:
         Groups without variants, and why.
     method : Method
         How every variant was tested.
+    tipping : Tipping or None
+        Of the comparison asked for: how far the judgments carry it, as `compare` says it; None where it is not known.
+    tipping_reason : str or None
+        Why it is not known.
 
     Examples
     --------
@@ -135,8 +140,16 @@ class Robustness:
     pairs_tried: int
     lacking: Mapping[str, str]
     method: Method
+    tipping: Tipping | None = None
+    tipping_reason: str | None = NOT_LOOKED
 
     _repr_html_ = repr_html  # for notebooks
+
+    @property
+    def verdict(self) -> Verdict:
+        """About b in the comparison asked for, as far as the judgments carry it; variants are held against the verdict of its test."""
+        uncarried = self.tipping is not None and not self.tipping.reaches and self.asked.verdict in ("better", "worse", "equivalent")
+        return "judgments do not reach" if uncarried else self.asked.verdict
 
     @property
     def asked(self) -> Difference:
@@ -223,6 +236,9 @@ class Robustness:
             "run_b": self.run_b,
             "measure": self.measure,
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "verdict": self.verdict,
+            "tipping": None if self.tipping is None else self.tipping.as_dict(),
+            "tipping_reason": self.tipping_reason,
             "reference": self.reference.as_dict(),
             "summary": {
                 "text": " ".join(self.summary()),

@@ -15,6 +15,7 @@ from idealrank.stats.multiple import adjust
 from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.copies import relation_of
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.table import Table, chosen_measures, comparable, queries_of
 from idealrank.verdict.tested import Side
 from idealrank.verdict.trained import SystemComparison, SystemDifference
@@ -32,6 +33,7 @@ def compare_systems(
     seeds: Pairing = "nested",
     single: Single | None = None,
     level: float = 0.95,
+    judgments: JudgmentsOption = "same",
 ) -> SystemComparison:
     """Whether system b is better than system a, of which several trained copies were evaluated, seeds and queries both at random.
 
@@ -54,6 +56,8 @@ def compare_systems(
         the other system.
     level : float
         Of the intervals; verdicts are at ``1 - level``.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def compare_systems(
                 f"{name}: found {len(side)} runs without a query in common, which are folds of one copy; expected copies: read the folds "
                 "of a copy together, as read_run([fold1, fold2]), and evaluate that"
             )
-    everything = comparable([*sides[0], *sides[1]])
+    everything = comparable([*sides[0], *sides[1]], judgments)
     asked = chosen_measures(everything, measures)
     queries = queries_of(everything)
     tables = [[Table.of(one, asked, queries) for one in side] for side in sides]
@@ -112,7 +116,7 @@ def compare_systems(
     runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
     return SystemComparison(
         a=a, b=b, runs_a=runs_a, runs_b=runs_b, measures=rows, pairing=seeds, single=single, level=level,
-        convention=everything[0].convention, version=__version__,
+        convention=everything[0].convention, version=__version__, judgments=judged_by(everything, judgments),
     )  # fmt: skip
 
 

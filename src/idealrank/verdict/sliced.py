@@ -8,7 +8,6 @@ from typing import Any
 from idealrank.shown import repr_html
 from idealrank.verdict.tested import Side
 
-FAMILY = "slices"
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
 
@@ -26,12 +25,12 @@ class Slice:
     mean_a, mean_b, difference : float
         Means over these, weighted where weights were given.
     interval : tuple of float
-        Of what `about` says, by the test behind `p`; of this slice alone, as if nobody had looked at the others. An end is infinite where
-        there are too few queries.
+        Of what `about` says, by the test behind `p_corrected`: all intervals of a family of slices hold at once. An end is infinite
+        where there are too few queries.
     about : str
         "mean difference", or what else the test is about, as in `Difference`.
     p, p_corrected : float
-        Of no difference, two-sided; and after Holm's correction over all slices.
+        Of no difference, two-sided; and after the correction over all slices.
     verdict : {"better", "worse", "undecided"}
         About b, by the corrected p value.
     effect, sd_difference : float
@@ -41,6 +40,8 @@ class Slice:
     detectable : float
         The smallest true difference that so few queries find with a chance of 0.8, beside so many tests; infinite where the test cannot
         find any, NaN where nothing varies.
+    family : str
+        Tests it was corrected in: ``slices`` of the primary measure, or ``slices of companions``.
     part : float
         What the slice adds to the difference over all queries: its share of their number, or of their weight, times its difference.
     """
@@ -62,11 +63,12 @@ class Slice:
     losses: int
     detectable: float
     part: float
+    family: str = "slices"
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the name, and the family of tests it was corrected in; None for what is not finite."""
         found = {name: _finite(value) for name, value in asdict(self).items() if name != "name"}
-        return found | {"interval": [_finite(end) for end in self.interval], "family": FAMILY}
+        return found | {"interval": [_finite(end) for end in self.interval], "family": self.family}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +94,11 @@ class Slices:
     test : str
         Behind p values and intervals: permutation, t, wilcoxon or sign.
     tests : int
-        How many p values were corrected together: slices, of all pairs and measures.
+        How many p values were corrected together: slices of all pairs, by the primary measure or by its companions.
     seed : int
         Of random signs.
+    correction : str
+        ``max-T``, ``bonferroni``, ``holm``, or ``none`` of one slice.
 
     Examples
     --------
@@ -103,7 +107,7 @@ class Slices:
     >>> b = {f"q{i}": 0.25 if i < 6 else 0.75 for i in range(12)}
     >>> found = slices(a, b, {f"q{i}": "short" if i < 6 else "long" for i in range(12)})
     >>> found.difference, [(row.name, row.difference, row.p, row.p_corrected) for row in found.rows]
-    (0.0, [('short', -0.25, 0.03125, 0.0625), ('long', 0.25, 0.03125, 0.0625)])
+    (0.0, [('short', -0.25, 0.03125, 0.0615234375), ('long', 0.25, 0.03125, 0.0615234375)])
     """
 
     rows: tuple[Slice, ...]
@@ -116,6 +120,7 @@ class Slices:
     test: str
     tests: int
     seed: int
+    correction: str = "none"
 
     _repr_html_ = repr_html  # for notebooks
 

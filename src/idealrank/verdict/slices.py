@@ -9,14 +9,15 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
-from idealrank.stats.comparison import Found, Plan, TestName, visible_by
+from idealrank.stats.comparison import Plan, TestName, visible_by
 from idealrank.stats.design import Design
-from idealrank.stats.multiple import adjust
 from idealrank.stats.randomness import RandomLike
+from idealrank.verdict.comparison import COMPANION_SLICES, SLICES
 from idealrank.verdict.designs import design_by_query, restricted
+from idealrank.verdict.families import Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.verdict.sliced import Slice, Slices
 from idealrank.verdict.table import Table, seed_from
-from idealrank.verdict.tested import found_within, side_of
+from idealrank.verdict.tested import side_of
 
 # A label of each query, or several.
 Categories: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -77,12 +78,12 @@ def slices(
 
     Notes
     -----
-    Slices are a family of tests of their own: the more of them one looks at, the likelier is one with a small p by chance alone. Holm's
-    correction holds whether slices overlap or not. An interval is that of its own slice, as if nobody had looked at the others.
+    Slices are a family of tests: the more of them one looks at, the likelier is one with a small p by chance alone. They are corrected
+    in one step, by max-T for the permutation test, whether they overlap or not. Intervals hold together for all slices.
 
     References
     ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3.
 
     Examples
     --------
@@ -169,9 +170,11 @@ def sliced(
     membership: Membership,
     design: Design,
     plan: Plan,
+    correction: Correction = "auto",
+    *,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[list[Slices]]:
-    """The slices of every pair of runs and every measure, corrected together by Holm's method.
+    """The slices of every pair of runs and every measure; those of the first measure are one family, all others another.
 
     Parameters
     ----------
@@ -185,8 +188,10 @@ def sliced(
         Of the same.
     plan : Plan
         The test; margins do not count here.
+    correction : {"auto", "holm"}
+        See `families.corrected`.
     tell : callable, optional
-        Called with pairs done and their number.
+        Called with families done and their number.
 
     Returns
     -------
@@ -200,21 +205,17 @@ def sliced(
     >>> sliced([(one, two)], [1], membership, Design.of(6), Plan())[0][0]["short"].p
     0.03125
     """
-    case = _Case(membership, design, replace(plan, margin=None))
-    found: list[list[dict[str, Found]]] = []
-    for done, (first, second) in enumerate(pairs):
-        found.append(case.found(first, second))
+    case = _Case(membership, design, replace(plan, margin=None), correction)
+    found: list[dict[int, Slices]] = [{} for _ in pairs]
+    columns = range(len(directions))
+    families = [members for members in ([0], list(columns[1:])) if members]
+    for done, members in enumerate(families):
+        wanted = [(place, column) for place in range(len(pairs)) for column in members]
+        for (place, column), rows in zip(wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True):
+            found[place][column] = case.slices(pairs[place], (column, directions[column]), rows)
         if tell is not None:
-            tell(done + 1, len(pairs))
-    p = [one.p for rows in found for by_name in rows for one in by_name.values()]
-    corrected = iter(adjust(p).tolist() if p else [])
-    return [
-        [
-            case.slices(pair, (column, direction), {name: (one, next(corrected)) for name, one in by_name.items()}, len(p))
-            for column, (direction, by_name) in enumerate(zip(directions, rows, strict=True))
-        ]
-        for pair, rows in zip(pairs, found, strict=True)
-    ]
+            tell(done + 1, len(families))
+    return [[of_measure[column] for column in columns] for of_measure in found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,20 +225,26 @@ class _Case:
     membership: Membership
     design: Design
     plan: Plan
+    correction: Correction
 
-    def found(self, first: Table, second: Table) -> list[dict[str, Found]]:
-        """The slices that have a query, by name, of every measure."""
-        of_slices = {name: found_within(first, second, within, self.design, self.plan) for name, within in self.membership.within.items()}
-        columns = range(first.values.shape[1])
-        return [{name: one for name, rows in of_slices.items() if (one := rows[column]) is not None} for column in columns]
+    def tested(self, wanted: Sequence[tuple[Table, Table, int]]) -> list[dict[str, Corrected]]:
+        """One family: the slices that have a query, by name, of some pairs and measures."""
+        tests = [
+            {name: test for name, within in self.membership.within.items() if (test := Hypothesis(*one, within)).counted.any()}
+            for one in wanted
+        ]
+        family = iter(corrected([test for of_one in tests for test in of_one.values()], self.design, self.plan, self.correction))
+        return [{name: next(family) for name in of_one} for of_one in tests]
 
-    def slices(self, pair: tuple[Table, Table], measure: tuple[int, int], found: Mapping[str, tuple[Found, float]], tests: int) -> Slices:
-        """What was found and its corrected p value, put together for one measure, given as column and direction."""
+    def slices(self, pair: tuple[Table, Table], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
+        """What was found, put together for one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
         shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
-        rows = [self._row(name, *of, tests, direction=direction, share=shares[name]) for name, of in found.items()]
+        family = COMPANION_SLICES if column else SLICES
+        rows = [self._row(name, of, direction=direction, share=shares[name], family=family) for name, of in found.items()]
+        tests = next((of.tests for of in found.values()), 0)
         return Slices(
             rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
             n=int(kept.sum()),
@@ -249,10 +256,11 @@ class _Case:
             test=self.plan.test,
             tests=tests,
             seed=self.plan.seed,
+            correction=name_of(self.plan, tests, self.correction),
         )
 
-    def _row(self, name: str, one: Found, p: float, tests: int, *, direction: int, share: float) -> Slice:
-        up = direction >= 0
+    def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
+        up, one = direction >= 0, of.found
         return Slice(
             name=name,
             n=one.n,
@@ -262,13 +270,14 @@ class _Case:
             interval=(one.low, one.high),
             about=one.about,
             p=one.p,
-            p_corrected=p,
-            verdict=side_of(one, 1 if up else -1, p, self.plan.alpha),
+            p_corrected=of.p,
+            verdict=side_of(one, 1 if up else -1, of.p, self.plan.alpha),
             effect=one.effect,
             sd_difference=one.sd,
             wins=one.wins if up else one.losses,
             ties=one.ties,
             losses=one.losses if up else one.wins,
-            detectable=visible_by(one, self.plan, self.plan.alpha / tests) if one.df else math.inf,
+            detectable=visible_by(one, self.plan, of.alpha) if one.df and of.alpha else math.inf,
             part=share * one.difference,
+            family=family,
         )

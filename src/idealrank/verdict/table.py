@@ -1,22 +1,24 @@
-"""Evaluations side by side: what may be compared, on which queries, and the measures that only stand beside others."""
+"""Evaluations side by side: what may be compared, on which queries, and how far the judgments of each reach."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IdealrankError, IncompatibleError, OptionError
-from idealrank.evaluation import Evaluation, InputRecord, compatible
-from idealrank.measures.judgedness import JudgedShare, Unjudged
+from idealrank.errors import IncompatibleError, OptionError
+from idealrank.evaluation import Evaluation, compatible
+from idealrank.measures.counts import NumRet
+from idealrank.measures.cutoffs import Cutoff
+from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
-from idealrank.verdict.gated import Contract
+from idealrank.verdict.companions import companions_among, companions_of
+from idealrank.verdict.judgments import JudgmentsOption, require_same
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
 
@@ -48,7 +50,7 @@ class Table:
         """The columns of some measures, a row for each query."""
         columns = [evaluation.measures.index(measure) for measure in measures]
         values = np.full((len(queries), len(columns)), np.nan)
-        rows = _rows(evaluation, queries)
+        rows = rows_in(evaluation, queries)
         values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
         return cls(values, np.isfinite(values))
 
@@ -59,7 +61,15 @@ class Table:
             return np.asarray(np.abs(self.values - other.values) <= _SAME * scale)
 
 
-def _rows(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
+def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
+    """Row of each query of an evaluation among those compared.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> rows_in(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"), ["p", "q"])
+    array([1])
+    """
     if len(evaluation.queries) == len(queries) and all(map(str.__eq__, evaluation.queries, queries)):
         return np.arange(len(queries))
     place = {query: row for row, query in enumerate(queries)}
@@ -95,8 +105,8 @@ def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
     return sorted({query for evaluation in evaluations for query in evaluation.queries})
 
 
-def comparable(evaluations: Sequence[Evaluation]) -> Sequence[Evaluation]:
-    """The evaluations, refused where their numbers mean different things.
+def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Sequence[Evaluation]:
+    """The evaluations, refused where their numbers mean different things; "different" judgments are meant.
 
     Raises
     ------
@@ -117,42 +127,8 @@ def comparable(evaluations: Sequence[Evaluation]) -> Sequence[Evaluation]:
         if first.provenance.max_documents != other.provenance.max_documents:
             cuts = f"{first.provenance.max_documents} and {other.provenance.max_documents}"
             raise IncompatibleError(f"found lists cut at {cuts} documents; expected one cut for all runs")
-        _same_judgments(first, other)
+    require_same(evaluations, judgments)
     return evaluations
-
-
-def _same_judgments(first: Evaluation, other: Evaluation) -> None:
-    """What can be seen of the judgments: their number of queries, the queries without relevant documents, the files."""
-    ours, theirs = first.coverage, other.coverage
-    found = ""
-    if ours.queries_in_qrels != theirs.queries_in_qrels:
-        found = f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
-    elif ours.scored == theirs.scored and ours.no_relevant != theirs.no_relevant and set(first.queries) == set(other.queries):
-        found = f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document among the same queries"
-    elif first.convention.alignment.missing == "zero" and first.convention.alignment.without_judgments == "left-out":
-        strange = set(first.queries) ^ set(other.queries)
-        found = f"query {min(strange)!r} judged for one run only" if strange else ""
-    found = found or ("files of judgments that differ" if _other_files(first, other) else "")
-    if found:
-        raise IncompatibleError(f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments")
-
-
-def _other_files(first: Evaluation, other: Evaluation) -> bool:
-    """Whether both know their files of judgments, and these differ; contents are read only where sizes leave it open."""
-    ours, theirs = _judgments(first), _judgments(other)
-    if not ours or not theirs or [(one.path, one.modified) for one in ours] == [(one.path, one.modified) for one in theirs]:
-        return False
-    if sorted(one.size for one in ours) != sorted(one.size for one in theirs):
-        return True
-    try:
-        return sorted(one.sha256 for one in ours) != sorted(one.sha256 for one in theirs)
-    except OSError:  # a file is no more there to be read
-        return False
-
-
-def _judgments(evaluation: Evaluation) -> list[InputRecord]:
-    """The files before that of the run."""
-    return list(takewhile(lambda one: one.path != evaluation.path, evaluation.provenance.inputs))
 
 
 def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
@@ -178,7 +154,7 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
             raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
     if asked is None:
-        beside = {companion for measure in first for companion in companions_of(measure)}
+        beside = companions_among(first)
         wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
         if not wanted:
             raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
@@ -212,94 +188,85 @@ def unfit(measure: Measure) -> str:
     return ""
 
 
-def companions_of(measure: Measure) -> tuple[Measure, ...]:
-    """The measures that say how far judgments reach: the unjudged share at the same cutoff, and the measure of judged documents alone.
+def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str]) -> "FloatArray | None":
+    """Documents without a judgment, and documents returned, down to the cutoff; a query that the run does not answer has none.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        By ``Judged`` and ``NumRet`` at this cutoff; else its coverage is taken where it is of the same ranks, each query with the share
+        of all.
+    cutoff : Cutoff or None
+        None for whole lists.
+    queries : sequence of str
+        Rows of the result.
+
+    Returns
+    -------
+    float64 array, shape (n_queries, 2), or None
+        None where the evaluation knows neither.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> [str(one) for one in companions_of(ir.NDCG(cutoff=10))]
-    ['Unjudged@10', 'nDCG(judged_only=True)@10']
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@10"))
+    >>> unjudged_counts(one, 10, ["p", "q"]).tolist()
+    [[0.0, 0.0], [1.0, 2.0]]
     """
-    if isinstance(measure, Unjudged | JudgedShare) or measure.judged_only:
-        return ()
-    judged: tuple[Measure, ...] = ()
-    try:
-        judged = (replace(measure, judged_only=True),)
-    except (TypeError, IdealrankError):  # a measure of somebody's own that is made otherwise
-        judged = ()
-    return (Unjudged(cutoff=measure.cutoff), *judged)
+    counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
+    if all(one in evaluation.measures for one in counts):
+        share, returned = np.nan_to_num(Table.of(evaluation, counts, queries).values).T
+        return np.column_stack((returned - np.round(share * returned, 9), returned))  # counts, but under ties=expected
+    if evaluation.coverage.unjudged_cutoff == (cutoff or 0):
+        return np.tile([evaluation.coverage.unjudged_share, 1.0], (len(queries), 1))
+    return None
 
 
-def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Measures, with those that let `compare` say how far the judgments reach.
+def unjudged_share(counts: FloatArray) -> float:
+    """Of all documents returned the share without a judgment, in [0, 1]; 0 where nothing was returned.
 
     Parameters
     ----------
-    measures : measure or iterable of them
-        What is to be compared.
-
-    Returns
-    -------
-    tuple of Measure
-        The same, then ``Unjudged`` at each cutoff and each measure with ``judged_only``.
+    counts : float64 array, shape (n_queries, 2)
+        As `unjudged_counts` gives them.
 
     Examples
     --------
-    >>> [str(measure) for measure in with_companions(["nDCG@10", "P@10"])]
-    ['nDCG@10', 'P@10', 'Unjudged@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
+    >>> unjudged_share(np.array([[1.0, 2.0], [0.0, 8.0]])), unjudged_share(np.zeros((3, 2)))
+    (0.1, 0.0)
     """
-    asked = parse_measures(measures)
-    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in companions_of(measure)))))
-
-
-def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
-    """What a gate evaluates: its measures, those of contracts, and how many documents nobody judged.
-
-    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
-
-    Examples
-    --------
-    >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
-    ['nDCG@10', 'RR', 'Unjudged@10']
-    """
-    of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
-    unjudged = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
-    return tuple(dict.fromkeys((*gated, *of_contracts, *unjudged)))
+    unjudged, returned = counts.sum(axis=0).tolist()
+    return unjudged / returned if returned else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Companions:
-    """Of each measure compared: the share of unjudged documents, and values over judged documents alone; None where not measured.
+    """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, with_companions("RR@2"))
-    >>> Companions.of(one, one.measures[:1], ["q"]).unjudged[0]
-    array([0.5])
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@2"))
+    >>> Companions.of(one, one.measures[:1], ["q"]).shares
+    (0.5,)
     """
 
-    unjudged: "tuple[FloatArray | None, ...]"
+    counts: "tuple[FloatArray | None, ...]"
     judged: "tuple[FloatArray | None, ...]"
 
     @classmethod
     def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Companions":
         """What the evaluation has."""
-        unjudged, judged = [], []
-        for measure in measures:
-            found = [_column(evaluation, companion, queries) for companion in companions_of(measure)]
-            share, alone = (*found, None, None)[:2]
-            if share is None and evaluation.coverage.unjudged_cutoff == (measure.cutoff or 0):
-                share = np.full(len(queries), evaluation.coverage.unjudged_share)
-            unjudged.append(share)
-            judged.append(alone)
-        return cls(tuple(unjudged), tuple(judged))
+        alone = ([one for one in companions_of(measure) if one.judged_only] for measure in measures)
+        return cls(
+            tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
+            tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
+        )
 
     @cached_property
     def shares(self) -> "tuple[float | None, ...]":
         """Unjudged shares over all queries; those of one run stand beside each other one."""
-        return tuple(None if share is None else float(np.nanmean(share)) for share in self.unjudged)
+        return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
 
     def beside(self, other: "Companions", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
         """Unjudged shares of both sides, and the difference of judged documents, over some queries.
@@ -318,7 +285,7 @@ class Companions:
         if kept.all():
             shares = [self.shares[column], other.shares[column]]
         else:
-            shares = [None if side is None else float(np.nanmean(side[kept])) for side in (self.unjudged[column], other.unjudged[column])]
+            shares = [None if side is None else unjudged_share(side[kept]) for side in (self.counts[column], other.counts[column])]
         ours, theirs = self.judged[column], other.judged[column]
         difference = None if ours is None or theirs is None else float(design.mean((theirs - ours)[kept]))
         return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
@@ -329,7 +296,9 @@ def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) ->
 
 
 def seed_of(tables: Sequence[Table]) -> int:
-    """A seed from the values alone, whatever the order of the runs: the same input gives the same output.
+    """A seed from the values of the first measure alone, whatever the order of the runs and the other measures.
+
+    So one question has one answer: asking for more measures changes no p value of the first.
 
     Examples
     --------
@@ -337,7 +306,8 @@ def seed_of(tables: Sequence[Table]) -> int:
     >>> seed_of([one, two]) == seed_of([two, one])
     True
     """
-    digests = sorted(hashlib.sha256(np.where(one.counted, one.values + 0.0, -1.0).astype("<f8").tobytes()).digest() for one in tables)
+    columns = (np.where(one.counted[:, 0], one.values[:, 0] + 0.0, -1.0) for one in tables)
+    digests = sorted(hashlib.sha256(column.astype("<f8").tobytes()).digest() for column in columns)
     return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
 
 

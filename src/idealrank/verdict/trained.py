@@ -149,6 +149,8 @@ class SystemComparison:
         Behind every value.
     version : str
         Of this library.
+    judgments : {"same", "different", "unknown"}
+        Whether all copies were judged alike: different judgments were meant, or those of some are not known.
 
     Examples
     --------
@@ -169,6 +171,7 @@ class SystemComparison:
     level: float
     convention: Convention
     version: str
+    judgments: str = "same"
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -197,6 +200,7 @@ class SystemComparison:
                 "correction": "holm",
                 "families": {"all queries": len(self.measures)},
                 "version": self.version,
+                "judgments": self.judgments,
             },
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
         }

@@ -1,6 +1,7 @@
 """One comparison made in many ways: a multiverse of conventions, cutoffs and measures, tested alike."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,8 @@ from idealrank.data.joining import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.evaluation import evaluate
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
@@ -22,12 +24,14 @@ from idealrank.stats.comparison import Found, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.verdict.comparing import FAMILY, Corrected, difference_of
-from idealrank.verdict.comparison import Difference, Method, distinct
+from idealrank.verdict.comparing import compare, difference_of
+from idealrank.verdict.comparison import PRIMARY, Difference, Method, distinct
 from idealrank.verdict.designs import design_by_query
+from idealrank.verdict.families import Corrected
 from idealrank.verdict.robustness import Robustness, Status, Variant
 from idealrank.verdict.sides import Column, JudgmentsSource, Readings, Side
 from idealrank.verdict.table import Table, seed_from, unfit
+from idealrank.verdict.tipping import critical_t
 from idealrank.verdict.variants import AS_ASKED, PRESET, Alternative, Asked, joined
 from idealrank.version import __version__
 
@@ -110,7 +114,26 @@ def robust(
     asked = Asked(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
     names = distinct([run_a.name, run_b.name])
     sides = [Side.of_run(readings, run, name, threads=threads) for run, name in zip((run_a, run_b), names, strict=True)]
-    return _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
+    found = _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
+    return _as_far_as_judged(found, readings, (run_a, run_b), way or Way())
+
+
+def _as_far_as_judged(found: Robustness, readings: Readings, runs: tuple[Run, Run], way: Way) -> Robustness:
+    """The study with the tipping point of the comparison asked for."""
+    measure, convention = parse_run_measure(found.measure), found.convention
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the variants were made
+        evaluations = [
+            evaluate(
+                readings.under(convention.alignment.duplicates), run, measure, convention, keep_unjudged=True, threads=way.threads or 0
+            )
+            for run in runs
+        ]
+    row = compare(
+        *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin, weights=way.weights, clusters=way.clusters,
+        n_resamples=way.n_resamples, rng=found.method.seed, threads=way.threads,
+    ).pairs[0][measure]  # fmt: skip
+    return replace(found, tipping=row.tipping, tipping_reason=row.tipping_reason)
 
 
 def robust_lists(
@@ -187,7 +210,7 @@ class _Study:
         drawn = plan.test == "permutation" and self._design_of(grid, grid.counted[:, 0]).n_units > MOST_UNITS
         return Method(
             plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, "none",
-            {FAMILY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
+            {PRIMARY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
         )  # fmt: skip
 
     def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
@@ -232,8 +255,8 @@ class _Study:
                 variants.append(_variant(one.alternative, reason=found))
                 continue
             equivalence = None if plan.margin is None else found.p_equivalence
-            row = difference_of(_measure(one), found, Corrected(found.p, equivalence, 1), plan)
-            row = replace(row, family="none", excluded_queries=grid.excluded(column))
+            alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
+            row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
             variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants

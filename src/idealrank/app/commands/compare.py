@@ -93,7 +93,7 @@ def compare(
     """Say whether RUN_B is better than RUN_A, by how much, and how surely.
 
     Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Beside each stand the
-    smallest one that so many queries could have shown, and how many of the documents nobody judged. Of three or more runs every two are
+    smallest true one that these queries detect with 80 % power, and the share of unjudged documents. Of three or more runs every two are
     compared; of six or more the report shows groups of runs that cannot be told apart.
     """
     names, given = _names(runs, baseline), reading.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
@@ -101,7 +101,7 @@ def compare(
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    evaluated = partial(evaluate, judgments, measures=measures, convention=convention, threads=threads)
+    evaluated = partial(evaluate, judgments, measures=measures, convention=convention, keep_unjudged=True, threads=threads)
     look, opens = rankings.are_wanted(with_rankings, len(runs)), partial(inputs.open_run, qrels=qrels)
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
     of_queries.check(queries_of(evaluations))

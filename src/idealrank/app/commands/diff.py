@@ -10,6 +10,7 @@ from idealrank.errors import IncompatibleError, InputError, OptionError, Stopped
 if TYPE_CHECKING:
     from idealrank.store import Stored
     from idealrank.verdict import Comparison
+    from idealrank.verdict.judgments import JudgmentsOption
 
 _EPILOG = """\
 Examples:
@@ -21,7 +22,8 @@ Examples:
   Every query that changed by AP, for a spreadsheet:
     idealrank diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
 
-Values of different judgments or conventions are shown side by side, and no test says whether one run is better.
+Values of different judgments or conventions are shown side by side, and no test says whether one run is better; with
+--different-judgments one does, and the difference may come from the judgments alone.
 """
 
 
@@ -33,6 +35,7 @@ Values of different judgments or conventions are shown side by side, and no test
     "--queries", "most", metavar="N", type=click.IntRange(0), default=None,
     help="At most so many queries, the largest change first; 0 for all.  [default: 10 in the table]",
 )  # fmt: skip
+@stored.different_judgments
 @click.option("--no-test", is_flag=True, help="No test of the difference, which takes most of the time.")
 @click.option(
     "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
@@ -46,6 +49,7 @@ def diff(
     id_b: str,
     measure: str | None,
     most: int | None,
+    judgments: "JudgmentsOption",
     no_test: bool,
     layout: str,
     store_path: str | None,
@@ -63,7 +67,7 @@ def diff(
         a, b = (store.evaluation(one) for one in (id_a, id_b))
         text = _measure(measure, a, b)
         found = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
-        comparison, why_not = (None, "") if no_test or layout == "csv" else _compared(a, b, found["judgments"])
+        comparison, why_not = (None, "") if no_test or layout == "csv" else _compared(a, b, found["judgments"], judgments)
     from idealrank.reports import stored_changes as words  # noqa: PLC0415  (not for the help)
 
     if layout == "csv":
@@ -85,17 +89,17 @@ def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
     return text
 
 
-def _compared(a: "Stored", b: "Stored", judgments: str) -> "tuple[Comparison | None, str]":
+def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption") -> "tuple[Comparison | None, str]":
     """The paired comparison, or why there is none."""
     from idealrank.verdict.comparing import compare  # noqa: PLC0415  (SciPy, for those who compare)
 
-    if judgments == "changed":
-        return None, "they were computed with different judgments; evaluate the older run again"
+    if found == "changed" and judgments == "same":
+        return None, "they were computed with different judgments; evaluate the older run again, or say --different-judgments"
     both = [text for text in a.measures if text in b.measures]
     if not both:
         return None, "they have no measure in common"
     try:
-        return compare(a.evaluation, b.evaluation, measures=both), ""
+        return compare(a.evaluation, b.evaluation, measures=both, judgments=judgments), ""
     except StoppedError:
         raise
     except (IncompatibleError, InputError, OptionError) as error:

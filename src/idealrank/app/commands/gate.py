@@ -107,7 +107,7 @@ def gate(
     """Say whether RUN may take the place of its baselines, and end with code 1 where it may not.
 
     All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
-    query of a contract falls. The report says how small a drop could have been seen.
+    query of a contract falls. The report names the drop that the gate detects with 80 % power.
     """
     asked = asked_here(Typed(weights=files.weights_path, cluster=files.cluster_path, **typed))
     files = QueryFiles(asked.weights_path, asked.cluster_path)

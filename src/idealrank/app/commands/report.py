@@ -1,11 +1,16 @@
 """`idealrank report`: a page of what a store keeps."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from idealrank.app import options, stored, typed
 from idealrank.app.progress import Watch
 from idealrank.app.results import Results
 from idealrank.errors import OptionError
+
+if TYPE_CHECKING:
+    from idealrank.verdict.judgments import JudgmentsOption
 
 _EPILOG = """\
 Examples:
@@ -33,6 +38,7 @@ and the robust verdict need the runs, which a store does not keep.
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
     help="What is shown, the one that decides first.  [default: everything that was compared, gated or evaluated]",
 )  # fmt: skip
+@stored.different_judgments
 @click.option("--queries", metavar="FILE", help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.")
 @click.option("--documents", metavar="FILE", help="Texts of documents, likewise; only those shown are kept.")
 @stored.store
@@ -42,6 +48,7 @@ def report(
     report: str | None,
     figures: str | None,
     measure_texts: tuple[str, ...],
+    judgments: "JudgmentsOption",
     queries: str | None,
     documents: str | None,
     store_path: str | None,
@@ -58,5 +65,5 @@ def report(
     from idealrank.reporting.stored import found_in  # noqa: PLC0415  (not for the help)
 
     with stored.opened(store_path) as store:
-        found = found_in(store, ids, measures, command=typed.command_line())
+        found = found_in(store, ids, measures, judgments=judgments, command=typed.command_line())
         results.write_page(results.shown(found, Watch()))

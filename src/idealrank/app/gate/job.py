@@ -22,8 +22,8 @@ from idealrank.io.baselines import refuse_shallow
 from idealrank.io.contracts import read_contracts
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Contract, Gated, gate
-from idealrank.verdict.gating import first_run
-from idealrank.verdict.table import measures_of_gate, queries_of
+from idealrank.verdict.gating import first_run, measures_of_gate
+from idealrank.verdict.table import queries_of
 
 if TYPE_CHECKING:
     from idealrank.reports.page.subject import Subject
@@ -183,7 +183,9 @@ class _Evaluate:
 
     def of(self, run: Run, path: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
-            return evaluate(self.judgments, run, self.measures, self.asked.convention, threads=self.threads, progress=progress)
+            return evaluate(
+                self.judgments, run, self.measures, self.asked.convention, keep_unjudged=True, threads=self.threads, progress=progress
+            )  # fmt: skip
 
         found = self.watch.run(run.name, work)
         reading.doubt(found, path)

@@ -7,6 +7,7 @@ from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison, Difference, Pair, Robustness
 from idealrank.verdict.robustness import listed
 
@@ -37,6 +38,9 @@ def cautions(subject: Subject) -> list[str]:
     found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]
     found += [*_missing(named), *_out_of_range(named), *_unjudged(named)]
     if subject.comparison is not None:
+        found += [
+            f"{_sentence(said)}: a difference may come from the judgments alone." for said in JUDGED[subject.comparison.method.judgments]
+        ]
         found += [*_on_judged(subject.comparison), *_near_ties(subject.comparison)]
     if subject.robustness is not None:
         found.append(robust_sentence(subject.robustness, subject.comparison))

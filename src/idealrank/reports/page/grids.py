@@ -175,7 +175,7 @@ def more_grid(pair: Pair) -> Table:
                 Cell(row.measure),
                 Cell(f"{row.n:,}", row.n),
                 Cell(f"{row.excluded_queries:,}", row.excluded_queries),
-                _number(row.effect, 2, "+"),
+                Cell(f"{row.effect:+.2f}") if math.isinf(row.effect) else _number(row.effect, 2, "+"),
                 _number(row.detectable),
                 Cell("-") if needed is None else Cell(f"{needed:,}", needed),
                 Cell(p_text(row.p), row.p),

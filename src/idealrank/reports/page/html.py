@@ -121,7 +121,7 @@ def _static(subject: Subject) -> dict[str, Any]:
         "headline": said.headline(subject),
         "sentences": said.sentences(subject),
         "listed": said.pair_sentences(subject),
-        "plainly": "",  # the first difference in everyday words: a sentence below the numbers, where there is one
+        "plainly": said.in_plain_words(subject),
         "closing": []
         if subject.gated is None
         else [(query, subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],

@@ -15,6 +15,7 @@ from idealrank.reports.gated_words import method as gate_method
 from idealrank.reports.gated_words import verdict as of_gate
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.words import unanswered
 from idealrank.verdict import Comparison
 
@@ -111,9 +112,24 @@ def sentences(subject: Subject) -> list[str]:
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
         first = next(iter(pair.measures.values()))
-        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *of_pair(comparison, pair)[1:]]
+        rest = [sentence for sentence in of_pair(comparison, pair)[1:] if sentence != plain_sentence(pair)]  # it stands by itself
+        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]
     others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
     return [*_of_leading(comparison), *others, *unanswered(comparison.missing)]
+
+
+def in_plain_words(subject: Subject) -> str:
+    """The difference of the pair shown first as results that users get; empty where its measure counts none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(9)}
+    >>> pair = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "P@10") for ranking in (["x", "y"], ["x", "z"])]
+    >>> in_plain_words(Subject(evaluations=tuple(pair), measures=pair[0].measures, comparison=ir.compare(*pair)))
+    'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    """
+    return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
 
 
 def _of_leading(comparison: Comparison) -> list[str]:
@@ -174,7 +190,7 @@ def method(subject: Subject) -> list[str]:
         phrases += [f"differences: {method_text(subject.comparison)}"]
         phrases += ["better / equal / worse: queries on which the second run is that"]
         phrases += ["effect d_z: the difference over its standard deviation"]
-        phrases += ["detectable with 80 % power: the smallest true difference that so many queries show four times in five"]
+        phrases += ["detectable with 80 % power: the smallest true difference that these queries detect in four comparisons of five"]
         if subject.robustness is None:
             phrases += ["other conventions: not tried for this page; idealrank robust says under which of them the verdict holds"]
     return [*phrases, "intervals of means: Student's, over queries like these"]

@@ -1,0 +1,71 @@
+"""Fingerprints of judgments: they tell whether two evaluations had the same judgments, whatever file, frame or mapping held them.
+
+A fingerprint is two sums modulo 2**64 of a hash of every judgment, written as 32 hexadecimal digits. A sum has no order, and the sums
+of two parts of a collection are added. ``src/kernel/fingerprint.hpp`` hashes grades and labels; judgment groups (assessors, preferences)
+are hashed here, by BLAKE2b. Stores and baseline files keep fingerprints: neither hash may change.
+"""
+
+import hashlib
+import struct
+from collections.abc import Iterable
+
+_MODULUS = 1 << 64
+
+
+def fingerprint_text(first: int, second: int) -> str:
+    """Two sums as 32 hexadecimal digits.
+
+    Examples
+    --------
+    >>> fingerprint_text(1, 255)
+    '000000000000000100000000000000ff'
+    """
+    return f"{first % _MODULUS:016x}{second % _MODULUS:016x}"
+
+
+def merged(ours: str | None, theirs: str | None) -> str | None:
+    """The fingerprint of both parts of a collection that was split by query; None where one part has none.
+
+    Two equal fingerprints stand for one set of judgments, by which both parts were evaluated: it keeps its fingerprint.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> one, two, both = Qrels({"p": {"a": 1}}), Qrels({"q": {"a": 1}}), Qrels({"q": {"a": 1}, "p": {"a": 1}})
+    >>> merged(one.fingerprint, two.fingerprint) == both.fingerprint, merged(one.fingerprint, None)
+    (True, None)
+    """
+    if ours is None or theirs is None or ours == theirs:
+        return ours if ours == theirs else None
+    return fingerprint_text(int(ours[:16], 16) + int(theirs[:16], 16), int(ours[16:], 16) + int(theirs[16:], 16))
+
+
+def fingerprint_of_groups(kind: bytes, judgments: Iterable[tuple[tuple[bytes, bytes, int], bytes, float]]) -> str:
+    """The fingerprint of judgments that are made in groups.
+
+    The numbers of sub-groups only say which judgments belong together: sub-groups have no order, and their names do not count.
+
+    Parameters
+    ----------
+    kind : bytes
+        What a level is: a grade is no preference.
+    judgments : iterable
+        Of each judgment: query, group and sub-group; document; level.
+
+    Examples
+    --------
+    >>> rows = [((b"q", b"ann", 0), b"x", 1.0), ((b"q", b"ann", 0), b"y", 0.0)]
+    >>> one, turned, apart = rows, rows[::-1], [rows[0], ((b"q", b"ann", 1), b"y", 0.0)]
+    >>> prints = [fingerprint_of_groups(b"levels", judgments) for judgments in (one, turned, apart)]
+    >>> prints[0] == prints[1], prints[0] == prints[2]
+    (True, False)
+    """
+    parts: dict[tuple[bytes, bytes, int], list[tuple[bytes, bytes]]] = {}
+    for part, document, level in judgments:
+        parts.setdefault(part, []).append((document, struct.pack("<d", level + 0.0)))  # -0.0 is 0
+    first = second = 0
+    for (query, group, _), judged in parts.items():
+        words = [kind, query, group, *(word for one in sorted(judged) for word in one)]
+        digest = hashlib.blake2b(b"".join(b"%d:%b" % (len(word), word) for word in words), digest_size=16).digest()
+        first, second = first + int.from_bytes(digest[:8], "little"), second + int.from_bytes(digest[8:], "little")
+    return fingerprint_text(first, second)

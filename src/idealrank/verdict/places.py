@@ -1,0 +1,204 @@
+"""Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and what each would be worth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.data.alignment import Ties
+from idealrank.data.hits import Hits
+from idealrank.data.judged import Judged
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.evaluation import Evaluation
+from idealrank.measures.cutoffs import limits_of
+from idealrank.measures.measure import Measure
+
+FEWEST = 20  # judged documents of a rank; ranks with fewer are joined to their neighbours
+_NO_RANKINGS = "evaluations alone hold no rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
+_UNORDERED: tuple[Ties, ...] = ("best", "worst")
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Documents of one run that count in one measure.
+
+    Attributes
+    ----------
+    measure : Measure
+        With every option set.
+    judged : Judged
+        The lists.
+    row : int64 array, shape (n_queries of the run,)
+        Row of each of its queries among those compared.
+    documents : Hits
+        Unjudged documents within the cutoff.
+    key : uint64 array, shape (n_unjudged,)
+        Stands for query and document.
+    weight : float64 array, shape (n_unjudged,)
+        Value added per unit of gain; 1 where the measure is no sum over documents.
+    hit_rank : int64 array, shape (n_hits,)
+        Ranks of judged documents within the cutoff.
+    hit_document : int64 array, shape (n_hits,)
+        Their rows in the judgments.
+    hit_worth : float64 array, shape (n_hits,)
+        Their gains.
+    linear : bool
+        Whether the measure is a sum over documents.
+    """
+
+    measure: Measure
+    judged: Judged
+    row: IntArray
+    documents: Hits
+    key: "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+    weight: FloatArray
+    hit_rank: IntArray
+    hit_document: IntArray
+    hit_worth: FloatArray
+    linear: bool
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, measure: Measure, rows: IntArray) -> "Places | str":
+        """The places, or why there are none.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            Of one run.
+        measure : Measure
+            One that it was evaluated by.
+        rows : int64 array, shape (n_queries of the run,)
+            See `row`.
+        """
+        judged, measure = evaluation.judged, measure.under(evaluation.convention)
+        if reason := _refusal(evaluation, measure):
+            return reason
+        assert judged is not None  # noqa: S101  (for the type checker: looked at above)
+        assert judged.unjudged is not None  # noqa: S101
+        hits, unjudged = judged.hits, judged.unjudged
+        documents = unjudged.as_hits()
+        weights = measure.weights(judged, documents)
+        linear = weights is not None
+        if weights is None:
+            if measure.expected(judged, documents, 0.5) is None:
+                return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
+            weights = _within(measure, judged, documents).astype(np.float64)
+        within, found = weights > 0, _within(measure, judged, hits)
+        worth = measure.worth(hits.grade[found])
+        assert worth is not None  # noqa: S101
+        assert hits.document is not None  # noqa: S101
+        return cls(
+            measure, judged, rows, documents.part(within), unjudged.key[within] + _spread(rows[unjudged.query[within]]),
+            weights[within], hits.rank[found], hits.document[found], worth, linear,
+        )  # fmt: skip
+
+    @property
+    def document_rows(self) -> IntArray:
+        """Row of the query of each unjudged document, among the queries compared."""
+        return self.row[self.documents.query]
+
+
+def _spread(rows: IntArray) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+    """A large odd multiple of the query, so that one number stands for a query and a document."""
+    return rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _within(measure: Measure, judged: Judged, places: Hits) -> BoolArray:
+    """Which of these places the cutoff, if there is one, lets count."""
+    if measure.cutoff is None:
+        return np.ones(places.query.size, np.bool_)
+    first = places.rank if places.tie_first is None or judged.ties != "expected" else places.tie_first
+    return np.asarray(first <= limits_of(measure.cutoff, judged.lengths, places.query))
+
+
+def _refusal(evaluation: Evaluation, measure: Measure) -> str:
+    """Why nothing can be said; empty where something can."""
+    judged = evaluation.judged
+    if measure.judged_only or evaluation.convention.alignment.unjudged == "skipped":
+        return "unjudged documents are taken out of the lists, so their grades cannot matter here"
+    if not measure.tells_unjudged or measure.worth(np.ones(1)) is None:
+        return f"{measure.name} does not say what one more relevant document would be worth"
+    if judged is None or not judged.unjudged_depth:
+        return _NO_RANKINGS
+    if judged.hits.document is None:
+        return "the lists have no document ids"
+    if not isinstance(measure.cutoff, int) and judged.unjudged_depth < int(judged.lengths.max(initial=0)):
+        return f"{measure} looks at whole lists, which are too long to be matched; expected a cutoff, as in {measure.name}@100"
+    if isinstance(measure.cutoff, int) and judged.unjudged_depth < measure.cutoff:
+        return f"unjudged documents were kept down to rank {judged.unjudged_depth} only"
+    if judged.ties in _UNORDERED and judged.alignments.tied.any():
+        return f"scores tie, and under ties={judged.ties} a tied document has no rank of its own"
+    return ""
+
+
+def joined_ranks(counts: IntArray, fewest: int = FEWEST) -> IntArray:
+    """Group of each rank: neighbours joined from the top until each group has enough documents; the rest joins the last group.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (n_ranks + 1,)
+        Documents of each rank; place 0 is not used.
+    fewest : int
+        Documents of a group.
+
+    Examples
+    --------
+    >>> joined_ranks(np.array([0, 30, 12, 9, 25, 3])).tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    group, filled, groups = 0, 0, []
+    for count in counts[1:].tolist():
+        groups.append(group)
+        filled += count
+        if filled >= fewest:
+            group, filled = group + 1, 0
+    found = np.array([0, *groups], np.int64)
+    return np.minimum(found, max(group - 1, 0)) if filled < fewest else found
+
+
+@dataclass(frozen=True)
+class ByRank:
+    """A mean at each rank, of groups of ranks that have enough documents.
+
+    Attributes
+    ----------
+    mean : float64 array, shape (n_ranks + 1,)
+        NaN where there is no document at all.
+    n : int64 array, of the same shape
+        Documents of the rank's group.
+    """
+
+    mean: FloatArray
+    n: IntArray
+
+    @classmethod
+    def of(cls, rank: IntArray, values: FloatArray, deepest: int, *, among: BoolArray | None = None) -> "ByRank":
+        """Means of values by rank; of those `among` which they are taken, groups being made by all.
+
+        Examples
+        --------
+        >>> ByRank.of(np.array([1, 1, 2]), np.array([1.0, 0.0, 1.0]), 3).mean.round(3).tolist()
+        [0.667, 0.667, 0.667, 0.667]
+        """
+        counts = np.bincount(rank, minlength=deepest + 1)
+        group = joined_ranks(counts)
+        n_groups = int(group.max(initial=0)) + 1
+        taken = np.ones(rank.size, np.bool_) if among is None else among
+        n = np.bincount(group[rank[taken]], minlength=n_groups)
+        sums = np.bincount(group[rank[taken]], weights=values[taken], minlength=n_groups)
+        overall = float(values[taken].mean()) if taken.any() else np.nan
+        mean = np.divide(sums, n, out=np.full(n_groups, overall), where=n > 0)
+        return cls(mean[group], n[group].astype(np.int64))
+
+
+def shared_documents(a: Places, b: Places) -> tuple[IntArray, IntArray]:
+    """Places in both of the unjudged documents that both runs show."""
+    _, first, second = np.intersect1d(a.key, b.key, return_indices=True)
+    return first, second
+
+
+def same_rows(a: Places, b: Places) -> bool:
+    """Whether rows of the judgments mean the same documents in both: one table, or the same file read twice."""
+    first, second = a.judged.qrels, b.judged.qrels
+    if first is second or first is None or second is None:
+        return first is second
+    return np.array_equal(first.offsets, second.offsets) and np.array_equal(first.grades, second.grades)

@@ -1,0 +1,363 @@
+"""How far judgments reach: which share of the unjudged documents would have to be relevant for a difference to go, or to turn."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from idealrank.data.hits import Hits
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.evaluation import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.stats.design import Design
+from idealrank.stats.linear import linear_mean
+from idealrank.verdict.places import ByRank, Places, same_rows, shared_documents
+from idealrank.verdict.table import rows_in
+
+TEST = "paired t"
+_STEPS = 40  # shares between 0 and 1 at which a measure that is no sum is worked out
+_CONFIDENCE = 1.6448536269514722  # the normal quantile of 95 %
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tipping:
+    """Share of unjudged documents that would have to be relevant for a difference to go or to turn; see `tipping_point`.
+
+    A document that one run alone shows within the cutoff is *its own*. A share of a run's own unjudged documents is relevant with
+    the mean gain that relevant judged documents have at their ranks.
+
+    Attributes
+    ----------
+    side : {"a", "b"} or None
+        The run that is behind: its unjudged documents would have to be relevant. None without a difference.
+    significance, sign : float or None
+        Share of that run's own unjudged documents, those of the other run being not relevant, from which on the difference is not
+        significant any more, and turns its sign. In [0, 1]; 0 if the paired t test finds no difference as judged; None if not even
+        all of them would do.
+    significance_both, sign_both : float or None
+        The same where one share of all unjudged documents is relevant, those that both runs show included.
+    unjudged_a, unjudged_b, unjudged_both : int
+        Unjudged documents within the cutoff: own ones of a and of b, and those that both show.
+    rate_judged, rate_exclusive : float or None
+        To hold the shares against: share of relevant documents among the judged ones of that run at those ranks, and among those of
+        them that the other run does not show. Ranks count by what an unjudged document there would add. None without such documents.
+    n_judged, n_exclusive : int
+        Judged documents behind these rates.
+    likely : float
+        Share up to which unjudged documents are taken to be relevant, see `tipping_point`.
+    reaches : bool
+        Whether the difference stays significant up to that share.
+    test : str
+        Of significance: ``paired t``, whatever test the comparison uses.
+    """
+
+    side: Literal["a", "b"] | None
+    significance: float | None
+    sign: float | None
+    significance_both: float | None
+    sign_both: float | None
+    unjudged_a: int
+    unjudged_b: int
+    unjudged_both: int
+    rate_judged: float | None
+    rate_exclusive: float | None
+    n_judged: int
+    n_exclusive: int
+    likely: float
+    reaches: bool
+    test: str = TEST
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, as JSON has it."""
+        return asdict(self)
+
+
+class Question(NamedTuple):
+    """What is asked of a difference.
+
+    `null` is the difference that would not count, as in a one-sided test with a tolerance; `critical` the t statistic beyond which a
+    difference from it is significant. With a `margin` the verdict is that the runs are equivalent, at the one-sided critical value.
+    """
+
+    critical: float
+    null: float = 0.0
+    margin: float | None = None
+
+
+def critical_t(alpha: float, df: int, sides: int) -> float:
+    """The t statistic beyond which a difference is significant.
+
+    Examples
+    --------
+    >>> round(critical_t(0.05, 49, 2), 3)
+    2.01
+    """
+    return float(stdtrit(df, 1 - alpha / sides)) if df > 0 else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What unjudged documents of two runs could add to their difference, query by query, under one measure.
+
+    Attributes
+    ----------
+    a, b : Places
+        Of the runs.
+    n_queries : int
+        Queries compared.
+    """
+
+    a: Places
+    b: Places
+    n_queries: int
+    own_a: BoolArray
+    own_b: BoolArray
+    shared: tuple[IntArray, IntArray]
+    gain: FloatArray
+
+    @classmethod
+    def of(cls, a: Places, b: Places, n_queries: int) -> "Reach":
+        """Join both runs."""
+        shared = shared_documents(a, b)
+        own_a, own_b = (np.ones(side.key.size, np.bool_) for side in (a, b))
+        own_a[shared[0]], own_b[shared[1]] = False, False
+        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.documents.rank)), default=0)
+        rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
+        gain = ByRank.of(rank, worth, deepest, among=worth > 0).mean
+        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
+
+    def worth(self, side: Places, own: BoolArray) -> FloatArray:
+        """What each of a run's own unjudged documents would add if it were relevant."""
+        return side.weight[own] * self.gain[side.documents.rank[own]]
+
+    def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
+        """Change of each query's difference if shares of the unjudged documents were relevant, shape (n_queries,).
+
+        Those that both runs show count under `both` alone: one document has one grade.
+        """
+        if self.a.linear:
+            total = share_b * self._added(self.b, self.own_b) - share_a * self._added(self.a, self.own_a)
+            return total + share_b * self._added_by_shared() if both else total
+        change = np.zeros(self.n_queries)
+        for side, own, share, sign in ((self.a, self.own_a, share_a, -1.0), (self.b, self.own_b, share_b, 1.0)):
+            documents = side.documents if both else side.documents.part(own)
+            change[side.row] += sign * (_expected(side, documents, share) - _expected(side, documents, 0.0))
+        return change
+
+    def _added(self, side: Places, own: BoolArray) -> FloatArray:
+        sums = np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
+        return sums.astype(np.float64, copy=False)
+
+    def _added_by_shared(self) -> FloatArray:
+        first, second = self.shared
+        gain = (self.gain[self.a.documents.rank[first]] + self.gain[self.b.documents.rank[second]]) / 2
+        terms = gain * (self.b.weight[second] - self.a.weight[first])
+        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
+
+    def rates(self, side: Places, other: Places, own: BoolArray) -> "tuple[_Rate, _Rate]":
+        """Share relevant among the judged documents of a run at the ranks of its own unjudged ones; of all, and of its own."""
+        ranks, weight = side.documents.rank[own], self.worth(side, own) if side.linear else 1.0 / side.documents.rank[own]
+        relevant, deepest = (side.hit_worth > 0).astype(np.float64), self.gain.size - 1
+        alone = ~np.isin(side.hit_document, other.hit_document) if same_rows(side, other) else np.zeros(relevant.size, np.bool_)
+        return _Rate.of(side.hit_rank, relevant, deepest, ranks, weight), _Rate.of(
+            side.hit_rank[alone], relevant[alone], deepest, ranks, weight
+        )
+
+
+def _expected(side: Places, documents: Hits, share: float) -> FloatArray:
+    values = side.measure.expected(side.judged, documents, share)
+    assert values is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
+    return np.nan_to_num(values)
+
+
+class _Rate(NamedTuple):
+    """A share of relevant documents, and of how many; None of none."""
+
+    share: float | None
+    n: int
+
+    @classmethod
+    def of(cls, rank: IntArray, relevant: FloatArray, deepest: int, at: IntArray, weight: FloatArray) -> "_Rate":
+        if not rank.size or not at.size:
+            return cls(None, 0)
+        by_rank = ByRank.of(rank, relevant, deepest)
+        total = float(weight.sum())
+        share = float((by_rank.mean[at] * weight).sum() / total) if total > 0 else float(by_rank.mean[at].mean())
+        return cls(share, int(by_rank.n[at].max()))
+
+    @property
+    def upper(self) -> float:
+        """One-sided 95 % limit of Wilson; 1 of no document."""
+        if self.share is None or not self.n:
+            return 1.0
+        z2 = _CONFIDENCE**2
+        middle = self.share + z2 / (2 * self.n)
+        spread = _CONFIDENCE * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
+        return min(1.0, (middle + spread) / (1 + z2 / self.n))
+
+
+def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
+    """Where a difference tips.
+
+    Parameters
+    ----------
+    reach : Reach
+        What unjudged documents could add.
+    differences : float64 array, shape (n_queries,)
+        Values of b less those of a.
+    kept : bool array, shape (n_queries,)
+        Queries that count in both.
+    design : Design
+        Of the queries that count.
+    question : Question
+        When a difference is significant.
+    """
+    path = partial(_Path.of, differences[kept], design=design, question=question)
+    mean = float(design.mean(differences[kept])) - question.null
+    side: Literal["a", "b"] | None = "b" if mean < 0 else "a" if mean > 0 else None
+    behind, ahead = ((reach.b, reach.own_b), (reach.a, reach.own_a))[:: 1 if side != "a" else -1]
+    judged, exclusive = reach.rates(behind[0], ahead[0], behind[1])
+    likely = _likely(judged, exclusive)
+
+    def alone(share: float) -> FloatArray:
+        return reach.moved(share, 0.0)[kept] if side == "a" else reach.moved(0.0, share)[kept]
+
+    def both(share: float) -> FloatArray:
+        return reach.moved(share, share, both=True)[kept]
+
+    linear = reach.a.linear
+    one, two = path(alone, linear=linear), path(both, linear=linear)
+    nothing = not behind[1].any()
+    stands = nothing or one.significance is None or one.significance > likely
+    if question.margin is not None:
+        stands = _stays_within(reach, differences, kept, design, question)
+    return Tipping(
+        side=side,
+        significance=one.significance,
+        sign=one.sign,
+        significance_both=two.significance,
+        sign_both=two.sign,
+        unjudged_a=int(reach.own_a.sum()),
+        unjudged_b=int(reach.own_b.sum()),
+        unjudged_both=int(reach.shared[0].size),
+        rate_judged=judged.share,
+        rate_exclusive=exclusive.share,
+        n_judged=judged.n,
+        n_exclusive=exclusive.n,
+        likely=0.0 if nothing else likely,
+        reaches=stands,
+    )
+
+
+def _stays_within(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
+    """Whether two runs stay equivalent where the unjudged documents of either one alone are relevant at its likely share."""
+    ends = []
+    for side, other, own, share in ((reach.a, reach.b, reach.own_a, (1.0, 0.0)), (reach.b, reach.a, reach.own_b, (0.0, 1.0))):
+        likely = _likely(*reach.rates(side, other, own)) if own.any() else 0.0
+        moved = reach.moved(likely * share[0], likely * share[1])[kept]
+        found = linear_mean((differences[kept] + moved)[:, None], design)
+        ends += [abs(float(found.mean[0]) + sign * question.critical * float(found.se[0])) for sign in (-1, 1)]
+    return max(ends) < (question.margin or 0.0)
+
+
+def _likely(judged: _Rate, exclusive: _Rate) -> float:
+    return exclusive.upper if exclusive.n else judged.upper
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Shares at which the difference is not significant any more, and has another sign, as a share grows from 0 to 1."""
+
+    significance: float | None
+    sign: float | None
+
+    @classmethod
+    def of(
+        cls, differences: FloatArray, moved: Callable[[float], FloatArray], *, design: Design, question: Question, linear: bool
+    ) -> "_Path":
+        start = differences - question.null
+        if linear:
+            whole = moved(1.0)
+            found = linear_mean(np.column_stack((start, whole, start + whole)), design)
+            return cls._of_line(found.mean, found.se**2, question.critical)
+        shares = np.linspace(0.0, 1.0, _STEPS + 1)
+        found = linear_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
+        margin = np.abs(found.mean) - question.critical * found.se
+        return cls(_first_fall(shares, margin), _first_fall(shares, found.mean * np.sign(found.mean[0])))
+
+    @classmethod
+    def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
+        """Of ``(m + s k)^2 = c^2 (v + 2 s u + s^2 w)``, the smallest share s."""
+        m, k = float(mean[0]), float(mean[1])
+        v, w = float(variance[0]), float(variance[1])
+        u = (float(variance[2]) - v - w) / 2
+        sign = -m / k if m * k < 0 and abs(k) >= abs(m) else None
+        if math.isinf(critical) or m * m <= critical**2 * v:
+            return cls(0.0, 0.0 if m == 0 else sign)
+        a, b, c = k * k - critical**2 * w, m * k - critical**2 * u, m * m - critical**2 * v
+        discriminant = b * b - a * c
+        roots = []
+        if a == 0:
+            roots = [-c / (2 * b)] if b else []
+        elif discriminant >= 0:
+            q = -(b + math.copysign(math.sqrt(discriminant), b))
+            roots = [q / a, *([c / q] if q else [])]
+        within = [root for root in roots if 0 < root <= 1]
+        return cls(min(within, default=None), sign)
+
+
+def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
+    """The first share at which a margin is not above 0, between two of them by a straight line."""
+    below = np.flatnonzero(margin <= 0)
+    if not below.size:
+        return None
+    at = int(below[0])
+    if at == 0:
+        return 0.0
+    left, right = float(margin[at - 1]), float(margin[at])
+    return float(shares[at - 1] + (shares[at] - shares[at - 1]) * left / (left - right))
+
+
+class Tippings:
+    """Tipping points of pairs of runs; what is known of a run is worked out once.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of the runs.
+    measures : sequence of Measure
+        What is compared, the primary measure first.
+    queries : sequence of str
+        Those compared.
+    every_measure : bool
+        False looks at the primary measure alone.
+    """
+
+    def __init__(
+        self, evaluations: Sequence[Evaluation], measures: Sequence[Measure], queries: Sequence[str], *, every_measure: bool
+    ) -> None:
+        self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
+        self._places: dict[tuple[int, int], Places | str] = {}
+
+    def of(
+        self, pair: tuple[int, int], column: int, differences: FloatArray, kept: BoolArray, design: Design, question: Question
+    ) -> Tipping | str:
+        """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`."""
+        if column and not self._every:
+            return "looked at for the primary measure alone where many runs are compared"
+        first, second = (self._of(run, column) for run in pair)
+        if isinstance(first, str) or isinstance(second, str):
+            return first if isinstance(first, str) else str(second)
+        return tipping_point(Reach.of(first, second, len(self._queries)), differences, kept, design, question)
+
+    def _of(self, run: int, column: int) -> Places | str:
+        key = run, column
+        if key not in self._places:
+            evaluation = self._evaluations[run]
+            rows = rows_in(evaluation, self._queries)
+            self._places[key] = Places.of(evaluation, self._measures[column], rows)
+        return self._places[key]
