@@ -47,8 +47,8 @@ def tipping_of(qrels: Any, a: Ranked, b: Ranked, measure: str, question: Questio
 
 
 def gain_by_rank(qrels: dict[str, dict[str, int]], runs: tuple[Ranked, Ranked], depth: int) -> list[float]:
-    """Mean grade of the relevant judged documents at each rank of both runs, ranks with fewer than 20 judged joined."""
-    judged = [[qrels[q][run[q][rank]] for run in runs for q in qrels if run[q][rank] in qrels[q]] for rank in range(depth)]
+    """Mean grade of the relevant judged documents at each rank of both runs, ranks with fewer than 20 of them joined."""
+    judged = [[qrels[q][run[q][rank]] for run in runs for q in qrels if qrels[q].get(run[q][rank], 0) > 0] for rank in range(depth)]
     groups, current = [], []
     for rank in range(depth):
         current.append(rank)
@@ -59,7 +59,7 @@ def gain_by_rank(qrels: dict[str, dict[str, int]], runs: tuple[Ranked, Ranked], 
         groups = [*groups[:-1], [*(groups[-1] if groups else []), *current]]
     found = [0.0] * depth
     for group in groups:
-        relevant = [grade for rank in group for grade in judged[rank] if grade > 0]
+        relevant = [grade for rank in group for grade in judged[rank]]
         for rank in group:
             found[rank] = sum(relevant) / len(relevant)
     return found
@@ -157,8 +157,9 @@ def test_expected_values_of_measures_that_are_no_sums_agree_with_enumeration(mea
     judged, asked = one.judged, one.measures[0].under(one.convention)
     assert judged is not None
     assert judged.unjudged is not None
-    values = asked.expected(judged, judged.unjudged.as_hits(), share)
-    assert values is not None
+    curve = asked.expected(judged, judged.unjudged.as_hits())
+    assert curve is not None
+    values = curve(share)
     oracle = dict(zip(sorted(qrels), expected_by_enumeration(measure, lists, qrels, share), strict=True))
     np.testing.assert_allclose(values, [oracle[query] for query in judged.queries], atol=1e-8)  # 1e-9 stands for no relevant document
 

@@ -79,7 +79,7 @@ class Places:
         weights = measure.weights(judged, documents)
         linear = weights is not None
         if weights is None:
-            if measure.expected(judged, documents, 0.5) is None:
+            if measure.expected(judged, documents) is None:
                 return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
             weights = _within(measure, judged, documents).astype(np.float64)
         within, found = weights > 0, _within(measure, judged, hits)
@@ -171,21 +171,18 @@ class ByRank:
     n: IntArray
 
     @classmethod
-    def of(cls, rank: IntArray, values: FloatArray, deepest: int, *, among: BoolArray | None = None) -> "ByRank":
-        """Means of values by rank; of those `among` which they are taken, groups being made by all.
+    def of(cls, rank: IntArray, values: FloatArray, deepest: int) -> "ByRank":
+        """Means of values by rank.
 
         Examples
         --------
         >>> ByRank.of(np.array([1, 1, 2]), np.array([1.0, 0.0, 1.0]), 3).mean.round(3).tolist()
         [0.667, 0.667, 0.667, 0.667]
         """
-        counts = np.bincount(rank, minlength=deepest + 1)
-        group = joined_ranks(counts)
+        group = joined_ranks(np.bincount(rank, minlength=deepest + 1))
         n_groups = int(group.max(initial=0)) + 1
-        taken = np.ones(rank.size, np.bool_) if among is None else among
-        n = np.bincount(group[rank[taken]], minlength=n_groups)
-        sums = np.bincount(group[rank[taken]], weights=values[taken], minlength=n_groups)
-        overall = float(values[taken].mean()) if taken.any() else np.nan
+        n, sums = (np.bincount(group[rank], weights=column, minlength=n_groups) for column in (None, values))
+        overall = float(values.mean()) if values.size else np.nan
         mean = np.divide(sums, n, out=np.full(n_groups, overall), where=n > 0)
         return cls(mean[group], n[group].astype(np.int64))
 

@@ -3,24 +3,24 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from idealrank.data.hits import Hits
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean
-from idealrank.verdict.places import ByRank, Places, same_rows, shared_documents
+from idealrank.verdict.places import ByRank, Places, joined_ranks, same_rows, shared_documents
 from idealrank.verdict.table import rows_in
 
 TEST = "paired t"
 _STEPS = 40  # shares between 0 and 1 at which a measure that is no sum is worked out
-_CONFIDENCE = 1.6448536269514722  # the normal quantile of 95 %
+_QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
+_ENOUGH = 20  # judged documents for a lower limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +48,14 @@ class Tipping:
     n_judged, n_exclusive : int
         Judged documents behind these rates.
     likely : float
-        Share up to which unjudged documents are taken to be relevant, see `tipping_point`.
+        Share up to which that run's unjudged documents are taken to be relevant: the upper 90 % limit of the lower rate.
+    likely_ahead : float
+        Share from which those of the other run are: the lower 90 % limit of its own exclusive rate, 0 of fewer than 20 documents.
+    likely_both : float
+        The higher of both runs' upper limits.
     reaches : bool
-        Whether the difference stays significant up to that share.
+        Whether the difference stays significant, with its sign, where that run's own unjudged documents are relevant at `likely` and
+        those of the other at `likely_ahead`, and where all are at `likely_both`.
     test : str
         Of significance: ``paired t``, whatever test the comparison uses.
     """
@@ -68,6 +73,8 @@ class Tipping:
     n_judged: int
     n_exclusive: int
     likely: float
+    likely_ahead: float
+    likely_both: float
     reaches: bool
     test: str = TEST
 
@@ -127,7 +134,7 @@ class Reach:
         own_a[shared[0]], own_b[shared[1]] = False, False
         deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.documents.rank)), default=0)
         rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
-        gain = ByRank.of(rank, worth, deepest, among=worth > 0).mean
+        gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
         return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
 
     def worth(self, side: Places, own: BoolArray) -> FloatArray:
@@ -143,10 +150,21 @@ class Reach:
             total = share_b * self._added(self.b, self.own_b) - share_a * self._added(self.a, self.own_a)
             return total + share_b * self._added_by_shared() if both else total
         change = np.zeros(self.n_queries)
-        for side, own, share, sign in ((self.a, self.own_a, share_a, -1.0), (self.b, self.own_b, share_b, 1.0)):
-            documents = side.documents if both else side.documents.part(own)
-            change[side.row] += sign * (_expected(side, documents, share) - _expected(side, documents, 0.0))
+        for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
+            curve = self._curves[run, both]
+            change[side.row] += sign * (np.nan_to_num(curve(share)) - np.nan_to_num(curve(0.0)))
         return change
+
+    @cached_property
+    def _curves(self) -> "dict[tuple[int, bool], Callable[[float], FloatArray]]":
+        """Expected values of both runs, as their own and as all of their unjudged documents are relevant."""
+        found = {}
+        for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
+            for both in (False, True):
+                curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
+                assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
+                found[run, both] = curve
+        return found
 
     def _added(self, side: Places, own: BoolArray) -> FloatArray:
         sums = np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
@@ -158,50 +176,64 @@ class Reach:
         terms = gain * (self.b.weight[second] - self.a.weight[first])
         return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
 
-    def rates(self, side: Places, other: Places, own: BoolArray) -> "tuple[_Rate, _Rate]":
-        """Share relevant among the judged documents of a run at the ranks of its own unjudged ones; of all, and of its own."""
-        ranks, weight = side.documents.rank[own], self.worth(side, own) if side.linear else 1.0 / side.documents.rank[own]
-        relevant, deepest = (side.hit_worth > 0).astype(np.float64), self.gain.size - 1
+    def limits(self, side: Places, other: Places, own: BoolArray) -> "_Limits":
+        """Shares at which a run's unjudged documents are likely to be relevant: from judged ones at their ranks, all and its own."""
+        at = own if own.any() else np.ones(own.size, np.bool_)
+        if not at.any():
+            return _Limits(_Rate(None, 0.0), _Rate(None, 0.0), 0.0, 0.0)
+        ranks = side.documents.rank[at]
+        weights = self.worth(side, at) if side.linear else 1.0 / ranks
+        by_rank = np.bincount(ranks, weights=weights, minlength=self.gain.size).astype(np.float64, copy=False)
+        relevant = (side.hit_worth > 0).astype(np.float64)
         alone = ~np.isin(side.hit_document, other.hit_document) if same_rows(side, other) else np.zeros(relevant.size, np.bool_)
-        return _Rate.of(side.hit_rank, relevant, deepest, ranks, weight), _Rate.of(
-            side.hit_rank[alone], relevant[alone], deepest, ranks, weight
-        )
-
-
-def _expected(side: Places, documents: Hits, share: float) -> FloatArray:
-    values = side.measure.expected(side.judged, documents, share)
-    assert values is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-    return np.nan_to_num(values)
+        judged, exclusive = (_Rate.of(side.hit_rank[kept], relevant[kept], by_rank) for kept in (np.ones(alone.size, np.bool_), alone))
+        low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
+        return _Limits(judged, exclusive, low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE)))
 
 
 class _Rate(NamedTuple):
-    """A share of relevant documents, and of how many; None of none."""
+    """A share of relevant documents at some ranks, and the number of documents that it is as sure as; None of none."""
 
     share: float | None
-    n: int
+    n: float
 
     @classmethod
-    def of(cls, rank: IntArray, relevant: FloatArray, deepest: int, at: IntArray, weight: FloatArray) -> "_Rate":
-        if not rank.size or not at.size:
-            return cls(None, 0)
-        by_rank = ByRank.of(rank, relevant, deepest)
-        total = float(weight.sum())
-        share = float((by_rank.mean[at] * weight).sum() / total) if total > 0 else float(by_rank.mean[at].mean())
-        return cls(share, int(by_rank.n[at].max()))
+    def of(cls, rank: IntArray, relevant: FloatArray, weights: FloatArray) -> "_Rate":
+        """From judged documents and the weight of each rank; ranks are joined until there are enough documents."""
+        if not rank.size:
+            return cls(None, 0.0)
+        counts = np.bincount(rank, minlength=weights.size)
+        group = joined_ranks(counts)
+        n, found, weight = (np.bincount(group, weights=column) for column in (counts, np.bincount(rank, relevant, weights.size), weights))
+        part = weight / weight.sum() if weight.sum() > 0 else n / n.sum()
+        share = np.divide(found, n, out=np.zeros_like(n), where=n > 0)
+        return cls(float((part * share).sum()), float(1 / (part**2 / np.maximum(n, 1)).sum()))
 
-    @property
-    def upper(self) -> float:
-        """One-sided 95 % limit of Wilson; 1 of no document."""
-        if self.share is None or not self.n:
-            return 1.0
-        z2 = _CONFIDENCE**2
-        middle = self.share + z2 / (2 * self.n)
-        spread = _CONFIDENCE * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
-        return min(1.0, (middle + spread) / (1 + z2 / self.n))
+    def limit(self, quantile: float) -> float:
+        """Wilson's limit to one side; the least or the most a share can be without any document."""
+        if self.share is None:
+            return 0.0 if quantile < 0 else 1.0
+        z2 = quantile**2
+        spread = quantile * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
+        return min(1.0, max(0.0, (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)))
+
+
+class _Limits(NamedTuple):
+    """Rates of a run, and the shares between which its unjudged documents are taken to be relevant."""
+
+    judged: _Rate
+    exclusive: _Rate
+    low: float
+    high: float
 
 
 def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
-    """Where a difference tips.
+    """Where a difference tips, and whether the judgments carry it.
+
+    It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
+    and those of the other run at their lower one; and those of both are at the higher of the two upper limits. The limits are Wilson's,
+    of 90 % to one side, of the share relevant among judged documents at the same ranks: all of a run, and those that the other run does
+    not show, whichever limit is lower. The simulation in ``experiments/judgment_reach.py`` chose the rule.
 
     Parameters
     ----------
@@ -219,9 +251,9 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     path = partial(_Path.of, differences[kept], design=design, question=question)
     mean = float(design.mean(differences[kept])) - question.null
     side: Literal["a", "b"] | None = "b" if mean < 0 else "a" if mean > 0 else None
-    behind, ahead = ((reach.b, reach.own_b), (reach.a, reach.own_a))[:: 1 if side != "a" else -1]
-    judged, exclusive = reach.rates(behind[0], ahead[0], behind[1])
-    likely = _likely(judged, exclusive)
+    of_a, of_b = reach.limits(reach.a, reach.b, reach.own_a), reach.limits(reach.b, reach.a, reach.own_b)
+    behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
+    both_share = max(of_a.high, of_b.high)
 
     def alone(share: float) -> FloatArray:
         return reach.moved(share, 0.0)[kept] if side == "a" else reach.moved(0.0, share)[kept]
@@ -231,10 +263,13 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
 
     linear = reach.a.linear
     one, two = path(alone, linear=linear), path(both, linear=linear)
-    nothing = not behind[1].any()
-    stands = nothing or one.significance is None or one.significance > likely
+    own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
+    extremes = [own[kept], both(both_share)]
     if question.margin is not None:
-        stands = _stays_within(reach, differences, kept, design, question)
+        other = reach.moved(behind.low, ahead.high) if side == "a" else reach.moved(ahead.high, behind.low)
+        stands = _stays_within([*extremes, other[kept]], differences[kept], design, question)
+    else:
+        stands = _stays_significant(extremes, differences[kept], design, question)
     return Tipping(
         side=side,
         significance=one.significance,
@@ -244,28 +279,35 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         unjudged_a=int(reach.own_a.sum()),
         unjudged_b=int(reach.own_b.sum()),
         unjudged_both=int(reach.shared[0].size),
-        rate_judged=judged.share,
-        rate_exclusive=exclusive.share,
-        n_judged=judged.n,
-        n_exclusive=exclusive.n,
-        likely=0.0 if nothing else likely,
+        rate_judged=behind.judged.share,
+        rate_exclusive=behind.exclusive.share,
+        n_judged=round(behind.judged.n),
+        n_exclusive=round(behind.exclusive.n),
+        likely=behind.high,
+        likely_ahead=ahead.low,
+        likely_both=both_share,
         reaches=stands,
     )
 
 
-def _stays_within(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
-    """Whether two runs stay equivalent where the unjudged documents of either one alone are relevant at its likely share."""
-    ends = []
-    for side, other, own, share in ((reach.a, reach.b, reach.own_a, (1.0, 0.0)), (reach.b, reach.a, reach.own_b, (0.0, 1.0))):
-        likely = _likely(*reach.rates(side, other, own)) if own.any() else 0.0
-        moved = reach.moved(likely * share[0], likely * share[1])[kept]
-        found = linear_mean((differences[kept] + moved)[:, None], design)
-        ends += [abs(float(found.mean[0]) + sign * question.critical * float(found.se[0])) for sign in (-1, 1)]
-    return max(ends) < (question.margin or 0.0)
+def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
+    """Whether a difference stays significant, with its sign, wherever unjudged documents move it; as it is where they move nothing."""
+    start = differences - question.null
+    sign = np.sign(float(design.mean(start)))
+    moved = [one for one in extremes if one.any()]
+    if not moved:
+        return True
+    found = linear_mean(np.column_stack([start + one for one in moved]), design)
+    return bool((sign * found.mean > question.critical * found.se).all())
 
 
-def _likely(judged: _Rate, exclusive: _Rate) -> float:
-    return exclusive.upper if exclusive.n else judged.upper
+def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
+    """Whether two runs stay equivalent wherever unjudged documents move their difference; as they are where they move nothing."""
+    moved = [one for one in extremes if one.any()]
+    if not moved:
+        return True
+    found = linear_mean(np.column_stack([differences + one for one in moved]), design)
+    return bool((np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all())
 
 
 @dataclass(frozen=True)

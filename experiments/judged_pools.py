@@ -1,0 +1,210 @@
+"""Collections of which everything is known, and the part of it that assessors saw: what `judgment_reach` draws its queries from.
+
+Documents  1,000 a query, few of them relevant, with grades 1 to 3; three worlds with few, some and many relevant documents.
+Rankers    What a ranker gives a document is its relevance, seen more or less well, an error that all rankers share, and one of its own.
+           Two runs A and B, three other systems, and a relative of A and one of B that share four fifths of the run's own error.
+Pools      Who was judged how deep; a document's chance to be judged depends on nothing else, except where `hidden` takes judgments away.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+
+CUTOFF, DEEPEST, DOCUMENTS, KEPT, CHUNK = 10, 20, 1000, 110, 500
+BEYOND = 99
+SYSTEMS = ("A", "B", "other 1", "other 2", "other 3", "relative of A", "relative of B")
+OTHERS = SYSTEMS[2:5]
+
+
+class World(NamedTuple):
+    """Relevant documents a query (mean, and spread of the logarithm), and how well a ranker sees each grade."""
+
+    relevant: float
+    spread: float
+    seen: tuple[float, ...]
+
+
+WORLDS = {
+    "few relevant": World(6, 0.7, (0, 1.9, 2.2, 2.5)),
+    "some relevant": World(30, 0.8, (0, 1.35, 1.75, 2.1)),
+    "many relevant": World(100, 0.7, (0, 1.2, 1.6, 2.0)),
+}
+SHARED, GRADES, EASE, LUCK, RELATED = 0.7, (0.6, 0.9), 0.35, 0.2, 0.8
+
+POOLS: dict[str, dict[str, int]] = {
+    "A 10, B 10": {"A": 10, "B": 10},
+    "A 12, B 6": {"A": 12, "B": 6},
+    "A 12, B 4": {"A": 12, "B": 4},
+    "A 10": {"A": 10},
+    "A 6, B 6": {"A": 6, "B": 6},
+    "A 4, B 4": {"A": 4, "B": 4},
+    "1 other, 10": dict.fromkeys(OTHERS[:1], 10),
+    "1 other, 20": dict.fromkeys(OTHERS[:1], 20),
+    "3 others, 10": dict.fromkeys(OTHERS, 10),
+    "3 others, 20": dict.fromkeys(OTHERS, 20),
+    "relative of A, 20": {"relative of A": 20},
+}
+MEASURES: dict[str, tuple[Callable[[IntArray], FloatArray], FloatArray]] = {
+    "nDCG@10": (lambda grades: grades.astype(float), 1 / np.log2(np.arange(2, CUTOFF + 2))),
+    "nDCG@10, binary": (lambda grades: (grades > 0).astype(float), 1 / np.log2(np.arange(2, CUTOFF + 2))),
+    "P@10": (lambda grades: (grades > 0).astype(float), np.full(CUTOFF, 1 / CUTOFF)),
+}
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Queries to draw from; only documents that some system has among its first 20 are kept.
+
+    Attributes
+    ----------
+    grades, scores, ranks : arrays of shape (queries, 110), (queries, 2, 110), (queries, 7, 110)
+        Ranks count from 0; 99 is deeper than 20. Scores are those of A and B.
+    ideal : mapping from measure to array of shape (queries,)
+        With every document judged.
+    """
+
+    grades: IntArray
+    ranks: IntArray
+    scores: FloatArray
+    ideal: Mapping[str, FloatArray]
+
+    def swapped(self) -> "Bank":
+        """A is B, and B is A; so are their relatives."""
+        return replace(self, ranks=self.ranks[:, [1, 0, 2, 3, 4, 6, 5]], scores=self.scores[:, [1, 0]])
+
+    def mirrored(self) -> "Bank":
+        """Each query twice, the second time swapped: A and B are exactly alike."""
+        other = self.swapped()
+        return Bank(
+            np.concatenate([self.grades] * 2), np.concatenate([self.ranks, other.ranks]), np.concatenate([self.scores, other.scores]),
+            {name: np.concatenate([ideal] * 2) for name, ideal in self.ideal.items()},
+        )  # fmt: skip
+
+
+def bank(world: World, queries: int, rng: np.random.Generator, seen_a: Any = None, seen_b: Any = None) -> Bank:
+    """Draw queries; A and B may see relevance better or worse than the other systems."""
+    seen = [world.seen if seen_a is None else seen_a, world.seen if seen_b is None else seen_b, *[world.seen] * 5]
+    parts = [_chunk(world, min(CHUNK, queries - first), seen, rng) for first in range(0, queries, CHUNK)]
+    ideal = {name: np.concatenate([part.ideal[name] for part in parts]) for name in MEASURES}
+    return Bank(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("grades", "ranks", "scores")), ideal)
+
+
+def _chunk(world: World, queries: int, seen: list[Any], rng: np.random.Generator) -> Bank:
+    shape = (queries, DOCUMENTS)
+    relevant = np.clip(np.round(world.relevant * np.exp(world.spread * rng.standard_normal(queries) - world.spread**2 / 2)), 1, 500)
+    grade = np.searchsorted(GRADES, rng.random(shape)) + 1
+    grades = np.where(np.arange(DOCUMENTS) < relevant[:, None], grade, 0).astype(np.int8)
+    ease = np.exp(EASE * rng.standard_normal((queries, 1)))
+    shared = SHARED**0.5 * rng.standard_normal(shape, dtype=np.float32)
+    own = [rng.standard_normal(shape, dtype=np.float32) for _ in seen]
+    for relative, run in ((5, 0), (6, 1)):
+        own[relative] = RELATED**0.5 * own[run] + (1 - RELATED) ** 0.5 * own[relative]
+    scores = []
+    for values, error in zip(seen, own, strict=True):
+        luck = np.exp(LUCK * rng.standard_normal((queries, 1)))
+        scores.append(((np.array(values)[grades] * ease * luck) + shared + (1 - SHARED) ** 0.5 * error).astype(np.float32))
+    ranks = np.stack([_ranks(score) for score in scores], axis=1)
+    keep = np.argsort((ranks == BEYOND).all(axis=1), axis=1, kind="stable")[:, :KEPT]
+    ideal = {name: _ideal(gain(grades), weights) if name != "P@10" else np.ones(queries) for name, (gain, weights) in MEASURES.items()}
+    deep = keep[:, None, :]
+    return Bank(
+        np.take_along_axis(grades, keep, 1), np.take_along_axis(ranks, deep, 2),
+        np.take_along_axis(np.stack(scores[:2], axis=1), deep, 2), ideal,
+    )  # fmt: skip
+
+
+def _ranks(scores: FloatArray) -> IntArray:
+    top = np.argpartition(-scores, DEEPEST, axis=1)[:, :DEEPEST]
+    order = np.take_along_axis(top, np.argsort(-np.take_along_axis(scores, top, 1), axis=1), 1)
+    ranks = np.full(scores.shape, BEYOND, np.int8)
+    np.put_along_axis(ranks, order, np.arange(DEEPEST, dtype=np.int8)[None, :], 1)
+    return ranks
+
+
+def _ideal(gains: FloatArray, weights: FloatArray) -> FloatArray:
+    return -np.sort(-gains, axis=1)[:, :CUTOFF] @ weights
+
+
+def judged_by(drawn: Bank, pool: Mapping[str, int]) -> BoolArray:
+    """Documents that some system of the pool has above its depth."""
+    return np.logical_or.reduce([drawn.ranks[:, SYSTEMS.index(name)] < depth for name, depth in pool.items()])
+
+
+def hidden(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
+    """Take away judgments for a reason that depends on the grade: this share of the relevant documents that B alone returns."""
+    alone = (drawn.ranks[:, 1] < CUTOFF) & (drawn.ranks[:, 0] >= CUTOFF)
+    return judged & ~(alone & (drawn.grades > 0) & (rng.random(judged.shape) < share))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run's first ten of each query: arrays of shape (queries, 10)."""
+
+    gains: FloatArray
+    judged: BoolArray
+    alone: BoolArray
+    other_weight: FloatArray
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A bank as a comparison sees it through its judgments, and as it is.
+
+    Attributes
+    ----------
+    a, b : Side
+    weights : array of shape (10,)
+    scale : array of shape (queries,)
+        1 / ideal of the judged documents; 0 where none is relevant.
+    difference, truth, condensed, condensed_short : arrays of shape (queries,)
+        B - A as judged, with every document judged, and on judged documents alone of lists of 1,000 and of 10.
+    """
+
+    a: Side
+    b: Side
+    weights: FloatArray
+    scale: FloatArray
+    difference: FloatArray
+    truth: FloatArray
+    condensed: FloatArray
+    condensed_short: FloatArray
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        return self.a, self.b
+
+
+def sample(drawn: Bank, judged: BoolArray, measure: str) -> Sample:
+    """Measure both runs of every query."""
+    gain, weights = MEASURES[measure]
+    gains = gain(drawn.grades)
+    known = np.where(judged, gains, 0)
+    ideal = np.ones(len(gains)) if measure == "P@10" else _ideal(known, weights)
+    scale = np.divide(1, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
+    sides = [_side(drawn, run, gains, judged, weights) for run in (0, 1)]
+    values = [(side.gains * side.judged) @ weights * scale for side in sides]
+    truths = [side.gains @ weights / drawn.ideal[measure] for side in sides]
+
+    def condensed(run: int, within: BoolArray) -> FloatArray:
+        order = np.argsort(np.where(judged & within, -drawn.scores[:, run], np.inf), axis=1)[:, :CUTOFF]
+        return np.take_along_axis(np.where(within, known, 0), order, 1) @ weights * scale
+
+    everywhere = np.ones_like(judged)
+    short = [condensed(run, drawn.ranks[:, run] < CUTOFF) for run in (0, 1)]
+    long = [condensed(run, everywhere) for run in (0, 1)]
+    return Sample(*sides, weights, scale, *(pair[1] - pair[0] for pair in (values, truths, long, short)))
+
+
+def _side(drawn: Bank, run: int, gains: FloatArray, judged: BoolArray, weights: FloatArray) -> Side:
+    at = np.zeros((len(gains), CUTOFF), int)
+    query, document = np.nonzero(drawn.ranks[:, run] < CUTOFF)
+    at[query, drawn.ranks[query, run, document]] = document
+    other = np.take_along_axis(drawn.ranks[:, 1 - run], at, 1)
+    alone = other >= CUTOFF
+    other_weight = np.where(alone, 0, weights[np.minimum(other, CUTOFF - 1)])
+    return Side(np.take_along_axis(gains, at, 1), np.take_along_axis(judged, at, 1), alone, other_weight)
