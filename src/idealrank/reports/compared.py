@@ -11,7 +11,7 @@ from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.words import paragraph, unanswered
+from idealrank.reports.words import paragraph, unanswered, warned
 from idealrank.verdict import Comparison, Difference, Method, Pair
 
 _NAME = 14
@@ -39,7 +39,7 @@ def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
     parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
-    parts = opening(comparison, shown, digits) if many else parts
+    parts = [filled(warned(comparison.mismatches)), *(opening(comparison, shown, digits) if many else parts)]
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]

@@ -7,7 +7,9 @@ from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_many import Ranked, beside, is_many, league_places
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_cells
+from idealrank.reports.markdown import markdown_text
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
+from idealrank.reports.words import warned
 from idealrank.verdict import Comparison
 
 _MARK = "*"
@@ -23,10 +25,11 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
     | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | visible | verdict   |
     """
+    above = "".join(f"**{line}**\n\n" for line in warned(comparison.mismatches, markdown_text))
     if _as_league(comparison, every_pair=every_pair):
-        return as_markdown(_league(comparison, digits, intervals=True))
+        return above + as_markdown(_league(comparison, digits, intervals=True))
     table = comparison_cells(comparison, digits)
-    return as_markdown(replace(table, notes=[*table.notes, _below(comparison)]))
+    return above + as_markdown(replace(table, notes=[*table.notes, _below(comparison)]))
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:

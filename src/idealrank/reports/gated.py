@@ -41,7 +41,9 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     'measure'
     """
     places = gate_places(gated, digits)
-    parts: list[Part] = [filled([verdict(gated, places), *unanswered(gated.missing), *seen_text(gated, places)])]
+    parts: list[Part] = [
+        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))])
+    ]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
     parts += [_unjudged(gated.checks, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
@@ -92,6 +94,8 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     failed = [check for check in gated.checks if not check.passed]
     broken = [kept for kept in gated.contracts if not kept.passed]
     contracts = f"{_count(len(broken), 'contract')} broken" if broken else ""
+    if gated.mismatches:
+        return f"The gate is closed: {'; '.join(gated.warnings)}" + (f" Besides, {contracts}." if contracts else "")
     if not failed:
         return f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
     others = [f"{_count(len(failed) - 1, 'other check')} failed"] if len(failed) > 1 else []

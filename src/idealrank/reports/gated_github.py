@@ -27,7 +27,8 @@ def annotations(gated: Gated) -> Iterator[str]:
     '::error title=RR against run (2)::a drop of 0.5000 is shown, p 0.0039'
     """
     checks, contracts = failed(gated)
-    errors = [_check(check, gate_places(gated)) for check in checks] + [_contract(kept) for kept in contracts]
+    errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
+    errors += [_check(check, gate_places(gated)) for check in checks] + [_contract(kept) for kept in contracts]
     if len(errors) > _SHOWN:
         hidden = len(errors) - _SHOWN + 1
         errors = [*errors[: _SHOWN - 1], _command("error", "More failures", f"{hidden} more checks and contracts failed; the log has them")]

@@ -18,7 +18,8 @@ _UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def gate_junit(gated: Gated) -> Iterator[str]:
     r"""JUnit XML as Jenkins, GitLab and their like read it.
 
-    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. Characters
+    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. A run without a
+    judged document is a failure of the class ``judgments``. Characters
     that XML 1.0 cannot hold stand as escapes, ``\x1b``.
 
     References
@@ -34,13 +35,16 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     'a drop of 0.5000 is shown, p 0.0039'
     """
     checks, contracts = failed(gated)
-    counts = {"tests": len(gated.checks) + len(gated.contracts), "failures": len(checks) + len(contracts), "errors": 0}
+    unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)
+    counts = {"tests": every + unjoined, "failures": len(checks) + len(contracts) + unjoined, "errors": 0}
     attributes = {name: str(count) for name, count in counts.items()}
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
     suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": "0", "time": "0"})
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(gated).items():
         ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
+    for name, phrase in gated.mismatches.items():
+        _case(suite, "judgments", name, "mismatch", phrase, f"run {name} {phrase}")
     for check in gated.checks:
         _case(suite, check.baseline, check.measure, "" if check.passed else "drop", check.reason, _numbers(check))
     for kept in gated.contracts:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from idealrank.reports.digits import number
 from idealrank.reports.gated_words import could_see, failed, gate_places, method, one_line, reason_text, unjudged, verdict, visible
-from idealrank.reports.words import title, unanswered
+from idealrank.reports.words import title, unanswered, warned
 from idealrank.verdict.gated import Check, Gated, Kept
 
 MARKER = "<!-- idealrank gate -->"
@@ -52,7 +52,8 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     '**The gate is closed: <code>run</code> mu'
     """
     places = gate_places(gated, digits)
-    head = f"**{verdict(gated, code)}**\n\n{' '.join([*unanswered(gated.missing, code), could_see(gated, code, places)])}\n"
+    said = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    head = f"**{verdict(gated, code)}**\n\n{' '.join(said)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
     body, complete = _fitted(_body(gated, places), left)

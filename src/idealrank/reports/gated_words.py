@@ -71,7 +71,8 @@ def reasons(gated: Gated) -> list[str]:
     places = gate_places(gated)
     closed = [check for check in gated.checks if not check.passed]
     checks = [f"{check.measure} against {check.baseline}: {reason_text(check, places)}" for check in closed]
-    return [*checks, *gated.reasons[len(closed) :]]
+    first = len(gated.mismatches)
+    return [*gated.reasons[:first], *checks, *gated.reasons[first + len(closed) :]]
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -113,7 +114,8 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     if gated.passed:
         return f"The gate is open: {about}"
     checks, broken = sum(not check.passed for check in gated.checks), sum(not kept.passed for kept in gated.contracts)
-    why = [f"{checks} of {counted(len(gated.checks), 'check')} failed"] if checks else []
+    why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
+    why += [f"{checks} of {counted(len(gated.checks), 'check')} failed"] if checks else []
     why += [f"{broken} of {counted(len(gated.contracts), 'contract')} broken"] if broken else []
     return f"The gate is closed: {about} ({', '.join(why)})"
 

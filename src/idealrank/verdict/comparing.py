@@ -24,6 +24,7 @@ from idealrank.verdict.comparison import Comparison, Difference, Method, Pair, V
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.groups import RunMean
 from idealrank.verdict.many import DRAWS, MANY, together
+from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.verdict.sliced import FAMILY as SLICES
 from idealrank.verdict.slices import Categories, Membership, sliced
@@ -108,7 +109,7 @@ def compare(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, or a query has no weight or cluster.
+        No query is scored in both of two runs, no run has a judged document, no judged grade counts, or a query has no weight or cluster.
 
     Notes
     -----
@@ -140,7 +141,7 @@ def compare(
     evaluations = comparable([evaluation_a, evaluation_b, *others])
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
-    queries = queries_of(evaluations)
+    apart, queries = mismatches(evaluations, names, asked[0]), queries_of(evaluations)
     tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     many = _together(correction, test, margin, tables)
@@ -153,7 +154,7 @@ def compare(
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(a, b, rows, row, alike) for (a, b), rows, row in zip(wanted, found, corrected, strict=True))
     method = case.method(test, name, baseline, len(wanted), many=many)
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
     return case.in_slices(
         comparison, wanted, membership, replace(plan, test=test, n_resamples=_DRAWS if n_resamples is None else draws), tell
     )

@@ -9,6 +9,7 @@ from typing import Any
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.shown import repr_html
+from idealrank.verdict.mismatch import WithWarnings
 
 _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
@@ -228,7 +229,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gated:
+class Gated(WithWarnings):
     """What a gate says of a run; made by `gate`.
 
     Attributes
@@ -238,7 +239,7 @@ class Gated:
     baselines : tuple of str
         Names of what it was held against.
     passed : bool
-        Whether every check and every contract lets it pass.
+        Whether every check and every contract lets it pass, and the run has a judged document (see `warnings`).
     checks : tuple of Check
         Baseline by baseline, measure by measure.
     contracts : tuple of Kept
@@ -282,9 +283,9 @@ class Gated:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate is closed, one phrase for each check and contract that failed; empty where it is open."""
+        """Why the gate is closed: a run without a judged document, then each check and contract that failed; empty if it is open."""
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.checks if not check.passed]
-        return (*checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+        return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
     def closing_queries(self) -> tuple[str, ...]:
@@ -306,7 +307,8 @@ class Gated:
     def as_dict(self) -> dict[str, Any]:
         """What JSON has; None for what is not finite."""
         convention = self.convention
-        found = {name: value for name, value in asdict(self).items() if name != "convention"}
+        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches")}
+        found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
         return {name: _finite(value) for name, value in found.items()}

@@ -8,6 +8,7 @@ from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
 from idealrank.shown import repr_html
 from idealrank.verdict.comparison import Difference, Method
+from idealrank.verdict.mismatch import WithWarnings
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
@@ -91,7 +92,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robustness:
+class Robustness(WithWarnings):
     """A comparison of two runs and all its variants; made by `robust`.
 
     Attributes
@@ -223,6 +224,7 @@ class Robustness:
             "run_b": self.run_b,
             "measure": self.measure,
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "warnings": list(self.warnings),
             "reference": self.reference.as_dict(),
             "summary": {
                 "text": " ".join(self.summary()),
