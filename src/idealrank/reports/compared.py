@@ -13,7 +13,7 @@ from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.words import paragraph, unanswered
+from idealrank.reports.words import paragraph, unanswered, warned
 from idealrank.verdict import Comparison, Difference, Method, Pair
 
 _NAME = 14
@@ -45,7 +45,7 @@ def comparison_parts(
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
     parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
-    parts = opening(comparison, shown, digits, letters) if many else parts
+    parts = [filled(warned(comparison.mismatches)), *(opening(comparison, shown, digits, letters) if many else parts)]
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]

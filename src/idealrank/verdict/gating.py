@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.data.types import BoolArray
-from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -22,6 +22,7 @@ from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
 from idealrank.verdict.judgments import JudgmentsOption
+from idealrank.verdict.mismatch import mismatches, refuse_baselines
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
 from idealrank.verdict.tipping import Question, Tipping, Tippings
@@ -94,7 +95,8 @@ def gate(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, a baseline answers no judged query, or a query has no weight or cluster.
+        No query is scored in both of two runs, no run or not every baseline has a judged document, no judged grade counts, or a query
+        has no weight or cluster.
 
     Notes
     -----
@@ -114,9 +116,9 @@ def gate(
     that gain much on few of them and lose a little on many are stopped more often than `alpha` says. No other test of the same queries
     repairs that; more queries do.
 
-    A run with the same value as the baseline on every query passes either way. Queries are the union under the convention, ordered by
-    id: the answer does not depend on the order of any file. Where the evaluations have them, the shares of unjudged documents and the
-    difference on judged ones stand beside each check, as in `compare`.
+    A run with the same value as the baseline on every query passes either way; a run without a judged document never passes. Queries
+    are the union under the convention, ordered by id: the answer does not depend on the order of any file. Where the evaluations have
+    them, the shares of unjudged documents and the difference on judged ones stand beside each check, as in `compare`.
 
     References
     ----------
@@ -137,8 +139,8 @@ def gate(
     names = distinct([one.name for one in evaluations])
     chosen, deciding = chosen_of_gate(evaluations, measures, also)
     _refuse_beyond_range(asked, chosen)
-    _refuse_empty(evaluations[1:])
-    queries = queries_of(evaluations)
+    apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
+    refuse_baselines(evaluations[1:])
     plain = [Table.of(one, chosen, queries) for one in evaluations]
     seed = seed_from(rng, plain)
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
@@ -148,13 +150,13 @@ def gate(
     case = _Case(names, chosen, deciding, queries, tables, companions, design, _plan(asked, draws, seed, threads), asked, tippings)
     checks = case.checks()
     looked = _looked_at(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
-    outcome = outcome_of(checks, looked)
+    outcome: Outcome = "failed" if apart else outcome_of(checks, looked)
     drawn = case.design.n_units > MOST_UNITS
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
         correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
-        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
+        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
     )  # fmt: skip
 
 
@@ -229,6 +231,7 @@ def first_run(
     >>> first_run(one, one.measures, Policy()).passed
     True
     """
+    mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
     chosen, deciding = chosen_of_gate([evaluation], measures, also)
     held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
     looked = _looked_at(contracts, [evaluation], [evaluation.name], held_to)
@@ -249,16 +252,6 @@ def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             raise OptionError(
                 f"{name}={drop:g}: found the whole range of {measure}, {least:g} to {greatest:g}, or more; "
                 "expected a small part of it, as 0.01"
-            )
-
-
-def _refuse_empty(baselines: Sequence[Evaluation]) -> None:
-    """Nothing could be worse than a baseline without answers: the gate would always be open."""
-    for one in baselines:
-        if one.coverage.missing and one.coverage.missing == one.coverage.queries_in_qrels:
-            raise InputError(
-                f"baseline {one.name}: found an answer to none of the {one.coverage.missing:,} judged queries, expected a run that nothing "
-                "worse may replace; do the query ids match those of the judgments?"
             )
 
 
