@@ -24,6 +24,7 @@ from idealrank.verdict.comparison import (
     COMPANIONS,
     PRIMARY,
     SLICES,
+    TOO_SHORT,
     Comparison,
     Difference,
     Method,
@@ -278,6 +279,7 @@ class _Case:
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
+                judged_reason=TOO_SHORT if judged is None and any(self.companions[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
             )
             rows[str(measure)] = self._as_far_as_judged(row, (a, b), column, one, kept, design)

@@ -19,6 +19,7 @@ from idealrank.verdict.tipping import Tipping
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
 
 PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
+TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not looked at"
 
 
@@ -64,6 +65,8 @@ class Difference:
         Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
+    judged_reason : str or None
+        Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up.
     family : str
         Tests that were corrected together: ``primary measure`` or ``companions``.
     tipping : Tipping or None
@@ -108,6 +111,7 @@ class Difference:
     unjudged_a: float | None = None
     unjudged_b: float | None = None
     difference_judged: float | None = None
+    judged_reason: str | None = None
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
     slices: Slices | None = None
