@@ -12,6 +12,9 @@ from scipy.stats import binomtest
 
 import idealrank as ir
 from idealrank import stats
+from idealrank.verdict.places import Places
+from idealrank.verdict.table import queries_of, rows_in
+from idealrank.verdict.tipping import Reach
 from tests.conftest import ROOT
 
 MODULES = ("judgment_reach", "judged_pools")
@@ -138,6 +141,85 @@ def test_queries_can_be_balanced(scripts, drawn) -> None:
     chances = scripts.reach.balanced(of.truth)
     assert chances @ of.truth == pytest.approx(0, abs=1e-12)
     assert chances.sum() == pytest.approx(1)
+
+
+class Seen(NamedTuple):
+    """A cell as files have it: judgments and both lists of each query."""
+
+    qrels: list[dict[str, int]]
+    runs: tuple[list[list[str]], list[list[str]]]
+
+
+def seen(drawn: Any, judged: Any) -> Seen:
+    """Judgments and lists of ten with document ids, query by query."""
+    qrels = [{f"d{at}": int(drawn.grades[query, at]) for at in np.flatnonzero(known)} for query, known in enumerate(judged)]
+    order = np.argsort(drawn.ranks[:, :2], axis=2, kind="stable")[:, :, :10]
+    return Seen(qrels, tuple([[f"d{at}" for at in top] for top in order[:, side]] for side in (0, 1)))  # type: ignore[arg-type]
+
+
+def evaluated(of: Seen, picked: Any, measure: str) -> list[Any]:
+    """Both runs on queries drawn with replacement, each draw a query of its own."""
+    names = [f"q{place:03}" for place in range(len(picked))]
+    qrels = ir.Qrels({name: of.qrels[query] for name, query in zip(names, picked, strict=True)})
+    lists = ({name: run[query] for name, query in zip(names, picked, strict=True)} for run in of.runs)
+    return [ir.evaluate(qrels, one, measure, keep_unjudged=True) for one in lists]
+
+
+def reach_of(evaluations: list[Any]) -> Reach:
+    queries = queries_of(evaluations)
+    places = [Places.of(one, one.measures[0], rows_in(one, queries)) for one in evaluations]
+    assert all(isinstance(one, Places) for one in places), places
+    return Reach.of(*places, len(queries))  # type: ignore[arg-type]
+
+
+# Among them one where the common share decides, and one where the limits of each run do.
+CELLS = (
+    ("some relevant", "A 12, B 6", "nDCG@10", 0.1),
+    ("many relevant", "A 6, B 6", "P@10", 0.2),
+    ("few relevant", "A 4, B 4", "nDCG@10", 0.2),
+    ("few relevant", "1 other, 10", "nDCG@10", 0.2),
+    ("few relevant", "relative of A, 20", "nDCG@10", 0.0),
+    ("many relevant", "A 10, B 10", "nDCG@10", 0.2),
+)
+
+
+def test_the_library_decides_as_the_script(scripts) -> None:
+    """Verdicts, rates, documents behind them, limits, and what unjudged documents would add, of the same queries."""
+    said = set()
+    for world, pool, measure, better in CELLS:
+        kind = scripts.pools.WORLDS[world]
+        drawn = scripts.pools.bank(kind, 50, np.random.default_rng(5), seen_b=tuple(value * (1 + better) for value in kind.seen))
+        judged = scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
+        picked = np.random.default_rng(6).integers(0, 50, (3, 50))
+        replicates = scripts.reach.Replicates(scripts.reach.Columns(scripts.pools.sample(drawn, judged, measure)), picked)
+        verdicts, given = replicates.verdicts(), seen(drawn, judged)
+        for at, queries in enumerate(picked):
+            pair = evaluated(given, queries, measure)
+            row = ir.compare(*pair, test="t")[measure]
+            assert {"better": 1, "worse": -1}.get(row.verdict, 0) == verdicts[scripts.reach.CHOSEN][at]
+            assert (row.verdict == "judgments do not reach") == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
+            held_alike(scripts, replicates, at, row.tipping, 0 if row.difference > 0 else 1)
+            reach, adds = reach_of(pair), [side[at] for side in replicates.adds]
+            assert reach.moved(1.0, 0.0) == pytest.approx(-adds[0], abs=1e-6)
+            assert reach.moved(0.0, 1.0) == pytest.approx(adds[1], abs=1e-6)
+            assert reach.moved(0.5, 0.5, both=True) == pytest.approx((adds[1] - adds[0] + replicates.shift[at]) / 2, abs=1e-6)
+            said.add(row.verdict)
+    assert {"better", "undecided", "judgments do not reach"} <= said
+
+
+def held_alike(scripts: Scripts, replicates: Any, at: int, found: Any, behind: int) -> None:
+    """Rates and limits of one replicate; those of a run without unjudged documents are None here and 0 there."""
+    rates = [replicates.rates(run, scripts.reach.Z["90 %"]) for run in (behind, 1 - behind)]
+    theirs, ahead = (type(one)(*(column[at] for column in one)) for one in rates)
+    assert found.likely == pytest.approx(theirs.upper, abs=1e-6)
+    assert found.likely_ahead == pytest.approx(ahead.lower, abs=1e-6)
+    assert found.likely_both == pytest.approx(max(theirs.upper, ahead.upper), abs=1e-6)
+    if (found.unjudged_a, found.unjudged_b)[behind] + found.unjudged_both:
+        assert found.rate_judged == pytest.approx(theirs.among_judged, abs=1e-6)
+        assert found.rate_exclusive == pytest.approx(theirs.among_alone, abs=1e-6)
+        assert found.n_exclusive == round(theirs.n_alone)
+    else:
+        assert (found.rate_judged, found.rate_exclusive, found.n_exclusive) == (None, None, 0)
 
 
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
