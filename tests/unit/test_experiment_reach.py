@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 import idealrank as ir
 from idealrank import stats
-from idealrank.verdict.places import Places
+from idealrank.verdict.places import Places, matches, unjudged_keys
 from idealrank.verdict.table import queries_of, rows_in
 from idealrank.verdict.tipping import Reach
 from tests.conftest import ROOT
@@ -167,9 +167,11 @@ def evaluated(of: Seen, picked: Any, measure: str) -> list[Any]:
 
 def reach_of(evaluations: list[Any]) -> Reach:
     queries = queries_of(evaluations)
-    places = [Places.of(one, one.measures[0], rows_in(one, queries)) for one in evaluations]
+    rows = [rows_in(one, queries) for one in evaluations]
+    places = [Places.of(one, one.measures[0], at) for one, at in zip(evaluations, rows, strict=True)]
     assert all(isinstance(one, Places) for one in places), places
-    return Reach.of(*places, len(queries))  # type: ignore[arg-type]
+    matched = matches(*(unjudged_keys(one, at) for one, at in zip(evaluations, rows, strict=True)))
+    return Reach.of(*places, len(queries), matched)  # type: ignore[arg-type]
 
 
 # Among them one where the common share decides, and one where the limits of each run do.

@@ -15,6 +15,7 @@ from idealrank.app.figures import write_figures
 from idealrank.reports import notebook_figures, plots, specs, specs_pairs, specs_queries
 from idealrank.reports.page.subject import Curve, Subject
 from idealrank.reports.theme import DARK, LIGHT, POINTS_PER_PIXEL
+from idealrank.reports.told_apart import TITLE, told_apart
 from idealrank.verdict import intervals
 
 CUTOFFS = (1, 3, 10)
@@ -206,7 +207,7 @@ def test_texts_of_users_stay_texts() -> None:
     made = {one.plot: one for one in specs.figures(Subject(evaluations=pair, measures=pair[0].measures))}
 
     assert {name: plots.svg(one.spec(3.33)).count("</svg>") for name, one in made.items()} == dict.fromkeys(made, 1)
-    assert made["scatter"].spec(3.33)["layer"][1]["encoding"]["x"]["title"] == f"{evil}, RR"
+    assert made["scatter"].spec(3.33)["layer"][1]["encoding"]["x"]["title"] == f"{told_apart([evil, '-'], TITLE)[0]}, RR"
     assert made["scatter"].name == "scatter-RR-@a-svg-@measure-+-datum.x-@b"
 
 
@@ -242,7 +243,7 @@ def test_text_in_print_has_seven_to_nine_points(subject: Subject) -> None:
         assert 7 <= min(sizes) * POINTS_PER_PIXEL <= max(sizes) * POINTS_PER_PIXEL <= 9
 
 
-def test_of_more_runs_all_pairs_have_a_map_and_the_first_pair_its_figures() -> None:
+def test_of_more_runs_all_pairs_have_a_map_and_the_leading_pair_its_figures() -> None:
     qrels, runs = collection(12)
     four = [ir.Run(run, name=f"r{place}") for place, run in enumerate([*runs, *collection(12, seed=6)[1]])]
     evaluations = tuple(ir.evaluate(qrels, run, ["RR"]) for run in four)
@@ -250,7 +251,7 @@ def test_of_more_runs_all_pairs_have_a_map_and_the_first_pair_its_figures() -> N
 
     made = list(specs.figures(Subject(evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found)))
 
-    assert [one.name for one in made] == ["means-RR", "distribution-RR-r0-r1", "scatter-RR-r0-r1", "winloss-RR-r0-r1", "pairs-RR"]
+    assert [one.name for one in made] == ["means-RR", "distribution-RR-r3-r0", "scatter-RR-r3-r0", "winloss-RR-r3-r0", "pairs-RR"]
     assert len(marks(made[-1].spec(3.33), "rect")) == 12
     best = [row["run"] for row in made[0].rows]
     assert best == sorted(best, key=lambda run: -found.means["RR"][run].mean)

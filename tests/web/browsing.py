@@ -96,10 +96,7 @@ class Visits:
     def report(self, file: "str | Path", **options: Any) -> "Page":
         """A report whose tables are there: its plots are drawn when they come near."""
         page = self(file, **options)
-        for _ in range(120):
-            if self.faults or page.locator("html[data-ready]").count():
-                break
-            page.wait_for_timeout(250)
+        page.wait_for_selector("html[data-ready], #failed:not([hidden])", state="attached")
         assert not self.faults, "\n".join(self.faults)
         return page
 
@@ -129,20 +126,66 @@ class Visits:
             context.close()
 
 
+# What a test may have changed on a page of its own: the address, what is open, the theme, the focus.
+_AS_NEW = """() => {
+  for (const open of document.querySelectorAll("dialog[open]")) open.close();
+  for (const open of document.querySelectorAll("details[open]")) open.open = false;
+  document.activeElement?.blur();
+  const theme = document.getElementById("theme");
+  for (let press = 0; press < 3 && theme && theme.textContent !== "Theme: auto"; press += 1) theme.click();
+  history.replaceState(null, "", location.pathname);
+  dispatchEvent(new PopStateEvent("popstate"));
+  getSelection().removeAllRanges();
+  scrollTo(0, 0);
+}"""
+
+
+class Shared(Visits):
+    """Reports that stay open from test to test, as new for each: to open one costs more than most tests of it."""
+
+    def __init__(self, browser: "Browser", folder: Path) -> None:
+        super().__init__(browser, folder)
+        self._pages: dict[tuple[str, tuple[int, int], Scheme], Page] = {}
+
+    def report(self, file: "str | Path", *, size: tuple[int, int] = DESK, scheme: Scheme = "light", **options: Any) -> "Page":
+        """A report without a query, a filter or a choice, at its top."""
+        assert not options, "a page of other options is not shared: use visit"
+        key = (str(file), size, scheme)
+        if key not in self._pages:
+            self._pages[key] = super().report(file, size=size, scheme=scheme)
+        page = self._pages[key]
+        page.bring_to_front()
+        page.emulate_media(media="screen", color_scheme=scheme)
+        page.mouse.move(0, 0)
+        page.evaluate(_AS_NEW)
+        return page
+
+    def forget(self) -> None:
+        """Close all: after a fault nobody knows what a page is like."""
+        self.close()
+        self.faults.clear()
+        self._pages.clear()
+        self._contexts.clear()
+
+
 @cache
 def _axe() -> str:
     pytest.importorskip("axe_playwright_python", reason="needs axe-core: pip install axe-playwright-python")
     return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
-def axe(page: "Page", **options: Any) -> str:
+def axe(page: "Page", *, within: str = "", **options: Any) -> str:
     """What axe-core finds wrong with a page for people who use it otherwise than most; empty where it is nothing.
+
+    `within` is the selector of the part that is asked about; default all.
 
     The script comes in through the debugger, past the page's policy, which forbids scripts from elsewhere.
     """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(_axe())
-    found = page.evaluate("options => axe.run(document, options)", {"resultTypes": ["violations"], **options})
+    # Drawings are hidden from readers of the page: the figure around each says it in words, and that is looked at.
+    asked = {"include": [[within or "html"]], "exclude": [["figure svg[aria-hidden=true]"], ["figure [aria-hidden=true] svg"]]}
+    found = page.evaluate("([where, options]) => axe.run(where, options)", [asked, {"resultTypes": ["violations"], **options}])
     return "\n".join(
         f"{violation['id']} ({violation['impact']}): {violation['help']}\n"
         + "\n".join(f"  {node['html'][:200]}\n    {node['failureSummary']}" for node in violation["nodes"][:5])

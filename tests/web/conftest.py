@@ -18,6 +18,24 @@ def browser() -> "Iterator[Browser]":
     yield from browsing.launched()
 
 
+@pytest.fixture(scope="session")
+def pages_kept(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterator[browsing.Shared]:
+    """What `shared` hands out."""
+    kept = browsing.Shared(browser, tmp_path_factory.mktemp("shared"))
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def shared(pages_kept: browsing.Shared) -> Iterator[browsing.Shared]:
+    """Opens reports that other tests of the process have used, as new, and fails the test if any did wrong meanwhile."""
+    yield pages_kept
+    faults = "\n".join(pages_kept.faults)
+    if faults:
+        pages_kept.forget()
+    assert not faults, faults
+
+
 @pytest.fixture
 def visits(browser: "Browser", tmp_path: Path) -> Iterator[browsing.Visits]:
     """Opens pages; what they did wrong is for the test to look at."""

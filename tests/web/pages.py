@@ -56,6 +56,31 @@ def three() -> str:
     return ir.report(ir.compare(*evaluations), evaluations=evaluations, qrels=qrels, runs=runs, robustness=False)
 
 
+LONG = [f"bm25-tuned-2026-11-{day:02d}-k1-0.9-b-0.4-stemmed" for day in range(1, 9)]  # 40 letters and more, which differ in the middle
+OBJECTS = ["constructor", "__proto__", "toString"]  # what every object of JavaScript has
+
+
+@cache
+def twelve() -> str:
+    """Twelve runs with names that are hard to show, not in the order of their means; the best is `toString`, then comes one of `LONG`."""
+    names = ["dense", *LONG, *OBJECTS]
+    qrels, runs = some([*names[:2], *OBJECTS[:2], *names[2:9], OBJECTS[2]], n_queries=20)
+    evaluations = [ir.evaluate(qrels, run, ["nDCG@10", "RR"]) for run in [*runs[::2], *runs[1::2]]]
+    texts = {f"d{number}": f"Title number {number}. And what follows it." for number in range(30)}
+    shown = [*runs[::2], *runs[1::2]]
+    return ir.report(
+        ir.compare(*evaluations, test="t"), evaluations=evaluations, qrels=qrels, runs=shown, documents=texts, robustness=False
+    )
+
+
+@cache
+def long_names() -> str:
+    """Two runs of long names."""
+    qrels, runs = some(LONG[:2], n_queries=20)
+    evaluations = [ir.evaluate(qrels, run, "nDCG@10") for run in runs]
+    return ir.report(ir.compare(*evaluations), evaluations=evaluations, qrels=qrels, runs=runs, robustness=False)
+
+
 @cache
 def single() -> str:
     """One run, with a measure of which less is better, and nothing but its values."""

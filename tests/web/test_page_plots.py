@@ -16,7 +16,7 @@ from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Curve, Subject
 from idealrank.verdict import intervals
 from tests.conftest import PYDOCS
-from tests.web.browsing import DESK, PHONE, Visits, shot, sideways
+from tests.web.browsing import DESK, PHONE, Shared, Visits, shot, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -64,15 +64,18 @@ def drawn(page: "Page", count: int = len(ALL)) -> "Page":
 
 
 def taken(page: "Page", plot: str, kind: str) -> Path:
-    """A file that a button below a plot gives."""
+    """A file that the menu gives, opened at a plot."""
+    page.locator(f"#{plot} .take-along").click()
+    assert page.evaluate("document.activeElement.closest('li').dataset.heading") == page.locator(f"#{plot} h2").inner_text()
     with page.expect_download() as file:
-        page.locator(f"#{plot} .plot-tools button", has_text=kind).click()
+        page.locator("#downloads li:focus-within button", has_text=kind).click()
+    page.keyboard.press("Escape")
     return Path(file.value.path())
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["light, desk", "dark, phone"])
-def test_every_plot_is_drawn_and_said_in_words(visit: Visits, scheme: str, size: tuple[int, int]) -> None:
-    page = drawn(visit(demo(), scheme=scheme, size=size))  # type: ignore[arg-type]
+def test_every_plot_is_drawn_and_said_in_words(shared: Shared, scheme: str, size: tuple[int, int]) -> None:
+    page = drawn(shared.report(demo(), scheme=scheme, size=size))  # type: ignore[arg-type]
     shot(page, f"plots-{scheme}", full_page=True)
 
     figures = page.locator("figure[data-plot]")
@@ -87,8 +90,10 @@ def test_every_plot_is_drawn_and_said_in_words(visit: Visits, scheme: str, size:
 
 
 @pytest.mark.parametrize("measure", [0, 1])
-def test_the_page_draws_the_rows_that_files_draw(visit: Visits, measure: int) -> None:
-    page = drawn(visit(demo(), fragment=f"#measure={measure}"))
+def test_the_page_draws_the_rows_that_files_draw(shared: Shared, measure: int) -> None:
+    page = drawn(shared.report(demo()))
+    page.locator("#choose select[name=measure]").select_option(str(measure))
+    page.wait_for_selector("html[data-plots]")
     text = str(subject().measures[measure])
 
     for plot in ("distribution", "scatter", "winloss"):
@@ -106,8 +111,8 @@ def test_the_page_draws_the_rows_that_files_draw(visit: Visits, measure: int) ->
                 np.testing.assert_allclose([float(one) for one in found], wanted, atol=1.1e-6)
 
 
-def test_the_pointer_names_a_query_and_a_click_opens_it(visit: Visits) -> None:
-    page = drawn(visit(demo()))
+def test_the_pointer_names_a_query_and_a_click_opens_it(shared: Shared) -> None:
+    page = drawn(shared.report(demo()))
     a, b = (one["nDCG@10"] for one in subject().evaluations)
     worst = int(np.argmin(b - a))
     bars = page.locator("#winloss svg .mark-rect path")
@@ -123,8 +128,8 @@ def test_the_pointer_names_a_query_and_a_click_opens_it(visit: Visits) -> None:
     assert f"query={subject().queries[worst]}" in page.url
 
 
-def test_another_measure_draws_anew_and_another_theme_does_not(visit: Visits) -> None:
-    page = drawn(visit(demo()))
+def test_another_measure_draws_anew_and_another_theme_does_not(shared: Shared) -> None:
+    page = drawn(shared.report(demo()))
     assert "nDCG@10" in str(page.locator("#plot-winloss").get_attribute("aria-label"))
 
     page.locator("#choose select[name=measure]").select_option("1")
@@ -138,8 +143,8 @@ def test_another_measure_draws_anew_and_another_theme_does_not(visit: Visits) ->
     assert page.locator("#winloss svg[data-same]").count() == 1
 
 
-def test_paper_takes_the_colours_of_paper(visit: Visits) -> None:
-    page = drawn(visit(demo(), scheme="dark"))
+def test_paper_takes_the_colours_of_paper(shared: Shared) -> None:
+    page = drawn(shared.report(demo(), scheme="dark"))
     label = "getComputedStyle(document.querySelector('#means svg .mark-text text')).fill"
     dark = page.evaluate(label)
 
@@ -147,11 +152,11 @@ def test_paper_takes_the_colours_of_paper(visit: Visits) -> None:
 
     assert page.evaluate(label) != dark
     assert page.evaluate(label) in {"rgb(0, 0, 0)", "rgb(68, 76, 82)"}  # ink or quiet, as dark as print needs
-    assert not page.locator(".plot-tools").first.is_visible()
+    assert not page.locator(".take-along").first.is_visible()
 
 
-def test_files_of_a_plot_stand_for_themselves(visit: Visits) -> None:
-    page = drawn(visit(demo(), scheme="dark"))
+def test_files_of_a_plot_stand_for_themselves(shared: Shared) -> None:
+    page = drawn(shared.report(demo(), scheme="dark"))
 
     drawing = taken(page, "winloss", "SVG").read_text(encoding="utf-8")
     picture = taken(page, "winloss", "PNG").read_bytes()
@@ -163,8 +168,8 @@ def test_files_of_a_plot_stand_for_themselves(visit: Visits) -> None:
     assert int.from_bytes(picture[16:20], "big") == 2 * 813
 
 
-def test_a_table_follows_what_is_drawn(visit: Visits) -> None:
-    page = drawn(visit(demo()))
+def test_a_table_follows_what_is_drawn(shared: Shared) -> None:
+    page = drawn(shared.report(demo()))
     page.locator("#slices summary").click()
     row = page.locator("#slices tbody tr").first
     assert "literal" in row.inner_text()

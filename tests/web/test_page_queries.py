@@ -45,10 +45,8 @@ def two_runs() -> str:
 
 
 @pytest.fixture
-def page(visit, two_runs):
-    opened = visit(two_runs)
-    opened.wait_for_selector("html[data-ready]")
-    return opened
+def page(shared, two_runs):
+    return shared.report(two_runs)
 
 
 def rows(page) -> list[list[str]]:
@@ -111,8 +109,9 @@ def test_columns_sort_both_ways_and_say_so(page):
 
 
 def test_the_file_of_all_queries_has_every_digit(page):
+    page.locator("#query-table").get_by_role("button", name="Download").click()
     with page.expect_download() as started:
-        page.click("text=Download CSV")
+        page.get_by_role("button", name="Download All queries as CSV").click()
 
     found = list(csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline="")))
 
@@ -160,10 +159,10 @@ def test_three_runs_have_a_choice_of_pairs(visit):
 
 
 def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
-    page.click("text=Means as a table")
+    page.click("#download")
 
     with page.expect_download() as started:
-        page.locator("#means .take").get_by_text("CSV").click()
+        page.get_by_role("button", name="Download Means of the runs with 95 % intervals as CSV").click()
 
     found = list(csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline="")))
     means = subject().means["RR"]

@@ -6,11 +6,11 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import Visits, axe
+from tests.web.browsing import Shared, Visits, axe
 
 
-def test_names_that_mean_harm_are_shown_and_nothing_else_happens(visit: Visits) -> None:
-    page = visit.report(pages.hostile())
+def test_names_that_mean_harm_are_shown_and_nothing_else_happens(shared: Shared) -> None:
+    page = shared.report(pages.hostile())
 
     assert page.locator("img, svg[onload]").count() == 0
     assert "<img src=x onerror=alert(1)>" in page.locator("h1").inner_text()
@@ -37,20 +37,26 @@ def test_each_of_them_opens_by_its_link(visit: Visits) -> None:
     assert page.locator("img").count() == 0
 
 
-def test_they_come_out_of_the_table_as_they_went_in(visit: Visits) -> None:
-    page = visit.report(pages.hostile())
+def test_they_come_out_of_the_table_as_they_went_in(shared: Shared) -> None:
+    page = shared.report(pages.hostile())
+    page.locator("#query-table").get_by_role("button", name="Download").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Download CSV").click()
+        page.get_by_role("button", name="Download Queries as the table shows them as CSV").click()
     text = saved.value.path().read_bytes().decode()
     for name in pages.HOSTILE:
         assert name.replace('"', '""') in text
 
 
 def test_an_address_that_asks_for_what_is_not_there_shows_the_usual_page(visit: Visits) -> None:
-    usual = visit.report(pages.single()).locator("#query-table").inner_text()
+    page = visit.report(pages.single(), fragment="#sort=77")
+    table = page.locator("#query-table").inner_text()
+    page.evaluate("location.hash = ''")
+    usual = page.locator("#query-table").inner_text()
 
-    for wrong in ("sort=77", "sort=-constructor", "slice=constructor", "only=toString", "query=nobody", "measure=9&sheet=-1"):
-        page = visit.report(pages.single(), fragment=f"#{wrong}")
+    assert table == usual
+    for wrong in ("sort=-constructor", "slice=constructor", "only=toString", "query=nobody", "measure=9&sheet=-1"):
+        page.evaluate("hash => { location.hash = hash; }", wrong)
+        page.wait_for_url(f"**#{wrong}")
         assert page.locator("#query-table").inner_text() == usual, wrong
         assert page.locator("#query-view[open]").count() == 0
 
@@ -77,21 +83,20 @@ def test_texts_are_no_formulas_in_a_spreadsheet(visit: Visits) -> None:
     texts = {"q1": '=HYPERLINK("http://x.example")', "q2": "-2+3", "q3": "a-b = c"}
     page = visit.report(ir.report(ir.evaluate(qrels, {query: ["d"] for query in qrels}, "RR"), queries=texts))
 
+    page.locator("#query-table").get_by_role("button", name="Download").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Download CSV").click()
+        page.get_by_role("button", name="Download Queries as the table shows them as CSV").click()
 
     rows = list(csv.reader(saved.value.path().read_text(encoding="utf-8").splitlines()))
     assert [row[1] for row in rows[1:]] == [f"'{texts['q1']}", f"'{texts['q2']}", texts["q3"]]
 
 
-def test_pressing_a_copy_button_twice_leaves_its_words(visit: Visits) -> None:
-    page = visit.report(pages.demo())
+def test_pressing_a_copy_button_twice_leaves_its_words(shared: Shared) -> None:
+    page = shared.report(pages.demo())
     button = page.locator("#made button.copy").first
     words = button.inner_text()
 
     button.click()
     button.click()
     assert button.inner_text() == "Copied"
-    page.wait_for_timeout(1700)
-
-    assert button.inner_text() == words
+    page.wait_for_function("words => document.querySelector('#made button.copy').innerText === words", arg=words)

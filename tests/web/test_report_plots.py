@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.web import pages
-from tests.web.browsing import Visits
+from tests.web.browsing import Shared
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -23,8 +23,8 @@ def plot(page: "Page", name: str) -> "Locator":
     return drawing
 
 
-def test_all_are_drawn_and_say_what_they_show(visit: Visits) -> None:
-    page = visit.report(pages.demo())
+def test_all_are_drawn_and_say_what_they_show(shared: Shared) -> None:
+    page = shared.report(pages.demo())
 
     said = {}
     for name in DRAWN:
@@ -37,8 +37,8 @@ def test_all_are_drawn_and_say_what_they_show(visit: Visits) -> None:
 
 
 @pytest.mark.parametrize("name", MARKS)
-def test_a_mark_names_its_query_and_opens_it(visit: Visits, name: str) -> None:
-    page = visit.report(pages.demo())
+def test_a_mark_names_its_query_and_opens_it(shared: Shared, name: str) -> None:
+    page = shared.report(pages.demo())
     drawing = plot(page, name)
     mark = drawing.locator(MARKS[name]).first
 
@@ -52,8 +52,8 @@ def test_a_mark_names_its_query_and_opens_it(visit: Visits, name: str) -> None:
     assert page.locator("#query-title").inner_text() in said
 
 
-def test_they_follow_the_measure_and_the_theme(visit: Visits) -> None:
-    page = visit.report(pages.three())
+def test_they_follow_the_measure_and_the_theme(shared: Shared) -> None:
+    page = shared.report(pages.three())
     before = plot(page, "winloss").inner_html()
     page.locator("select[name=measure]").select_option("1")
     page.wait_for_timeout(100)

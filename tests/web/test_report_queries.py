@@ -11,7 +11,7 @@ import pytest
 import idealrank as ir
 from tests.in_process import run
 from tests.web import pages
-from tests.web.browsing import Visits
+from tests.web.browsing import Shared, Visits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -20,8 +20,8 @@ RUNS = ("bm25", "minilm")
 
 
 @pytest.fixture
-def page(visit: Visits) -> "Page":
-    return visit.report(pages.demo())
+def page(shared: Shared) -> "Page":
+    return shared.report(pages.demo())
 
 
 def rows(page: "Page") -> list[list[str]]:
@@ -42,8 +42,9 @@ def known() -> dict[tuple[str, str, str], float]:
 
 
 def test_the_downloaded_table_has_the_numbers_of_the_command(page: "Page") -> None:
+    page.locator("#query-table").get_by_role("button", name="Download").click()
     with page.expect_download() as saved:
-        page.get_by_role("button", name="Download CSV").click()
+        page.get_by_role("button", name="Download Queries as the table shows them as CSV").click()
 
     text = saved.value.path().read_bytes().decode()
     found = {

@@ -6,6 +6,7 @@ presence of tied scores, ECIR).
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -124,9 +125,6 @@ class R(NeedsRelevant):
         return self.trec_binary("set_recall", "recall")
 
 
-_NEVER = -800.0  # the logarithm of a chance that is 0 in float64
-
-
 @dataclass(frozen=True, kw_only=True)
 class F(NeedsRelevant):
     """F of the first k ranks: the weighted harmonic mean of P@k and R@k; F1 unless told otherwise.
@@ -231,16 +229,30 @@ class AP(NeedsRelevant):
         n_relevant = judged.relevant(self.threshold).total
         return self.filled(sums / np.maximum(n_relevant, 1), n_relevant)
 
-    def expected(self, judged: Judged, documents: Hits, chance: float) -> FloatArray | None:
-        """Sum over ranks of the chance to be relevant times one more than those expected above it, over the rank and the relevant."""
-        lists = _with_chances(judged, self.threshold, documents, chance, self.cutoff)
+    def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
+        """Sum over ranks of the chance to be relevant times one more than those expected above it, over the rank and the relevant.
+
+        With j relevant judged and u unjudged documents above it, a judged document at rank r adds ``(1 + j + s u) / r`` at chance s, and
+        an unjudged one s times that: a polynomial in s of degree 2.
+        """
+        lists = _among_unjudged(judged, self.threshold, documents, self.cutoff)
         if lists is None:
             return None
-        query, rank, chances, within = lists
-        above = _above(query, chances)
-        sums = judged.sum_by_query(query, np.where(within, chances * (1 + above) / rank, 0.0))
+        query, rank, unjudged = lists
+        relevant = (~unjudged).astype(np.float64)
+        above_judged, above_unjudged = _above(query, relevant), _above(query, unjudged.astype(np.float64))
+        terms = (
+            relevant * (1 + above_judged),
+            relevant * above_unjudged + unjudged * (1 + above_judged),
+            unjudged * above_unjudged,
+        )
+        constant, linear, square = (judged.sum_by_query(query, term / rank) for term in terms)
         total = judged.relevant(self.threshold).total
-        return self.filled(sums / np.maximum(total, 1), total).values
+
+        def value(chance: float) -> FloatArray:
+            return self.filled((constant + chance * (linear + chance * square)) / np.maximum(total, 1), total).values
+
+        return value
 
     @property
     def trec_name(self) -> str:
@@ -248,10 +260,10 @@ class AP(NeedsRelevant):
         return self.trec_binary("map", "map_cut")
 
 
-def _with_chances(
-    judged: Judged, threshold: float, documents: Hits, chance: float, cutoff: Cutoff | None
-) -> tuple[IntArray, IntArray, FloatArray, BoolArray] | None:
-    """Relevant hits and unjudged documents by query and rank: their chances to be relevant, and which stand within the cutoff.
+def _among_unjudged(
+    judged: Judged, threshold: float, documents: Hits, cutoff: Cutoff | None
+) -> tuple[IntArray, IntArray, BoolArray] | None:
+    """Relevant hits and unjudged documents within the cutoff, by query and rank, and which of them are unjudged.
 
     None where tied documents have no rank of their own.
     """
@@ -259,11 +271,10 @@ def _with_chances(
     if judged.ties in ("expected", "best", "worst") and (hits.tie_first is not None or documents.tie_first is not None):
         return None
     query, rank = (np.concatenate((getattr(hits, name), getattr(documents, name))) for name in ("query", "rank"))
-    chances = np.concatenate((np.ones(hits.query.size), np.full(documents.query.size, chance)))
-    order = np.lexsort((rank, query))
-    query, rank, chances = query[order], rank[order], chances[order]
-    within: BoolArray = rank <= limits_of(cutoff, judged.lengths, query)
-    return query, rank, chances, within
+    unjudged = np.concatenate((np.zeros(hits.query.size, np.bool_), np.ones(documents.query.size, np.bool_)))
+    order = np.argsort((query << 32) + rank, kind="stable")  # two sorted columns are merged
+    order = order[rank[order] <= limits_of(cutoff, judged.lengths, query[order])]
+    return query[order], rank[order], unjudged[order]
 
 
 def _above(query: IntArray, values: FloatArray) -> FloatArray:
@@ -338,17 +349,25 @@ class RR(NeedsRelevant):
                 values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
         return self.filled(values, judged.relevant(self.threshold).total)
 
-    def expected(self, judged: Judged, documents: Hits, chance: float) -> FloatArray | None:
-        """Sum over ranks of one over the rank times the chance that the first relevant document stands there."""
-        lists = _with_chances(judged, self.threshold, documents, chance, self.cutoff)
+    def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
+        """Sum over ranks of one over the rank times the chance that the first relevant document stands there.
+
+        An unjudged document with u unjudged ones above it is the first with chance ``s (1 - s)^u``; what stands below the first
+        relevant judged document does not matter.
+        """
+        lists = _among_unjudged(judged, self.threshold, documents, self.cutoff)
         if lists is None:
             return None
-        query, rank, chances, within = lists
-        with np.errstate(divide="ignore"):
-            misses = np.log1p(-chances)  # minus infinity below a document that is surely relevant
-        none_above = np.exp(_above(query, np.maximum(misses, _NEVER)))
-        sums = judged.sum_by_query(query, np.where(within, chances * none_above / rank, 0.0))
-        return self.filled(sums, judged.relevant(self.threshold).total).values
+        query, rank, unjudged = lists
+        first = _above(query, (~unjudged).astype(np.float64)) == 0
+        query, rank, unjudged = query[first], rank[first], unjudged[first]
+        above, total = _above(query, unjudged.astype(np.float64)), judged.relevant(self.threshold).total
+
+        def value(chance: float) -> FloatArray:
+            here = (1 - chance) ** above * np.where(unjudged, chance, 1.0)
+            return self.filled(judged.sum_by_query(query, here / rank), total).values
+
+        return value
 
     @property
     def trec_name(self) -> str:

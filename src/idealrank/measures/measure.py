@@ -1,7 +1,7 @@
 """What a measure is: a frozen value whose text says every option that was set on it."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -170,8 +170,8 @@ class Measure:
         """
         return None
 
-    def expected(self, judged: Judged, documents: Hits, chance: float) -> FloatArray | None:
-        """Expected value of every query if each of some unjudged documents were relevant with a given chance.
+    def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
+        """Expected value of every query as a function of the chance that each of some unjudged documents is relevant.
 
         Documents are relevant independently of each other; the number of relevant documents that a value is divided by stays as judged.
 
@@ -181,13 +181,12 @@ class Measure:
             The lists.
         documents : Hits
             Unjudged documents, by query and rank.
-        chance : float
-            In [0, 1].
 
         Returns
         -------
-        float64 array, shape (n_queries,), or None
-            None if there is no closed form; a sum over documents (`weights`) needs none.
+        callable or None
+            Of a chance in [0, 1] it gives a float64 array of shape (n_queries,). None if there is no closed form; a sum over documents
+            (`weights`) needs none.
         """
         return None
 

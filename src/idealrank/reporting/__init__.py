@@ -63,8 +63,8 @@ def report(
     slices, weights, clusters : mapping, optional
         Of each query, as for `compare`.
     robustness : Robustness or bool, optional
-        What `robust` gave for the first two runs; True to make it, False to leave it out. By default it is made of a comparison with
-        `qrels` and `runs` of no more than four million lines.
+        What `robust` gave for the two runs that are shown first; True to make it, False to leave it out. By default it is made of a
+        comparison with `qrels` and `runs` of no more than four million lines.
     threads : int
         0 for one a core.
     progress : callable, optional

@@ -1,21 +1,20 @@
 """Verdicts that a page shows beside those asked for: the comparison behind a gate, and how robust the first verdict is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.found import Found
-from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, Way, compare, robust
-from idealrank.verdict.comparison import Verdict, distinct
+from idealrank.reports.leading import turned
+from idealrank.verdict import Comparison, Gated, Robustness, Way, compare, robust
+from idealrank.verdict.comparison import distinct
 from idealrank.verdict.sides import JudgmentsSource
 from idealrank.verdict.table import unfit
 
 MOST_ROWS = 4_000_000
 """Documents of both runs together, up to which a page has the robust verdict unasked; it takes some ten seconds then."""
-
-_TURNED: Mapping[str, Verdict] = {"better": "worse", "worse": "better", "equivalent": "equivalent", "undecided": "undecided"}
 
 
 def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object) -> Comparison:
@@ -43,20 +42,7 @@ def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures
     if len(baselines) == 1:
         return compare(baselines[0], run, measures=texts, **options)  # type: ignore[arg-type]
     from_run = compare(*baselines, run, measures=texts, baseline=distinct([one.name for one in (*baselines, run)])[-1], **options)  # type: ignore[arg-type]
-    return replace(from_run, pairs=tuple(map(_turned, from_run.pairs)), method=replace(from_run.method, baseline=None))
-
-
-def _turned(pair: Pair) -> Pair:
-    """Two runs the other way round: two-sided tests do not mind."""
-    return Pair(pair.b, pair.a, {text: _turned_row(row) for text, row in pair.measures.items()})
-
-
-def _turned_row(row: Difference) -> Difference:
-    return replace(
-        row, mean_a=row.mean_b, mean_b=row.mean_a, difference=0.0 - row.difference, interval=(0.0 - row.interval[1], 0.0 - row.interval[0]),
-        verdict=_TURNED[row.verdict], effect=0.0 - row.effect, wins=row.losses, losses=row.wins, unjudged_a=row.unjudged_b,
-        unjudged_b=row.unjudged_a, difference_judged=None if row.difference_judged is None else 0.0 - row.difference_judged,
-    )  # fmt: skip
+    return replace(from_run, pairs=tuple(map(turned, from_run.pairs)), method=replace(from_run.method, baseline=None))
 
 
 def with_gate(found: Found, gated: Gated) -> Found:
@@ -111,7 +97,7 @@ def robustness(
     wanted: bool | None = None,
     tell: "Callable[[int, int], None] | None" = None,
 ) -> Robustness | None:
-    """Whether the verdict of the first pair by the first measure holds when it is computed otherwise, tested as the comparison is.
+    """Whether the verdict of the leading pair by the first measure holds when it is computed otherwise, tested as the comparison is.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from idealrank.errors import IncompatibleError
 from idealrank.evaluation import Evaluation
 from idealrank.explanation import JudgedHits
 from idealrank.measures.measure import Measure
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Made
 from idealrank.verdict import Comparison, Gated, Robustness
 from idealrank.verdict.companions import companions_among
@@ -83,11 +84,11 @@ class Found:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Numbers of the runs that are compared."""
+        """Numbers of the runs that are compared, the pair that is shown first in front."""
         if self.comparison is None:
             return []
         place = {name: number for number, name in enumerate(self.comparison.names)}
-        return [(place[pair.a], place[pair.b]) for pair in self.comparison.pairs]
+        return [(place[pair.a], place[pair.b]) for pair in leading_pairs(self.comparison)]
 
 
 def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = None) -> tuple[Evaluation, ...]:

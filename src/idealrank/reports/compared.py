@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns, share_cell
+from idealrank.reports.compared_letters import Letters, letters_note
 from idealrank.reports.compared_many import is_many, opening
 from idealrank.reports.compared_method import method_text
 from idealrank.reports.compared_rankings import unchanged
@@ -18,7 +19,9 @@ from idealrank.verdict import Comparison, Difference, Method, Pair
 _NAME = 14
 
 
-def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> list[Part]:
+def comparison_parts(
+    comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better"
+) -> list[Part]:
     """The whole report: of two to five runs pair by pair, of more the groups that cannot be told apart.
 
     Parameters
@@ -29,6 +32,8 @@ def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits
         Every pair of many runs besides.
     digits : int or None
         Decimals; None for those that the intervals allow.
+    letters : {"better", "groups"}
+        Of many runs: those of the runs that a run is significantly better than, or of groups that cannot be told apart.
 
     Examples
     --------
@@ -40,14 +45,14 @@ def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
     parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
-    parts = opening(comparison, shown, digits) if many else parts
+    parts = opening(comparison, shown, digits, letters) if many else parts
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
     parts += [filled(said) for said in [unanswered(comparison.missing)] if many or several]
     measures = [row.measure for row in first.measures.values()]
-    return [*parts, _method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
+    return [*parts, _method(comparison, letters, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
@@ -243,10 +248,10 @@ def _left_out(pair: Pair) -> list[str]:
     ]
 
 
-def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:
+def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> list[str]:
     phrases = [method_text(comparison)]
     if not with_pairs and comparison.method.baseline is None:
-        phrases.append(f"runs that share a letter cannot be told apart: their corrected p is above {1 - comparison.method.level:g}")
+        phrases.append(letters_note(comparison, letters))
         phrases.append("intervals of means: Student's, of each run alone")
     else:
         phrases.append("+/=/-: queries on which the second run is better, equal, worse")

@@ -70,6 +70,19 @@ def range_words(facts: Facts) -> str:
     return number_text(low) if low == high else f"{number_text(low)} to {number_text(high)}"
 
 
+def direction_words(facts: Facts) -> str:
+    """Whether more or less is better, in words.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> direction_words(facts_of(MEASURES["P"]))
+    'more is better'
+    """
+    return _DIRECTIONS[facts.direction]
+
+
 def plain(text: str) -> str:
     """Text of a docstring without its backticks.
 
@@ -127,7 +140,7 @@ def measure_card(facts: Facts) -> str:
     looks_at = facts.kind + (f"; needs {', '.join(facts.needs)}" if facts.needs else "")
     rows = [
         ("formula", facts.formula),
-        ("range", f"{range_words(facts)}; {_DIRECTIONS[facts.direction]}"),
+        ("range", f"{range_words(facts)}; {direction_words(facts)}"),
         ("aggregate", _AGGREGATES[facts.aggregate]),
         ("ties", tie_words(facts)),
         ("kind", looks_at),

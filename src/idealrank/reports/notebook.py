@@ -14,6 +14,7 @@ from idealrank.likeness import Overlap
 from idealrank.reports.alike import overlap_means, overlap_said
 from idealrank.reports.compared import judged_table, pair_lines, pair_table, sentences
 from idealrank.reports.compared_cells import Shown
+from idealrank.reports.compared_letters import letters_note
 from idealrank.reports.compared_many import headline, is_many, league_tables
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_table, slices_cells
@@ -109,7 +110,7 @@ def comparison_html(found: Comparison) -> str:
     blocks: list[Block] = []
     if is_many(found):
         blocks += [[headline(found, text) for text in found.means]]
-        blocks += league_tables(found) if found.method.baseline is None else []
+        blocks += [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]] if found.method.baseline is None else []
     elif several:
         blocks += [[line] for line in pair_lines(found, measure, shown)]
     else:
@@ -138,7 +139,7 @@ def gated_html(found: Gated) -> str:
     places = gate_places(found)
     said = [gate_verdict(found, places), *unanswered(found.missing), *seen_text(found, places)]
     tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
-    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.checks if check.worst and not check.passed]
+    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
     return _element([said, *tables, *([reason] for reason in broken)], found.convention, gate_method(found))
 

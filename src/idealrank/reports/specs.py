@@ -11,12 +11,14 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports import specs_forest, specs_pairs, specs_queries, specs_summaries
 from idealrank.reports.compared_figures import pairs_spec
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
+from idealrank.reports.told_apart import TITLE, told_apart
 from idealrank.verdict import Comparison, Robustness
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
-_MOST_PAIRS = 3  # of more pairs of runs, only the first has figures of its own
+_MOST_PAIRS = 3  # of more pairs of runs, only the leading one has figures of its own
 _MAPPED = 3  # runs, from which on all pairs have a map
 _UNSAFE = re.compile(r"[^\w@.,=()+-]+")
 
@@ -75,7 +77,7 @@ def templates(subject: Subject) -> dict[str, Spec]:
         found |= {"scatter": specs_pairs.scatter_template(), "winloss": specs_pairs.winloss_template()}
     if subject.curves:
         cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
-        found["cutoffs"] = specs_summaries.cutoffs_template(level, cutoffs, names)
+        found["cutoffs"] = specs_summaries.cutoffs_template(level, cutoffs)
     if _sliced(subject):
         found["slices"] = specs_forest.slices_template(level)
     if subject.robustness is not None:
@@ -122,14 +124,26 @@ def static_words(subject: Subject) -> dict[str, Any]:
     return found
 
 
+def pair_names(a: str, b: str) -> dict[str, str]:
+    """Names of two runs, whole and as titles have them.
+
+    Examples
+    --------
+    >>> pair_names("bm25", "minilm")["shortb"]
+    'minilm'
+    """
+    short = [a, b] if a == b else told_apart([a, b], TITLE)
+    return {"a": a, "b": b, "shorta": short[0], "shortb": short[1]}
+
+
 def _robust_words(found: Robustness) -> dict[str, Any]:
-    return {"a": found.run_a, "b": found.run_b, "measure": found.measure, "said": " ".join(found.summary())}
+    return {**pair_names(found.run_a, found.run_b), "measure": found.measure, "said": " ".join(found.summary())}
 
 
 def figures(subject: Subject) -> Iterator[Figure]:
     """Every figure of a subject, one measure after the other.
 
-    Of up to three pairs of runs each has its own figures, of more only the first.
+    Of up to three pairs of runs each has its own figures, of more only the leading one.
 
     Parameters
     ----------
@@ -172,7 +186,7 @@ def robustness_figure(found: Robustness) -> Figure:
 
 
 def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figure]:
-    """Figures of the first measure of a comparison, without the values of its queries: means, and slices of the first pair.
+    """Figures of the first measure of a comparison, without the values of its queries: means, and slices of the leading pair.
 
     Parameters
     ----------
@@ -188,7 +202,7 @@ def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figur
     >>> [figure.name for figure in comparison_figures(ir.compare(one, one, slices={"q": "short"}), most_slices=9)]
     ['means-RR', 'slices-RR-run-run-(2)']
     """
-    first, level = found.pairs[0], found.method.level
+    first, level = leading_pairs(found)[0], found.method.level
     measure, row = next(iter(first.measures.items()))
     roles = {first.a: "a", first.b: "b"}
     means = specs_summaries.means_rows({measure: found.means.get(measure, {})}, {measure: row.direction})
@@ -198,7 +212,7 @@ def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figur
         yield Figure(name=slug("means", measure), plot="means", template=specs_summaries.means_template(level), rows=means, words=words)
     sliced = [one for one in specs_forest.slice_rows(found) if (one["measure"], one["a"], one["b"]) == (measure, first.a, first.b)]
     if sliced and len(sliced) <= most_slices:
-        words = {"measure": measure, "a": first.a, "b": first.b, "said": slices_said(sliced)}
+        words = {"measure": measure, **pair_names(first.a, first.b), "said": slices_said(sliced)}
         name = slug("slices", measure, first.a, first.b)
         yield Figure(name=name, plot="slices", template=specs_forest.slices_template(level), rows=sliced, words=words)
 
@@ -227,7 +241,7 @@ def pairs_shown(subject: Subject) -> list[tuple[int, int]]:
     if subject.comparison is None:
         return [(0, min(1, len(subject.names) - 1))]
     place = {name: number for number, name in enumerate(subject.names)}
-    pairs = [(place[pair.a], place[pair.b]) for pair in subject.comparison.pairs]
+    pairs = [(place[pair.a], place[pair.b]) for pair in leading_pairs(subject.comparison)]
     return pairs if len(pairs) <= _MOST_PAIRS else pairs[:1]
 
 
@@ -245,7 +259,7 @@ def _of_measure(
         a, b = (subject.names[place] for place in pair)
         shown = [row for row in rows.get("slices", []) if (row["measure"], row["a"], row["b"]) == (text, a, b)]
         if shown:
-            words = {"measure": text, "a": a, "b": b, "said": slices_said(shown)}
+            words = {"measure": text, **pair_names(a, b), "said": slices_said(shown)}
             yield Figure(name=slug("slices", text, a, b), plot="slices", template=made["slices"], rows=shown, words=words)
 
 
@@ -255,8 +269,9 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     if not np.issubdtype(values[0].dtype, np.floating):
         return
     shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
+    labels = told_apart(subject.names, TITLE)
     words = {"measure": text} | specs_pairs.pair_words(
-        *shared, (names[0], names[1]), direction=measure.direction or 1, bounds=measure.bounds
+        *shared, (names[0], names[1]), direction=measure.direction or 1, bounds=measure.bounds, labels=(labels[pair[0]], labels[pair[1]])
     )
     counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
     spread = {"domain": specs_queries.domain([one for _, _, one in counted], measure.bounds)}
@@ -307,7 +322,12 @@ def with_roles(rows: Sequence[Row], subject: Subject, pair: tuple[int, int]) -> 
     [{'run': 'run', 'role': 'b'}]
     """
     role = {name: role for name, role, _ in _roles(subject, pair)}
-    return [row | {"role": role.get(row["run"], "other")} for row in rows]
+    return [row | _as_role(row, role.get(row["run"], "other")) for row in rows]
+
+
+def _as_role(row: Row, role: str) -> Row:
+    """A role, and the line that goes with it where the row is of one; the lines of other runs stay what they are."""
+    return {"role": role, "line": role, "dash": role} if role != "other" and "line" in row else {"role": role}
 
 
 def means_said(rows: Sequence[Row]) -> str:

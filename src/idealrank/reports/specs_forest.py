@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from idealrank.reports.digits import decimals
 from idealrank.reports.layout import clipped
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.specs_queries import SIGNED, by_side, signed
 from idealrank.reports.specs_summaries import beside, names_axis, number
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.reports.verdicts import look
 from idealrank.verdict import Comparison, Difference, Robustness, Slice, Variant
 
 _NAME = 30  # letters of a name beside a panel
@@ -25,12 +27,11 @@ def slice_rows(comparison: Comparison) -> list[Row]:
     ['all queries', 'short']
     """
     rows: list[Row] = []
-    for pair, found in comparison.rows():
+    for pair, found in ((one, row) for one in leading_pairs(comparison) for row in one.measures.values()):
         if found.slices is None:
             continue
         same: Row = {"measure": found.measure, "a": pair.a, "b": pair.b}
-        side = found.verdict if found.verdict in ("better", "worse") else "equal"
-        whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "side": side, "all": True}
+        whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "side": look(found.verdict).side, "all": True}
         places = _places([found, *found.slices])
         rows.append(same | whole | _effect(found, places))
         rows += [same | _sliced(one, places) for one in found.slices]
@@ -38,8 +39,9 @@ def slice_rows(comparison: Comparison) -> list[Row]:
 
 
 def _sliced(one: Slice, places: int) -> Row:
-    side = one.verdict if one.verdict in ("better", "worse") else "equal"
-    return {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "side": side, "all": False} | _effect(one, places)
+    return {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "side": look(one.verdict).side, "all": False} | _effect(
+        one, places
+    )
 
 
 def _places(rows: "Sequence[Difference | Slice]") -> int:
@@ -64,7 +66,7 @@ def slices_template(level: float) -> Spec:
     Examples
     --------
     >>> slices_template(0.95)["encoding"]["x"]["title"]
-    '@b less @a, @measure, 95 % interval'
+    ['@shortb less @shorta', '@measure, 95 % interval']
     """
     y = {"field": "slice", "type": "nominal", "sort": None, "title": None, "axis": names_axis(150)}
     tip: list[Spec] = [
@@ -78,15 +80,22 @@ def slices_template(level: float) -> Spec:
         "description": "Differences in @measure, @b less @a, on slices of the queries. @said",
         "usermeta": {"height": {"step": 24}},
         "data": {"name": "rows"},
-        "encoding": {"x": _differences(f"@b less @a, @measure, {100 * level:g} % interval"), "y": y},
+        "encoding": {"x": _differences(f"@measure, {100 * level:g} % interval"), "y": y},
         "layer": [*_forest(tip), beside()],
         "config": config(),
     }
 
 
-def _differences(title: str) -> Spec:
+def _differences(about: str) -> Spec:
+    """An axis of differences; names and what they are about have a line each, or long ones would be wider than a phone."""
     axis = {"tickCount": 5, "grid": True, **SIGNED}
-    return {"field": "difference", "type": "quantitative", "title": title, "scale": {"zero": True, "nice": True}, "axis": axis}
+    return {
+        "field": "difference",
+        "type": "quantitative",
+        "title": ["@shortb less @shorta", about],
+        "scale": {"zero": True, "nice": True},
+        "axis": axis,
+    }
 
 
 def _forest(tip: list[Spec]) -> list[Spec]:
@@ -141,9 +150,8 @@ def _variant(one: Variant, group: str, label: str, places: int) -> Row:
     row: Row = {"group": group, "change": one.change, "label": clipped(label, 2 * _NAME), "heading": False, "all": False, "side": "equal"}
     if one.row is None:
         return row
-    side = one.row.verdict if one.row.verdict in ("better", "worse") else "equal"
     turns = one.verdict_turns or one.sign_turns
-    return row | {"side": side, "verdict": one.row.verdict, "turns": turns} | _effect(one.row, places)
+    return row | {"side": look(one.row.verdict).side, "verdict": one.row.verdict, "turns": turns} | _effect(one.row, places)
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:
@@ -174,7 +182,7 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
         "usermeta": {"height": {"step": 17}, "letters": min(letters, _NAME)},
         "data": {"name": "rows"},
         "encoding": {
-            "x": _differences(f"@b less @a, {100 * level:g} % interval"),
+            "x": _differences(f"{100 * level:g} % interval"),
             "y": {"field": "row", "type": "nominal", "title": None, "axis": None},
         },
         "layer": [

@@ -9,6 +9,7 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.reports.specs_queries import COUNTED, SIGNED, by_side, domain, paired, side_of, signed
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.reports.told_apart import TITLE, told_apart
 
 _COLUMNS = 400  # bars of wins and losses: of more queries, each bar stands for several
 _FEW = 150  # points that have room to be large
@@ -81,13 +82,13 @@ def scatter_template() -> Spec:
             {
                 "mark": {"type": "circle", "opacity": "@opacity", "stroke": "@paper", "strokeWidth": "@outline", "cursor": "pointer"},
                 "encoding": {
-                    "x": {"field": "a", "type": "quantitative", "title": "@a, @measure", "scale": scale, "axis": axis | _FIRST},
-                    "y": {"field": "b", "type": "quantitative", "title": "@b, @measure", "scale": scale, "axis": axis | _FIXED},
+                    "x": {"field": "a", "type": "quantitative", "title": "@shorta, @measure", "scale": scale, "axis": axis | _FIRST},
+                    "y": {"field": "b", "type": "quantitative", "title": "@shortb, @measure", "scale": scale, "axis": axis | _FIXED},
                     "size": size, "color": by_side(), "tooltip": tip,
                 },
             },
             _corner("better on @wins", "@accent", {"x": "width", "y": -15, "align": "right"}),
-            _corner("better on @lost", "@worse", {"x": "width", "y": "height", "dy": 32, "align": "right"}),
+            _corner("better on @lost", "@worse", {"x": "width", "y": "height", "dy": "@below", "align": "right"}),
         ],
         "config": config(),
     }  # fmt: skip
@@ -146,8 +147,8 @@ def winloss_template() -> Spec:
         "encoding": {
             "x": {"field": "first", "type": "quantitative", "scale": scale, "axis": None}, "x2": {"field": "last"},
             "y": {
-                "field": "difference", "type": "quantitative", "title": "@b less @a, @measure",
-                "scale": {"domain": "@spread", "nice": False}, "axis": {"tickCount": 5, **SIGNED},
+                "field": "difference", "type": "quantitative", "title": "@shortb less @shorta, @measure",
+                "scale": {"domain": "@spread", "nice": False}, "axis": {"tickCount": 5, "titleLimit": {"expr": "width"}, **SIGNED},
             },
             "y2": {"datum": 0}, "fill": by_side(), "tooltip": tip,
             # Few bars stand apart; many touch, for gaps of less than a pixel would make stripes.
@@ -185,8 +186,9 @@ def _mean_text() -> Spec:
 
 
 def pair_words(
-    a: FloatArray, b: FloatArray, scored: BoolArray, names: tuple[str, str], *, direction: int = 1, bounds: tuple[float, float]
-) -> dict[str, Any]:
+    a: FloatArray, b: FloatArray, scored: BoolArray, names: tuple[str, str], *, direction: int = 1, bounds: tuple[float, float],
+    labels: tuple[str, str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """What the templates of a pair of runs say.
 
     Parameters
@@ -199,6 +201,8 @@ def pair_words(
         1 where higher is better, -1 where lower is.
     bounds : tuple of float
         Of the measure; an end that is not finite gives way to the values.
+    labels : tuple of str, optional
+        The names as titles have them, short; default the names, shortened.
 
     Examples
     --------
@@ -207,6 +211,7 @@ def pair_words(
     ('minilm better on 1', '+0.2500', [0.0, 1.0])
     """
     both, differences = paired(a, b, scored)
+    short = labels or (names if names[0] == names[1] else told_apart(names, TITLE))
     higher, lower = int((differences > 0).sum()), int((differences < 0).sum())
     wins, losses = (higher, lower) if direction > 0 else (lower, higher)
     ties = both.size - wins - losses
@@ -217,8 +222,9 @@ def pair_words(
     reach = (float(np.abs(differences).max(initial=0.0)) or 1.0) * 1.04  # where nothing differs, any axis will do
     return {
         "lost": f"{losses:,}{equal}",
-        "a": names[0], "b": names[1], "n": both.size, "wins": f"{wins:,}", "losses": f"{losses:,}", "ties": f"{ties:,}",
-        "upper": f"{names[1]} {up[0]} on {higher:,}", "lower": f"{names[1]} {down[0]} on {lower:,}{equal}", **colours,
+        "a": names[0], "b": names[1], "shorta": short[0], "shortb": short[1],
+        "n": both.size, "wins": f"{wins:,}", "losses": f"{losses:,}", "ties": f"{ties:,}",
+        "upper": f"{short[1]} {up[0]} on {higher:,}", "lower": f"{short[1]} {down[0]} on {lower:,}{equal}", **colours,
         "mean": mean, "meantext": signed(mean), **_mean_place(mean),
         "domain": domain([a[both], b[both]], bounds), "spread": [-reach if lower else -0.3 * reach, reach if higher else 0.3 * reach],
         "apart": "true" if both.size <= _APART else "false",

@@ -15,9 +15,35 @@ EQUAL = 1e-12
 _DIGITS = 6
 _HALF = 0.5
 _SIDES = ["better", "worse", "equal"]
+_OTHER_DASHES = ([1, 0], [2, 2], [6, 2, 1, 2], [1, 3])
+_DASHES = {"b": [1, 0], "a": [7, 3]} | {str(place): pattern for place, pattern in enumerate(_OTHER_DASHES)}
+_MOST_TOLD = 12  # runs whose shares the pointer tells
+_SAMPLE = 24  # pixels of a line beside its name
 
 COUNTED = "Of @n queries, @b is better on @wins, worse on @losses and equal on @ties."
 SIGNED: Spec = {"format": "+.2~f", "labelExpr": "datum.value === 0 ? '0' : datum.label"}
+
+
+def line_of(role: str, place: int) -> str:
+    """What tells the line of a run from all others, in words that no name can be: "a" and "b" of the pair, else "r" and its place.
+
+    Examples
+    --------
+    >>> line_of("b", 1), line_of("other", 7)
+    ('b', 'r7')
+    """
+    return role if role in ("a", "b") else f"r{place}"
+
+
+def dash_of(role: str, place: int) -> str:
+    """Which pattern of dashes a line has: "b" none, "a" long ones, the others in turn.
+
+    Examples
+    --------
+    >>> dash_of("a", 0), dash_of("other", 7)
+    ('a', '3')
+    """
+    return role if role in ("a", "b") else str(place % len(_OTHER_DASHES))
 
 
 def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: float = math.nan) -> list[Row]:
@@ -42,10 +68,11 @@ def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: floa
     if every.size > _STEPS:
         every = every[np.unique(np.floor(np.linspace(0, every.size - 1, _STEPS) + 0.5).astype(np.int64))]
     rows = []
-    for run, role, found in values:
+    for place, (run, role, found) in enumerate(values):
+        line = {"run": run, "role": role, "line": line_of(role, place), "dash": dash_of(role, place)}
         shares = (found.size - np.searchsorted(np.sort(found), every, side="left")) / max(found.size, 1)
         rows += [
-            {"run": run, "role": role, "value": round(value, _DIGITS), "share": round(share, _DIGITS)}
+            line | {"value": round(value, _DIGITS), "share": round(share, _DIGITS)}
             for value, share in zip(every.tolist(), shares.tolist(), strict=True)
         ]
     return rows
@@ -64,7 +91,7 @@ def half_said(rows: Sequence[Row]) -> str:
 
 
 def distribution_template(*, runs: int) -> Spec:
-    """Lines of shares: that of b in the accent colour, that of a in grey.
+    """Lines of shares: that of b in the accent colour, that of a in grey and dashed, the others thin.
 
     Parameters
     ----------
@@ -76,9 +103,8 @@ def distribution_template(*, runs: int) -> Spec:
     >>> distribution_template(runs=2)["layer"][0]["mark"]["interpolate"]
     'step-before'
     """
-    names = ["@b", "@a", "other runs"][: min(runs, 3)]
-    colours = ["@accent", "@run", "@quiet"]
-    labels = [_label(name, at, colour) for at, (name, colour) in enumerate(zip(names, colours, strict=False))]
+    names = [("@shortb", "@accent", "b"), ("@shorta", "@run", "a"), ("other runs", "@axis", "0")][: min(runs, 3)]
+    labels = [part for at, named in enumerate(names) for part in _label(*named, at)]
     counted = COUNTED if runs > 1 else "@n queries."
     return {
         "$schema": SCHEMA_URL,
@@ -101,7 +127,7 @@ def distribution_template(*, runs: int) -> Spec:
 
 
 def by_role(channel: str = "color") -> Spec:
-    """Colours, widths and order of the lines of runs by their role.
+    """Colours, widths, dashes and order of the lines of runs by their role: the pair stands out in shades of grey, too.
 
     Examples
     --------
@@ -109,37 +135,54 @@ def by_role(channel: str = "color") -> Spec:
     ['other', 'a', 'b']
     """
     roles = ["other", "a", "b"]
-    scale = {"domain": roles, "range": ["@other", "@run", "@accent"]}
+    scale = {"domain": roles, "range": ["@axis", "@run", "@accent"]}
     return {
         channel: {"field": "role", "type": "nominal", "scale": scale, "legend": None},
-        "strokeWidth": {"field": "role", "type": "ordinal", "scale": {"domain": roles, "range": [1, 1.8, 2.2]}, "legend": None},
-        "detail": {"field": "run"},
+        # The width of a line: `strokeWidth` would give way to the config; without its type the scale would space widths evenly.
+        "size": {"field": "role", "type": "ordinal", "scale": {"type": "ordinal", "domain": roles, "range": [1, 1.8, 2.2]}, "legend": None},
+        "strokeDash": {
+            "field": "dash",
+            "type": "nominal",
+            "scale": {"domain": list(_DASHES), "range": list(_DASHES.values())},
+            "legend": None,
+        },
+        "detail": {"field": "line"},
     }
 
 
-def _label(name: str, at: int, colour: str) -> Spec:
-    """The name of a run in its colour, at the upper right, where shares are low."""
-    mark = {"type": "text", "text": name, "align": "right", "dx": -4, "color": colour, "fontWeight": "bold" if at == 0 else "normal"}
-    return {"data": {"values": [{}]}, "mark": mark | {"aria": False}, "encoding": {"x": {"value": "width"}, "y": {"value": 10 + 17 * at}}}
+def _label(name: str, colour: str, dash: str, at: int) -> list[Spec]:
+    """The name of a run and a piece of its line, at the upper right, where shares are low."""
+    y = 10 + 17 * at
+    ink = "@quiet" if colour == "@axis" else colour
+    text = {"type": "text", "align": "right", "dx": -_SAMPLE - 8, "color": ink, "fontWeight": "normal" if at else "bold"}
+    line = {"type": "rule", "color": colour, "strokeDash": _DASHES[dash], "strokeWidth": (2.2, 1.8, 1)[at], "xOffset": -_SAMPLE}
+    ends = {"x": {"value": "width"}, "x2": {"value": "width"}, "y": {"value": y}}
+    return [
+        {"data": {"values": [{}]}, "mark": line | {"aria": False}, "encoding": ends},
+        {
+            # The name comes in as data: as a text of the mark itself, "toString" and the like are looked up, and break the drawing.
+            "data": {"values": [{"name": name}]},
+            "mark": text | {"aria": False},
+            "encoding": {"x": {"value": "width"}, "y": {"value": y}, "text": {"field": "name"}},
+        },
+    ]
 
 
 def _pointed(runs: int) -> list[Spec]:
-    """A rule at the value nearest to the pointer, with the shares there."""
+    """A rule at the value nearest to the pointer, with the shares there; the names of other runs than a and b come in with the pointer."""
     nearest = {
         "name": "pointer", "select": {"type": "point", "fields": ["value"], "nearest": True, "on": "pointermove", "clear": "pointerout"},
     }  # fmt: skip
     shown = {"condition": {"param": "pointer", "empty": False, "value": 1}, "value": 0}
-    tip = [
-        {"field": "value", "type": "quantitative", "title": "reach", "format": ".4~f"},
-        {"field": "b", "type": "quantitative", "title": "b", "format": ".1%"},
-        {"field": "a", "type": "quantitative", "title": "a", "format": ".1%"},
-    ]
+    lines = ["b", "a"][: min(runs, 2)] + [f"r{place}" for place in range(min(max(runs - 2, 0), _MOST_TOLD))]
+    tip = [{"field": "value", "type": "quantitative", "title": "reach", "format": ".4~f"}]
+    tip += [{"field": line, "type": "quantitative", "title": line, "format": ".1%"} for line in lines]
     return [
         {
-            "transform": [{"pivot": "role", "value": "share", "groupby": ["value"]}],
+            "transform": [{"pivot": "line", "value": "share", "groupby": ["value"]}],
             "mark": {"type": "rule", "aria": False},
             "params": [nearest],
-            "encoding": {"y": None, "tooltip": tip[: min(runs, 2) + 1], "opacity": shown},
+            "encoding": {"y": None, "tooltip": tip, "opacity": shown},
         }
     ]
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from idealrank.reports import digits
 from idealrank.reports.page.subject import Curve
-from idealrank.reports.specs_queries import by_role
+from idealrank.reports.specs_queries import by_role, dash_of, line_of
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.reports.told_apart import NARROW, WIDE, told_apart
 from idealrank.verdict import RunMean
 
-_LETTER = 6.1  # pixels, on average, of a text of 12
-_NAME = 30  # letters of a name beside a panel
 _DIGITS = 6
 _CURVE_HEIGHT = 230
+_THREAD = 14  # pixels between the end of a line and the name of its run
 _GAP = 15.0  # pixels between the names of two lines
 
 
@@ -30,20 +30,33 @@ def means_rows(means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[s
     Examples
     --------
     >>> rows = means_rows({"RR": {"bm25": RunMean(0.5, (0.25, 0.75), 40)}}, {"RR": 1})
-    >>> rows[0]["mean"], rows[0]["low"], rows[0]["text"]
-    (0.5, 0.25, '0.50  [0.25, 0.75]')
+    >>> rows[0]["mean"], rows[0]["low"], rows[0]["text"], rows[0]["label"]
+    (0.5, 0.25, '0.50  [0.25, 0.75]', 'bm25')
     """
     rows = []
     for measure, runs in means.items():
         places = digits.decimals(found.interval for found in runs.values())
         best = sorted(runs, key=lambda run: -directions.get(measure, 1) * runs[run].mean) if len(runs) > 2 else list(runs)
+        named = names_by_width(list(runs))
         for run in best:
             mean, (low, high) = runs[run].mean, runs[run].interval
             row = {"measure": measure, "run": run, "mean": number(mean), "low": number(low), "high": number(high), "n": runs[run].n}
             ends = f"[{low:.{places}f}, {high:.{places}f}]" if math.isfinite(low) and math.isfinite(high) else ""
             brief = f"{mean:.{places}f}"
-            rows.append(row | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
+            rows.append(row | named[run] | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
     return rows
+
+
+def names_by_width(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Names as figures have them: beside a wide panel, and beside a narrow one.
+
+    Examples
+    --------
+    >>> names_by_width(["a-long-name-of-a-run-2026-11-22"])["a-long-name-of-a-run-2026-11-22"]
+    {'label': 'a-long-na..-a-run-2026-11-22', 'short': 'a-lon..026-11-22'}
+    """
+    both = zip(told_apart(names, WIDE), told_apart(names, NARROW), strict=True)
+    return {name: {"label": label, "short": short} for name, (label, short) in zip(names, both, strict=True)}
 
 
 def number(value: float) -> float | None:
@@ -70,7 +83,7 @@ def means_template(level: float) -> Spec:
     >>> means_template(0.95)["encoding"]["x"]["title"]
     'mean @measure with its 95 % interval'
     """
-    y = {"field": "run", "type": "nominal", "sort": None, "title": None, "axis": names_axis(170)}
+    y = {"field": "@names", "type": "nominal", "sort": None, "title": None, "axis": names_axis(200)}
     x = {
         "field": "mean", "type": "quantitative", "title": f"mean @measure with its {100 * level:g} % interval",
         "scale": {"zero": False, "nice": True}, "axis": {"tickCount": 5, "grid": True},
@@ -154,17 +167,19 @@ def cutoff_rows(curves: Sequence[Curve]) -> list[Row]:
     Examples
     --------
     >>> curve = Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.25, 0.75), 40),)})
-    >>> cutoff_rows([curve])
-    [{'measure': 'P', 'run': 'bm25', 'cutoff': 5, 'mean': 0.5, 'low': 0.25, 'high': 0.75, 'place': 0.5, 'last': True}]
+    >>> row = cutoff_rows([curve])[0]
+    >>> row["run"], row["label"], row["line"], row["mean"], row["place"], row["last"]
+    ('bm25', 'bm25', 'r0', 0.5, 0.5, True)
     """
     rows = []
     for curve in curves:
-        places = label_places(curve)
-        for run, means in curve.means.items():
+        places, named = label_places(curve), names_by_width(list(curve.means))
+        for at, (run, means) in enumerate(curve.means.items()):
+            line = {"line": line_of("other", at), "dash": dash_of("other", at)}
             for cutoff, found in zip(curve.cutoffs, means, strict=True):
                 numbers = {"mean": found.mean, "low": found.interval[0], "high": found.interval[1], "place": places[run]}
                 row = {"measure": curve.measure, "run": run, "cutoff": cutoff, **{name: number(value) for name, value in numbers.items()}}
-                rows.append(row | {"last": cutoff == curve.cutoffs[-1]})
+                rows.append(row | named[run] | line | {"last": cutoff == curve.cutoffs[-1]})
     return rows
 
 
@@ -215,8 +230,8 @@ def curve_domain(curve: Curve) -> tuple[float, float]:
     return round(math.floor(low / step + 1e-9) * step, 9), round(math.ceil(high / step - 1e-9) * step + (step if high == low else 0), 9)
 
 
-def cutoffs_template(level: float, cutoffs: Sequence[int], names: Sequence[str]) -> Spec:
-    """Lines over cutoffs, bands about those of a and b, names at their ends.
+def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
+    """Lines over cutoffs, bands about those of a and b; the name of each run at the end of its line, and a thread between them.
 
     Parameters
     ----------
@@ -224,12 +239,10 @@ def cutoffs_template(level: float, cutoffs: Sequence[int], names: Sequence[str])
         Of the intervals.
     cutoffs : sequence of int
         Where the x axis has its numbers.
-    names : sequence of str
-        Of all runs; the longest decides how much room there is.
 
     Examples
     --------
-    >>> cutoffs_template(0.95, (1, 5, 10), ["bm25"])["encoding"]["x"]["axis"]["values"]
+    >>> cutoffs_template(0.95, (1, 5, 10))["encoding"]["x"]["axis"]["values"]
     [1, 5, 10]
     """
     x = {
@@ -241,36 +254,51 @@ def cutoffs_template(level: float, cutoffs: Sequence[int], names: Sequence[str])
         "field": "mean", "type": "quantitative", "title": f"mean @curve, {100 * level:g} % interval",
         "scale": {"domain": "@domain", "nice": False, "zero": False}, "axis": {"tickCount": 5},
     }  # fmt: skip
-    scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
     tip = [
         {"field": "run", "type": "nominal"},
         {"field": "cutoff", "type": "quantitative", "format": ",d"},
         {"field": "mean", "type": "quantitative", "format": ".4f"},
     ]
-    name = {"type": "text", "align": "left", "dx": 9, "limit": int(_LETTER * _NAME), "aria": False}
     return {
         "$schema": SCHEMA_URL,
         "description": "Mean @curve by cutoff. @said",
-        "usermeta": {"height": _CURVE_HEIGHT, "beside": round(_LETTER * min(max(map(len, names), default=0), _NAME)) + 12},
+        "usermeta": {"height": _CURVE_HEIGHT},
         "data": {"name": "rows"},
         "encoding": {"x": x, "y": y},
         "layer": [
             {
                 "transform": [{"filter": "datum.role !== 'other'"}],
                 "mark": {"type": "area", "opacity": 0.13, "aria": False},
-                "encoding": {"y": {"field": "low", **_AGAIN}, "y2": {"field": "high"}, "color": _role_colour(), "detail": {"field": "run"}},
+                "encoding": {"y": {"field": "low", **_AGAIN}, "y2": {"field": "high"}, "color": _role_colour(),
+                             "detail": {"field": "line"}},
             },
             {"mark": {"type": "line", "aria": False}, "encoding": by_role()},
-            {"mark": {"type": "circle", "size": 36, "opacity": 1}, "encoding": {"color": by_role()["color"], "tooltip": tip}},
-            {
-                "transform": [{"filter": "datum.last"}], "mark": name,
-                "encoding": {"y": {"field": "place", "type": "quantitative"}, "text": {"field": "run"},
-                             "color": {"field": "role", "type": "nominal", "legend": None, "scale": scale}},
-            },
+            {"mark": {"type": "circle", "size": 36, "opacity": 1}, "encoding": {
+                "color": by_role()["color"], "tooltip": tip,
+                "size": {"field": "role", "type": "ordinal", "legend": None,
+                         "scale": {"type": "ordinal", "domain": ["other", "a", "b"], "range": [12, 36, 36]}}}},
+            *_ends_of_lines(),
         ],
-        "resolve": {"scale": {"color": "independent"}},
+        "resolve": {"scale": {"color": "independent", "size": "independent"}},
         "config": config(),
     }  # fmt: skip
+
+
+def _ends_of_lines() -> list[Spec]:
+    """The name of each run beside the end of its line, and a thread that leads to it, for names stand apart."""
+    scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
+    name = {"type": "text", "align": "left", "dx": _THREAD + 4, "limit": 200, "aria": False}
+    return [
+        {
+            "transform": [{"filter": "datum.last"}], "mark": {"type": "rule", "strokeWidth": 0.8, "aria": False},
+            "encoding": {"x2": {"value": {"expr": f"width + {_THREAD}"}}, "y2": {"field": "place"}, "color": by_role()["color"]},
+        },
+        {
+            "transform": [{"filter": "datum.last"}], "mark": name,
+            "encoding": {"y": {"field": "place", "type": "quantitative"}, "text": {"field": "@names"},
+                         "color": {"field": "role", "type": "nominal", "legend": None, "scale": scale}},
+        },
+    ]  # fmt: skip
 
 
 def curve_words(curve: Curve) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def in_words(text: str, words: Mapping[str, Any]) -> Any:
 
 
 def room_words(width: float, letters: int) -> dict[str, Any]:
-    """Words that depend on how much room there is: where labels at the left begin, and which numbers stand at the right.
+    """Words that depend on how much room there is: where labels at the left begin, which numbers and names are drawn, where a corner is.
 
     Parameters
     ----------
@@ -159,11 +159,14 @@ def room_words(width: float, letters: int) -> dict[str, Any]:
     Examples
     --------
     >>> room_words(387, 40)
-    {'numbers': 'brief', 'left': -132, 'indented': -120, 'room': 128}
+    {'numbers': 'brief', 'names': 'short', 'left': -132, 'indented': -120, 'room': 128, 'below': 50}
     """
     narrow = width < _NARROW
     room = round(6.1 * min(letters, _FEW_LETTERS if narrow else letters)) + 16
-    return {"numbers": "brief" if narrow else "text", "left": -room, "indented": 12 - room, "room": room - 4}
+    return {
+        "numbers": "brief" if narrow else "text", "names": "short" if narrow else "label", "left": -room, "indented": 12 - room,
+        "room": room - 4, "below": 50 if narrow else 32,
+    }  # fmt: skip
 
 
 def in_print(spec: Spec, inches: float) -> Spec:

@@ -286,12 +286,12 @@ class Comparison:
             yield from [record] if row.slices is None else row.slices.records(record)
 
     def groups(self, measure: "MeasureLike | None" = None) -> Groups:
-        """Runs that cannot be told apart, as letters, and the top group.
+        """Runs that cannot be told apart, as letters, the top group, and which run is better than which.
 
         Parameters
         ----------
         measure : measure, optional
-            One of those compared; default the first.
+            Default the first of those compared.
 
         Raises
         ------
@@ -318,13 +318,13 @@ class Comparison:
                 f"groups: found comparisons with the baseline {self.method.baseline!r} alone, expected every two runs; compare without it"
             )
         text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
-        rows = [(pair, pair.measures[text]) for pair in self.pairs]
-        alpha = round(1 - self.method.level, 12)
-        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= alpha)
-        return groups_of(text, {run: found.mean for run, found in self.means[text].items()}, differing, rows[0][1].direction)
+        rows, means = [(pair, pair.measures[text]) for pair in self.pairs], {run: one.mean for run, one in self.means[text].items()}
+        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= round(1 - self.method.level, 12))
+        verdicts = ((pair.a, pair.b, row.verdict) for pair, row in rows)
+        return groups_of(text, means, differing, rows[0][1].direction, verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: pairs, means, groups (where every two runs were compared), missing, method, convention."""
+        """What JSON has: pairs, means, groups (of every two runs), missing, method, convention."""
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {

@@ -16,6 +16,7 @@ WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
 Outcome: TypeAlias = Literal["passed", "failed", "judgments do not reach"]
 
 UNREACHED: Outcome = "judgments do not reach"
+NOT_CARRIED = ", but the judgments do not reach"  # in a reason; what comes after it explains
 _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
 
@@ -126,9 +127,9 @@ class Check:
         drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
         there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
     p, p_corrected : float
-        Of the one-sided test behind the bound, and after correction for its family of checks.
+        Of the one-sided test behind the bound, and after correction for its family of checks. The gate decides by the second.
     p_two_sided : float
-        Of no difference, two-sided, as `compare` has it for the same question.
+        Of no difference, two-sided, after correction for its family: the p value of `compare` for the same question.
     decides : bool
         Whether this check can close the gate: those of the primary measure and of the measures named beside it do.
     family : str
@@ -137,6 +138,9 @@ class Check:
         What follows; the last where the answer of the test is not carried by the judgments and the policy is neutral about that.
     passed : bool
         Whether the outcome is ``passed``.
+    carried : bool
+        Whether the judgments carry the answer of the test, whatever the policy makes of it. False where a drop is shown, or under
+        `strict` ruled out, that as many unjudged documents as is likely, being relevant, would undo.
     reason : str
         Why, in a phrase.
     n, excluded_queries, identical_queries : int
@@ -191,6 +195,7 @@ class Check:
     tipping: Tipping | None = None
     outcome: Outcome = "passed"
     tipping_reason: str | None = NOT_LOOKED
+    carried: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -349,9 +354,10 @@ class Gated:
         return tuple(dict.fromkeys([*broken, *worst]))
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has; None for what is not finite."""
+        """What JSON has; None for what is not finite. Of each check `p` and `p_corrected` are one-sided, which `p_sides` says."""
         convention = self.convention
         found = {name: value for name, value in asdict(self).items() if name != "convention"}
+        found["checks"] = [check | {"p_sides": 1} for check in found["checks"]]
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
         return {name: _finite(value) for name, value in found.items()}

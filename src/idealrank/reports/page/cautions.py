@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from idealrank.evaluation import Evaluation
 from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.words import JUDGED
-from idealrank.verdict import Comparison, Difference, Pair
+from idealrank.verdict import Comparison, Difference, Pair, Robustness
+from idealrank.verdict.robustness import listed
 
 _FEW = 25  # queries below which a mean says little
 _UNJUDGED = 0.05  # share of unjudged documents from which it is said
@@ -40,7 +42,46 @@ def cautions(subject: Subject) -> list[str]:
             f"{_sentence(said)}: a difference may come from the judgments alone." for said in JUDGED[subject.comparison.method.judgments]
         ]
         found += [*_on_judged(subject.comparison), *_near_ties(subject.comparison)]
+    if subject.robustness is not None:
+        found.append(robust_sentence(subject.robustness, subject.comparison))
     return [*found, *_few(subject), *_tied(named), *_without_judgments(named), *_duplicates(named)]
+
+
+def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> str:
+    """Under how many variants the verdict holds, and which change it; what changes no number is no evidence, and is not counted.
+
+    Parameters
+    ----------
+    found : Robustness
+        Of the pair that is shown first.
+    comparison : Comparison, optional
+        What the page says of that pair; its p may be corrected for other tests, those of variants never are.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
+    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
+    >>> robust_sentence(ir.robust(qrels, a, b, "RR", variants=["cutoff", "ties"]))
+    'The verdict on B against A (better) holds under the one variant of measure and convention that changes the numbers.'
+    """
+    verdict = found.asked.verdict
+    shown = None if comparison is None else next(iter(leading_pairs(comparison)[0].measures.values())).verdict
+    alone = ", tested alone" if shown not in (None, verdict) else ""
+    said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({verdict}{alone})"
+    total, turning = len(found.changing), [one.change for one in found.changing if one.verdict_turns]
+    if not total:
+        return f"{said} rests on no switch: no variant of measure and convention that was tried changes the numbers."
+    if turning:
+        holds = "no" if len(turning) == total else f"{total - len(turning):,} of {total:,}"
+        return f"{said} holds under {holds} variants of measure and convention; it changes with {listed(turning)}."
+    every = (
+        f"all {total:,} variants of measure and convention that change"
+        if total > 1
+        else "the one variant of measure and convention that changes"
+    )
+    both = f"; two changes at once turn it: {listed([one.change for one in found.pairs], most=3)}" if found.pairs else ""
+    return f"{said} holds under {every} the numbers{both}."
 
 
 def _sentence(text: str) -> str:
@@ -89,7 +130,7 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
 
 def _on_judged(comparison: Comparison) -> Iterator[str]:
     shown = Shown.of(comparison)
-    for pair in comparison.pairs[:_NEAR]:
+    for pair in leading_pairs(comparison)[:_NEAR]:
         row = next(iter(pair.measures.values()))
         decided = row.verdict in ("better", "worse")
         if decided and row.difference_judged is not None and row.difference * row.difference_judged < 0:
@@ -101,7 +142,7 @@ def _on_judged(comparison: Comparison) -> Iterator[str]:
 
 
 def _near_ties(comparison: Comparison) -> Iterator[str]:
-    rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
+    rows = [(pair, next(iter(pair.measures.values()))) for pair in leading_pairs(comparison)]
     near = [(pair, row) for pair, row in rows if row.verdict == "undecided" and (row.wins or row.losses)]
     if len(near) > _NEAR:
         yield (
@@ -124,8 +165,8 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
     runs = f"{one_line(pair.b)} and {one_line(pair.a)}"
     if 0 < row.detectable < float("inf") and abs(row.difference) < row.detectable:
         return (
-            f"The difference of {runs}, {shown.signed(row.difference)}, is smaller than {shown.number(row.detectable)}, the smallest that "
-            f"these queries find four times in five: undecided does not mean equal; {_more(row)}."
+            f"The difference of {runs}, {shown.signed(row.difference)}, is smaller than {shown.number(row.detectable)}, the smallest true "
+            f"difference that these queries detect with 80 % power: undecided does not mean equal; {_more(row)}."
         )
     difference = shown.signed(row.difference)
     return f"The difference of {runs}, {difference}, is within chance (p {shown.p(row.p_corrected)}): undecided; {_more(row)}."

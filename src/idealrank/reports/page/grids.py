@@ -1,22 +1,23 @@
 """The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from idealrank.measures.measure import Measure
 from idealrank.reports.compared_many import Ranked
 from idealrank.reports.digits import decimals, p_text
-from idealrank.reports.gated_words import demand, gate_places, one_line, reason_text, unjudged, visible
+from idealrank.reports.gated_words import COMPANION, demand, gate_places, mark, one_line, reach_text, reason_text, unjudged, visible
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.tables import Cell, Column, Table, Tone
+from idealrank.reports.tables import Cell, Column, Table
+from idealrank.reports.verdicts import look
 from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean, Slice
 from idealrank.verdict.robustness import Variant
 from idealrank.verdict.table import Companions
 
-_TONES: dict[str, Tone] = {"better": "better", "worse": "worse", "failed": "worse", "broken": "worse", "undecided": "quiet", "": "quiet"}
 _FEW = 3  # runs, and measures, up to which means stand in one line
 _LEVEL = 0.95  # of intervals where nothing was compared
 _QUANTILES = {"least": 0.0, "10 %": 0.1, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "90 %": 0.9, "most": 1.0}
@@ -99,7 +100,7 @@ def _share(share: float | None) -> Cell:
 
 
 def _said(word: str) -> Cell:
-    return Cell(word, tone=_TONES.get(word, ""))
+    return Cell(word, tone=look(word).tone)
 
 
 def _outcomes(row: Difference | Slice) -> Cell:
@@ -128,22 +129,22 @@ def pair_grid(pair: Pair) -> Table:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in pair_grid(ir.compare(one, one).pairs[0]).rows[0]][:4]
-    ['RR', '1.0000', '1.0000', '+0.0000']
+    >>> [cell.text for cell in pair_grid(ir.compare(one, one).pairs[0]).rows[0]][:5]
+    ['RR', 'undecided', '1.0000', '1.0000', '+0.0000']
     """
     rows = list(pair.measures.values())
     a, b = one_line(pair.a), one_line(pair.b)
     judged = any(row.unjudged_a is not None for row in rows)
     titles = [a, b, "difference", _level(rows[0]), "p"]
-    columns = [Column("measure"), *(Column(title, "number") for title in titles), Column("verdict")]
+    columns = [Column("measure"), Column("verdict"), *(Column(title, "number") for title in titles)]
     columns += [Column("better / equal / worse", "number")]
     columns += [Column(f"unjudged {a}", "number"), Column(f"unjudged {b}", "number")] if judged else []
     places = _places(rows)
     found = []
     for row in rows:
-        cells = [Cell(row.measure), _number(row.mean_a, places), _number(row.mean_b, places), *_difference(row, places)]
+        cells = [_number(row.mean_a, places), _number(row.mean_b, places), *_difference(row, places), _outcomes(row)]
         shares = [_share(row.unjudged_a), _share(row.unjudged_b)] if judged else []
-        found.append([*cells, _said(row.verdict), _outcomes(row), *shares])
+        found.append([Cell(row.measure), _said(row.verdict), *cells, *shares])
     return Table(columns, found, f"{b} against {a}")
 
 
@@ -161,7 +162,7 @@ def more_grid(pair: Pair) -> Table:
         "queries",
         "left out",
         "effect d_z",
-        "smallest visible difference",
+        "detectable with 80 % power",
         "queries needed",
         "p of this row alone",
         "on judged documents",
@@ -185,7 +186,7 @@ def more_grid(pair: Pair) -> Table:
 
 
 def every_pair_grid(comparison: Comparison, measure: str) -> Table:
-    """All pairs by one measure, a row a pair.
+    """All pairs by one measure, a row a pair, the one that is shown first in front.
 
     Examples
     --------
@@ -194,17 +195,18 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
     >>> [cell.text for cell in every_pair_grid(ir.compare(one, one), "RR").rows[0]][:2]
     ['run (2)', 'run']
     """
-    found = [(pair, pair.measures[measure]) for pair in comparison.pairs]
+    found = [(pair, pair.measures[measure]) for pair in leading_pairs(comparison)]
     places = _places(row for _, row in found)
     columns = [
         Column("run"),
         Column("against"),
+        Column("verdict"),
         Column("difference", "number"),
         Column(_level(found[0][1]), "number"),
         Column("p", "number"),
     ]
-    columns += [Column("verdict"), Column("better / equal / worse", "number")]
-    rows = [[Cell(one_line(p.b)), Cell(one_line(p.a)), *_difference(row, places), _said(row.verdict), _outcomes(row)] for p, row in found]
+    columns += [Column("better / equal / worse", "number")]
+    rows = [[Cell(one_line(p.b)), Cell(one_line(p.a)), _said(row.verdict), *_difference(row, places), _outcomes(row)] for p, row in found]
     return Table(columns, rows, f"All pairs by {measure}")
 
 
@@ -216,19 +218,19 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> found = slices_grid(ir.compare(one, one, slices={"q": "short"}).pairs[0], "RR")
-    >>> [cell.text for cell in found.rows[0]][:4]
-    ['short', '1', '1.0000', '1.0000']
+    >>> [cell.text for cell in found.rows[0]][:5]
+    ['short', 'undecided', '1', '1.0000', '1.0000']
     """
     row = pair.measures[measure]
     if row.slices is None:
         return None
     places = _places(row.slices)
     titles = ("queries", one_line(pair.a), one_line(pair.b), "difference", _level(row), "p")
-    columns = [Column("slice"), *(Column(title, "number") for title in titles), Column("verdict")]
+    columns = [Column("slice"), Column("verdict"), *(Column(title, "number") for title in titles)]
     rows = []
     for one in row.slices:
-        cells = [Cell(one_line(one.name)), Cell(f"{one.n:,}", one.n), _number(one.mean_a, places), _number(one.mean_b, places)]
-        rows.append([*cells, *_difference(one, places), _said(one.verdict)])
+        cells = [Cell(f"{one.n:,}", one.n), _number(one.mean_a, places), _number(one.mean_b, places), *_difference(one, places)]
+        rows.append([Cell(one_line(one.name)), _said(one.verdict), *cells])
     return Table(columns, rows, f"Slices by {measure}, the worst first")
 
 
@@ -291,7 +293,7 @@ def robust_grid(found: Robustness) -> Table:
     rows = [row for at, one in enumerate(kept) for row in _variant(one, one.change if at else "as asked")]
     titles = ("difference", "interval", "p")
     columns = [Column("changed"), Column("measure"), *(Column(title, "number") for title in titles), Column("verdict"), Column("turns")]
-    return Table(columns, rows, "The first pair, computed otherwise")
+    return Table(columns, rows, f"{one_line(found.run_b)} against {one_line(found.run_a)}, computed otherwise")
 
 
 def _variant(one: Variant, changed: str) -> Iterator[list[Cell]]:
@@ -311,19 +313,23 @@ def checks_grid(gated: Gated) -> Table:
     >>> [cell.text for cell in checks_grid(ir.gate(one, one)).rows[0]][:3]
     ['passed', 'RR', 'run (2)']
     """
-    titles = ("mean before", "mean now", "difference", "bound", "smallest drop visible", "unjudged before / now")
-    columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles), Column("why")]
+    titles = ("mean before", "mean now", "difference", "bound", "one-sided p", "two-sided p", "drop detectable with 80 % power")
+    columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles)]
+    columns += [Column("unjudged before / now", "number"), Column("why")]
     rows, places = [], gate_places(gated)
-    for one in sorted(gated.checks, key=lambda check: check.passed):
+    for one in sorted(gated.checks, key=lambda check: (not check.decides, check.passed)):
         numbers = [_number(value, places) for value in (one.mean_baseline, one.mean_run)]
         numbers += [_number(value, places, "+") for value in (one.difference, one.bound)]
-        texts = [Cell(visible(one, places)), Cell(unjudged(one) or "-"), Cell(reason_text(one, places))]
-        rows.append([_said("passed" if one.passed else "failed"), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
-    return Table(columns, rows, "Checks")
+        numbers += [Cell(p_text(p), p) for p in (one.p_corrected, one.p_two_sided)]
+        clause = reach_text(gated, one) if one.carried else ""
+        why = reason_text(gated, one, places) + (f"; {clause}" if clause else "")
+        texts = [Cell(visible(one, places)), Cell(unjudged(one) or "-"), Cell(why)]
+        rows.append([_said(mark(one)), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
+    return Table(columns, rows, "Checks", [] if all(one.decides for one in gated.checks) else [COMPANION])
 
 
-def contracts_grid(gated: Gated) -> Table:
-    """The contracts of a gate, broken ones first.
+def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Table:
+    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id behind.
 
     Examples
     --------
@@ -335,8 +341,12 @@ def contracts_grid(gated: Gated) -> Table:
     rows: Sequence[Sequence[Cell]] = [
         [
             _said("kept" if one.passed else "broken"),
-            *map(Cell, (one_line(one.contract.query), one.measure, demand(one), one_line(one.contract.place) or "-")),
+            *map(Cell, (_named(one.contract.query, texts or {}), one.measure, demand(one), one_line(one.contract.place) or "-")),
         ]
         for one in sorted(gated.contracts, key=lambda kept: kept.passed)
     ]
     return Table([Column(title) for title in ("outcome", "query", "measure", "found", "from")], rows, "Contracts")
+
+
+def _named(query: str, texts: Mapping[str, str]) -> str:
+    return f"{one_line(texts[query])} ({one_line(query)})" if texts.get(query) else one_line(query)

@@ -10,9 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from idealrank.errors import MissingExtraError
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page import grids, said
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.page.changed import changes
+from idealrank.reports.page.glossary import glossary
 from idealrank.reports.page.packed import packed
 from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
 from idealrank.reports.page.subject import Subject
@@ -26,6 +28,7 @@ MOST_BYTES = 1_900_000
 _SCRIPTS = (
     "decode.js",
     "words.js",
+    "downloads.js",
     "state.js",
     "rows.js",
     "queries.js",
@@ -41,7 +44,7 @@ _SCRIPTS = (
     "plots.js",
     "main.js",  # the last: it begins
 )
-_STYLES = ("page.css", "query.css", "query_lists.css", "plots.css")
+_STYLES = ("page.css", "query.css", "query_lists.css", "plots.css", "downloads.css")
 _CHANGES = 8  # queries that lost, and that gained, near the top
 _EVERY_PAIR = 66  # pairs that are listed one by one
 
@@ -118,8 +121,11 @@ def _static(subject: Subject) -> dict[str, Any]:
         "headline": said.headline(subject),
         "sentences": said.sentences(subject),
         "listed": said.pair_sentences(subject),
-        "closing": [] if subject.gated is None else subject.gated.closing_queries,
-        "passed": subject.gated.passed if subject.gated is not None else None,
+        "plainly": said.in_plain_words(subject),
+        "closing": []
+        if subject.gated is None
+        else [(query, subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
+        "outcome": subject.gated.outcome if subject.gated is not None else "",
         "cautions": cautions(subject),
         "names": subject.names,
         "pair_names": None if pair is None else tuple(subject.names[run] for run in pair),
@@ -133,25 +139,28 @@ def _static(subject: Subject) -> dict[str, Any]:
         "convention_title": title(convention),
         "convention": in_words(convention).split("; "),
         "method": said.method(subject),
+        "glossary": glossary(subject),
         "made": subject.made,
         "version": subject.evaluations[0].provenance.version,
         "n_queries": len(queries_of(subject)),
         "has_slices": comparison is not None and comparison.method.slices is not None,
         "has_curves": bool(subject.curves),
-        "has_robust": subject.robustness is not None,
+        "robust_pair": None if subject.robustness is None else (subject.robustness.run_a, subject.robustness.run_b),
     }
 
 
 def _grids(subject: Subject) -> dict[str, Table | None]:
     comparison, gated = subject.comparison, subject.gated
     first = str(subject.measures[0])
+    pair = None if comparison is None else leading_pairs(comparison)[0]
+    only = pair if comparison is not None and len(comparison.pairs) == 1 else None
     return {
         "means": grids.means_grid(subject),
-        "pair": grids.pair_grid(comparison.pairs[0]) if comparison is not None and len(comparison.pairs) == 1 else None,
-        "more": grids.more_grid(comparison.pairs[0]) if comparison is not None and len(comparison.pairs) == 1 else None,
+        "pair": None if only is None else grids.pair_grid(only),
+        "more": None if only is None else grids.more_grid(only),
         "checks": grids.checks_grid(gated) if gated is not None and gated.checks else None,
-        "contracts": grids.contracts_grid(gated) if gated is not None and gated.contracts else None,
-        "slices": grids.slices_grid(comparison.pairs[0], first) if comparison is not None else None,
+        "contracts": grids.contracts_grid(gated, subject.query_texts) if gated is not None and gated.contracts else None,
+        "slices": grids.slices_grid(pair, first) if pair is not None else None,
         "spread": grids.spread_grid(subject),
         "curves": grids.curves_grid(subject),
         "robust": grids.robust_grid(subject.robustness) if subject.robustness is not None else None,

@@ -11,10 +11,12 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.packed import DISTINCT, coded, packed, size_packed
 from idealrank.reports.page.subject import Listing, QueryLists, Subject
 from idealrank.reports.specs import static_rows, static_words, templates
 from idealrank.reports.theme import LIGHT
+from idealrank.reports.told_apart import TITLE, told_apart
 
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text
@@ -55,8 +57,9 @@ def payload(subject: Subject) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``measures``: text, direction, low, high, cutoff.
-        ``pairs``: of runs, the one shown first in front. ``texts``, ``documentTexts``: by place. ``values``: by measure, see `coded`.
+        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``labels``: names of runs in titles.
+        ``measures``: text, direction, low, high, cutoff. ``pairs``: of runs, the one shown first in front.
+        ``texts``, ``documentTexts``: by place. ``values``: by measure, see `coded`.
         ``slices``: queries by name. ``lists``: by query, for each run ``d`` documents (-1 where unknown), ``g`` grades, ``t`` 1 where
         tied, ``a`` contributions, ``n`` length, ``b`` relevant documents further down; and ``relevant``. ``specs``, ``rows``, ``words``:
         of plots, see `specs`. ``made``: command, commit, time, version.
@@ -150,7 +153,7 @@ def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     """
     if subject.comparison is not None:
         place = {name: number for number, name in enumerate(subject.names)}
-        return [(place[pair.a], place[pair.b]) for pair in subject.comparison.pairs]
+        return [(place[pair.a], place[pair.b]) for pair in leading_pairs(subject.comparison)]
     runs = range(len(subject.evaluations))
     return [(a, b) for a in runs for b in runs if a < b]
 
@@ -160,6 +163,7 @@ def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
     most = DISTINCT * _MEASURES // max(_MEASURES, len(subject.measures))
     return {
         "runs": list(subject.names),
+        "labels": told_apart(subject.names, TITLE),
         "measures": [_measure(measure) for measure in subject.measures],
         "pairs": pairs_of(subject),
         "queries": queries,

@@ -13,9 +13,13 @@ from idealrank.reports.digits import decimals, interval, number
 from idealrank.reports.gated_words import could_see, counted, one_line, reasons
 from idealrank.reports.gated_words import method as gate_method
 from idealrank.reports.gated_words import verdict as of_gate
+from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.words import unanswered
+from idealrank.verdict import Comparison
 
+_NAMED = 3  # runs named in a headline
 _REASONS = 6  # of a closed gate; the tables have all
 
 Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
@@ -75,7 +79,19 @@ def headline(subject: Subject) -> str:
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
         return verdict_text(pair, next(iter(pair.measures.values())), comparison.method)
-    return of_many(comparison, first).removesuffix(".")
+    return _of_many(comparison, first).removesuffix(".")
+
+
+def _of_many(comparison: Comparison, measure: str) -> str:
+    """The headline of several runs; of more than a few that cannot be told apart their number, since tables name them."""
+    if comparison.method.baseline is not None:
+        return of_many(comparison, measure)
+    groups = comparison.groups(measure)
+    best, *others = groups.top
+    if len(others) <= _NAMED or len(groups.top) == len(comparison.names):
+        return of_many(comparison, measure)
+    runs = f"{len(comparison.names):,} runs"
+    return f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others cannot be told apart from it."
 
 
 def sentences(subject: Subject) -> list[str]:
@@ -96,9 +112,35 @@ def sentences(subject: Subject) -> list[str]:
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
         first = next(iter(pair.measures.values()))
-        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *of_pair(comparison, pair)[1:]]
-    others = [of_many(comparison, str(measure)) for measure in subject.measures[1:]]
-    return [*others, *unanswered(comparison.missing)]
+        rest = [sentence for sentence in of_pair(comparison, pair)[1:] if sentence != plain_sentence(pair)]  # it stands by itself
+        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]
+    others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
+    return [*_of_leading(comparison), *others, *unanswered(comparison.missing)]
+
+
+def in_plain_words(subject: Subject) -> str:
+    """The difference of the pair shown first as results that users get; empty where its measure counts none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(9)}
+    >>> pair = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "P@10") for ranking in (["x", "y"], ["x", "z"])]
+    >>> in_plain_words(Subject(evaluations=tuple(pair), measures=pair[0].measures, comparison=ir.compare(*pair)))
+    'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    """
+    return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
+
+
+def _of_leading(comparison: Comparison) -> list[str]:
+    """What all figures and lists of the page are about until another pair is chosen."""
+    pair = leading_pairs(comparison)[0]
+    first = next(iter(pair.measures.values()))
+    against = "runner-up" if comparison.method.baseline is None else "baseline"
+    verdict = verdict_text(pair, first, comparison.method)
+    verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict  # else it begins with a name
+    numbers = numbers_text(first, comparison.method, Shown.of(comparison))
+    return [f"Best run against {against}: {verdict}: {numbers}.", "Everything below is about this pair, until another one is chosen."]
 
 
 def _opened(reason: str) -> str:
@@ -148,5 +190,7 @@ def method(subject: Subject) -> list[str]:
         phrases += [f"differences: {method_text(subject.comparison)}"]
         phrases += ["better / equal / worse: queries on which the second run is that"]
         phrases += ["effect d_z: the difference over its standard deviation"]
-        phrases += ["smallest visible difference: the true one that so many queries find four times in five"]
+        phrases += ["detectable with 80 % power: the smallest true difference that these queries detect in four comparisons of five"]
+        if subject.robustness is None:
+            phrases += ["other conventions: not tried for this page; idealrank robust says under which of them the verdict holds"]
     return [*phrases, "intervals of means: Student's, over queries like these"]

@@ -133,7 +133,7 @@ class Subject:
     gated : Gated, optional
         Where a gate was asked; the comparison is then of its run with its baselines.
     robustness : Robustness, optional
-        Of the first pair by the first measure.
+        Of the leading pair by the first measure.
     curves : tuple of Curve
         Empty where cutoffs make no sense.
     categories : mapping of str to sequence of str

@@ -24,13 +24,15 @@ function startCopies() {
   }
 }
 
-/** Every table that folds out can be taken along, with all its digits. */
+/** Every table of the page can be taken along, with all its digits; those that fold out can be copied, too. */
 function startTables() {
-  for (const table of document.querySelectorAll("details .table")) {
-    const name = (table.caption?.textContent ?? "table").replace(/[^\w@.-]+/g, "-");
-    table.closest(".scroll").after(make("p", { class: "take" },
-      make("button", { type: "button", onclick: (event) => copyText(cellsOf(table, "\t"), event.currentTarget) }, "Copy"),
-      make("button", { type: "button", onclick: () => download(`${name}.csv`, cellsOf(table, ","), "text/csv") }, "CSV")));
+  for (const table of document.querySelectorAll(".table")) {
+    const title = table.caption?.textContent ?? "table";
+    const name = title.replace(/[^\w@.-]+/g, "-");
+    offerDownload("Tables", title, [["CSV", () => download(`${name}.csv`, cellsOf(table, ","), "text/csv")]]);
+    if (!table.closest("details")) continue;
+    const copy = (event) => copyText(cellsOf(table, "\t"), event.currentTarget);
+    table.closest(".scroll").after(make("p", { class: "take" }, make("button", { type: "button", onclick: copy }, "Copy")));
   }
 }
 
@@ -79,6 +81,7 @@ async function start() {
   startTheme();
   startCopies();
   startTables();
+  startDownloads();
   const page = await loadPage();
   startState(page);
   startChoice(page);

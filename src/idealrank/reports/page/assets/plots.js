@@ -110,7 +110,7 @@ async function drawPlot(plot) {
     place.replaceChildren(make("p", { class: "quiet" }, "Nothing to draw for this pair and measure: these runs were not compared in this way."));
     return;
   }
-  plot.renderer = rows.length > PLOT_POINTS ? "canvas" : "svg";
+  plot.renderer = name === "scatter" && rows.length > PLOT_POINTS ? "canvas" : "svg"; // a line is one mark, however many rows it has
   const colours = plot.renderer === "canvas" ? plotColours((value) => value) : plotVariables();
   const spec = plotSpec(page.specs[name], rows, { ...words, ...colours }, plot.width);
   await showPlot(plot, spec);
@@ -173,7 +173,7 @@ function plotSpec(template, rows, words, width) {
 function plotRoom(width, letters) {
   const narrow = width < PLOT_NARROW;
   const room = Math.round(6.1 * Math.min(letters, narrow ? 19 : letters)) + 16;
-  return { numbers: narrow ? "brief" : "text", left: -room, indented: 12 - room, room: room - 4 };
+  return { numbers: narrow ? "brief" : "text", names: narrow ? "short" : "label", left: -room, indented: 12 - room, room: room - 4, below: narrow ? 50 : 32 };
 }
 
 /** A text that is one word becomes its value; in a longer one words become text. Values are not looked at again. */

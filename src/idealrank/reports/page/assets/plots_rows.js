@@ -7,11 +7,32 @@ const PLOT_SIDES = { 1: "better", 0: "equal", [-1]: "worse" };
 const plotRound = (value) => Math.round(value * 1e6) / 1e6;
 const plotCount = (count) => count.toLocaleString("en");
 
+const PLOT_DASHES = 4; // patterns of the lines of other runs
+
+function plotRole(now, run) {
+  return run === now.b ? "b" : run === now.a ? "a" : "other";
+}
+
+/** What tells a line from others: words that no name can be. */
+function plotLine(role, place) {
+  return role === "other" ? { role, line: `r${place}`, dash: String(place % PLOT_DASHES) } : { role, line: role, dash: role };
+}
+
 /** Name, role and number of each run; those of the pair last, so that they are drawn over the others. */
 function plotRoles(page, now) {
   const order = ["other", "a", "b"];
-  const runs = page.runs.map((name, run) => ({ run: shown(name), number: run, role: run === now.b ? "b" : run === now.a ? "a" : "other" }));
-  return runs.sort((p, q) => order.indexOf(p.role) - order.indexOf(q.role));
+  const runs = page.runs.map((name, run) => ({ run: shown(name), number: run, role: plotRole(now, run) }));
+  return runs.sort((p, q) => order.indexOf(p.role) - order.indexOf(q.role)).map((one, place) => ({ ...one, ...plotLine(one.role, place) }));
+}
+
+/** Rows of runs, with roles, and names that cannot turn the direction of reading; lines of other runs stay what they are. */
+function plotOfRuns(page, now, rows) {
+  const number = new Map(page.runs.map((run, place) => [run, place]));
+  return rows.map((row) => {
+    const role = plotRole(now, number.get(row.run));
+    const line = role === "other" ? { role } : plotLine(role);
+    return { ...row, ...line, run: shown(row.run), label: shown(row.label), short: shown(row.short) };
+  });
 }
 
 /** Queries that count in both runs, with b - a. */
@@ -43,11 +64,11 @@ function plotDistributionRows(page, now) {
   });
   const { low } = page.measures[now.measure]; // lines begin where the measure does
   const steps = plotDistinct([low === null ? [] : [low], ...runs.map((one) => one.values)]);
-  return runs.flatMap(({ run, role, values }) => {
+  return runs.flatMap(({ run, role, line, dash, values }) => {
     let below = 0;
     return steps.map((value) => {
       while (below < values.length && values[below] < value) below += 1;
-      return { run, role, value: plotRound(value), share: plotRound((values.length - below) / Math.max(values.length, 1)) };
+      return { run, role, line, dash, value: plotRound(value), share: plotRound((values.length - below) / Math.max(values.length, 1)) };
     });
   });
 }
@@ -98,6 +119,7 @@ function plotPairWords(page, now) {
   const paired = plotPaired(page, now);
   const { text, direction } = page.measures[now.measure];
   const [a, b] = [shown(page.runs[now.a]), shown(page.runs[now.b])];
+  const [shorta, shortb] = [shown(page.labels[now.a]), shown(page.labels[now.b])];
   const higher = paired.filter((one) => one.difference > 0).length;
   const lower = paired.filter((one) => one.difference < 0).length;
   const ties = paired.length - higher - lower;
@@ -108,9 +130,9 @@ function plotPairWords(page, now) {
   const [wins, losses] = direction < 0 ? [lower, higher] : [higher, lower];
   const equal = ties ? `, equal on ${plotCount(ties)}` : "";
   return {
-    a, b, measure: shown(text), n: paired.length, wins: plotCount(wins), losses: plotCount(losses), ties: plotCount(ties),
-    upper: `${b} ${up[0]} on ${plotCount(higher)}`, uppercolour: up[1],
-    lower: `${b} ${down[0]} on ${plotCount(lower)}${equal}`, lowercolour: down[1], lost: plotCount(losses) + equal,
+    a, b, shorta, shortb, measure: shown(text), n: paired.length, wins: plotCount(wins), losses: plotCount(losses), ties: plotCount(ties),
+    upper: `${shortb} ${up[0]} on ${plotCount(higher)}`, uppercolour: up[1],
+    lower: `${shortb} ${down[0]} on ${plotCount(lower)}${equal}`, lowercolour: down[1], lost: plotCount(losses) + equal,
     mean, meantext: signedText(mean), ...(mean >= 0 ? { meanx: "width", meanalign: "right", meanside: -7 } : { meanx: 2, meanalign: "left", meanside: 9 }),
     spread: [lower ? -reach : -0.3 * reach, higher ? reach : 0.3 * reach],
     apart: String(paired.length <= 120), ...(paired.length <= 300 ? { opacity: 0.8, outline: 0.5 } : { opacity: 0.5, outline: 0 }),
@@ -133,21 +155,19 @@ function plotSizeWords(rows) {
 
 function plotMeansRows(page, now) {
   const measure = page.measures[now.measure].text;
-  const role = new Map(page.runs.map((run, number) => [run, number === now.b ? "b" : number === now.a ? "a" : "other"]));
-  return (page.rows.means ?? []).filter((row) => row.measure === measure).map((row) => ({ ...row, role: role.get(row.run), run: shown(row.run) }));
+  return plotOfRuns(page, now, (page.rows.means ?? []).filter((row) => row.measure === measure));
 }
 
 /** The curve of the measure without its cutoff; where there is none, the first. */
 function plotCurve(page, now) {
   const curves = page.words.cutoffs ?? {};
   const stem = page.measures[now.measure].text.split("@")[0];
-  return stem in curves ? stem : Object.keys(curves)[0];
+  return Object.hasOwn(curves, stem) ? stem : Object.keys(curves)[0];
 }
 
 function plotCutoffRows(page, now) {
   const curve = plotCurve(page, now);
-  const role = new Map(page.runs.map((run, number) => [run, number === now.b ? "b" : number === now.a ? "a" : "other"]));
-  return (page.rows.cutoffs ?? []).filter((row) => row.measure === curve).map((row) => ({ ...row, role: role.get(row.run), run: shown(row.run) }));
+  return plotOfRuns(page, now, (page.rows.cutoffs ?? []).filter((row) => row.measure === curve));
 }
 
 /** Of a pair that was compared the other way round, everything with the other sign. */
@@ -208,7 +228,7 @@ const PLOTS = {
   },
   robust: {
     rows: plotRobustRows,
-    words: (page) => ({ ...page.words.robust, a: shown(page.words.robust.a), b: shown(page.words.robust.b) }),
+    words: (page) => Object.fromEntries(Object.entries(page.words.robust).map(([name, said]) => [name, shown(said)])),
     columns: { group: "changed", change: "to", difference: "difference", low: "interval from", high: "to", verdict: "verdict" },
   },
 };

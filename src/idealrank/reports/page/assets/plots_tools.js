@@ -13,11 +13,12 @@ function plotTip(plot) {
       return;
     }
     const { a, b } = plot.content.words;
-    const runs = new Map([["a", a], ["b", b]]);
-    const lines = Object.entries(value).map(([name, said]) => make("div", {}, make("span", { class: "quiet" }, `${runs.get(name) ?? name} `), shown(String(said))));
+    const runs = new Map([["a", a], ["b", b], ...plot.content.rows.map((row) => [row.line, row.run])]);
+    const told = Object.entries(value).filter(([name, said]) => said !== "" && !(/^r\d+$/.test(name) && !runs.has(name)));
+    const lines = told.map(([name, said]) => make("div", {}, make("span", { class: "quiet" }, `${runs.get(name) ?? name} `), shown(String(said))));
     const query = item?.datum?.query;
     const text = Number.isInteger(query) ? plot.page.text(query) : "";
-    if (text) lines.splice(1, 0, make("div", { class: "plot-tip-text" }, isolated(text)));
+    if (text) lines.unshift(make("div", { class: "plot-tip-text" }, isolated(text)));
     tip.replaceChildren(...lines);
     tip.hidden = false;
     placePlotTip(tip, event);
@@ -41,11 +42,11 @@ function placePlotTip(tip, event) {
   tip.style.top = `${Math.max(4, Math.min(event.clientY + 12, innerHeight - height - 4))}px`;
 }
 
-/** Buttons below a plot, and the table behind it, which follows the measure and the pair. */
+/** What a plot offers to take along, and the table behind it, which follows the measure and the pair. */
 function startPlotTools(plot) {
   const heading = plot.figure.parentElement.querySelector("h2, h3")?.textContent ?? plot.name;
-  const button = (kind) => make("button", { type: "button", "aria-label": `Download ${heading} as ${kind.toUpperCase()}`, onclick: () => savePlot(plot, kind) }, kind.toUpperCase());
-  plot.figure.after(make("div", { class: "plot-tools" }, make("span", { class: "quiet" }, "Download"), ...["svg", "png", "csv"].map(button)));
+  offerDownload("Plots", heading, ["svg", "png", "csv"].map((kind) => [kind.toUpperCase(), () => savePlot(plot, kind)]));
+  plot.figure.after(make("button", { type: "button", class: "take-along", "aria-haspopup": "dialog", "aria-label": `Download ${heading}`, onclick: () => openDownloads(heading) }, "Download"));
   const details = plot.figure.parentElement.querySelector("details");
   if (!details) return;
   const written = details.querySelector("table") ? [...details.children] : null;
@@ -74,12 +75,18 @@ function plotTable(plot, heading) {
   const rows = plot.content.rows.filter((row) => !row.heading);
   const numeric = new Set(titles.map(([key]) => key).filter((key) => rows.some((row) => typeof row[key] === "number")));
   const left = (key) => (numeric.has(key) ? null : "text");
-  const cell = (row, key, first) => make(first ? "th" : "td", { class: left(key), scope: first ? "row" : null }, isolated(plotCell(row[key])));
+  const cell = (row, key, first) => make(first ? "th" : "td", { class: left(key), scope: first ? "row" : null }, ...plotNamed(plot, row, key));
   const lines = rows.slice(0, PLOT_LINES).map((row) => make("tr", {}, ...titles.map(([key], place) => cell(row, key, place === 0))));
   const head = make("tr", {}, ...titles.map(([key, title]) => make("th", { scope: "col", class: left(key) }, isolated(title))));
   const table = make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines));
   const more = rows.length > PLOT_LINES ? make("p", { class: "quiet" }, `The first ${PLOT_LINES} of ${plotCount(rows.length)}; CSV has all.`) : "";
   return make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `${heading} as a table` }, table, more);
+}
+
+/** What a cell says; a query by its text where there is one, with its id behind. */
+function plotNamed(plot, row, key) {
+  const text = key === "which" ? plot.page.text(row.query) : "";
+  return text ? [isolated(text), " ", make("span", { class: "id" }, isolated(row.which))] : [isolated(plotCell(row[key]))];
 }
 
 function plotCell(value) {

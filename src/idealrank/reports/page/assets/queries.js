@@ -3,6 +3,12 @@
 const SHEET = 50;
 
 function startQueries(page, element) {
+  const every = page.queries.map((_, query) => query);
+  const take = (name, queries) => [
+    ["CSV", () => download(`${name}.csv`, csvOf(page, queries()), "text/csv")], ["JSON", () => download(`${name}.json`, jsonOf(page, queries()), "application/json")],
+  ];
+  offerDownload("Queries", "Queries as the table shows them", take("queries", () => page.shown));
+  offerDownload("Queries", "All queries", take("all-queries", () => every));
   const parts = { controls: tableControls(page), count: make("p", { class: "count", "aria-live": "polite" }) };
   parts.table = make("table", { class: "queries" });
   parts.sheets = make("nav", { class: "sheets", "aria-label": "Sheets of the table" });
@@ -33,7 +39,7 @@ function tableControls(page) {
     make("button", { type: "button", onclick: () => setState({ only: "", slice: "", find: "", from: null, to: null, sheet: 0 }) }, "Clear"),
     make("span", { class: "right" },
       make("button", { type: "button", onclick: (event) => copyText(tabsOf(page, page.shown), event.currentTarget) }, "Copy rows"),
-      make("button", { type: "button", onclick: () => download("queries.csv", csvOf(page, page.shown), "text/csv") }, "Download CSV")));
+      make("button", { type: "button", "aria-haspopup": "dialog", onclick: () => openDownloads("Queries as the table shows them") }, "Download")));
 }
 
 function onlySelect(page, paired) {

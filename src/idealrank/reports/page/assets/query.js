@@ -1,6 +1,7 @@
 // The view of one query: what changed, why, what each run returned for it, and what both missed.
 
 const QUERY_DEPTH = 10; // ranks shown of a list whose measure has no cutoff
+const QUERY_TITLE = 60; // letters of a document's text in a sentence
 const queryMemory = { runs: [], isDeep: false, hasTexts: false, grades: null }; // what the reader chose, kept from query to query
 
 /** Draws the query that the state names into an element, in the place of what was there. */
@@ -87,9 +88,18 @@ function queryWhy(view) {
   const piece = (part) => {
     if (typeof part === "string") return part;
     if ("amount" in part) return queryAmount(view, part.amount);
-    return make("b", { "data-document": part.document }, make("bdi", {}, ...queryBreakable(page.documents[part.document])));
+    return queryNamed(page, part.document);
   };
   return make("div", { class: "query-why" }, ...sentences.map((sentence) => make("p", {}, ...sentence.map(piece))));
+}
+
+/** A document in a sentence: the beginning of its text where there is one, and its id. */
+function queryNamed(page, document) {
+  const id = make("bdi", {}, ...queryBreakable(page.documents[document]));
+  const [text] = queryLines(page.documentText(document)).split(/\n|(?<=[.!?])\s/);
+  if (!text) return make("b", { "data-document": document }, id);
+  const title = text.length <= QUERY_TITLE ? text : `${text.slice(0, QUERY_TITLE - 1)}…`;
+  return make("span", { "data-document": document }, make("b", {}, make("bdi", {}, title)), " ", make("span", { class: "id" }, id));
 }
 
 /** Every run with its value, to be shown beside the pair or not; nothing where there is no other. */

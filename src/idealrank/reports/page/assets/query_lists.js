@@ -58,11 +58,11 @@ function queryLines(text) {
   return text.split(/\r\n|[\n\r\t]/).map(shown).join("\n");
 }
 
-/** A document's id, or that it was not kept, and its text where there is one. */
+/** A document's text where there is one, and its id, or that it was not kept. */
 function queryDocument(page, document) {
-  if (document < 0) return [make("span", { class: "quiet" }, "not kept"), null];
+  if (document < 0) return [null, make("span", { class: "quiet" }, "not kept")];
   const text = page.documentText(document);
-  return [queryId(page.documents[document]), text ? make("span", { class: "query-text", dir: "auto" }, queryLines(text)) : null];
+  return [text ? make("span", { class: "query-text", dir: "auto" }, queryLines(text)) : null, queryId(page.documents[document])];
 }
 
 /** What a document did between two listings: on a wide page a mark where it entered or left, elsewhere, and aloud, in words. */

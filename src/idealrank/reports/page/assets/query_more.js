@@ -18,12 +18,12 @@ function queryMissed(view) {
 /** One missed document: grade, id, where it stands instead, text. */
 function queryMissedItem(view, [document, grade]) {
   const where = queryWhere(view, document) || `not in the ${view.deepest === 1 ? "first rank" : `first ${queryCount(view.deepest)}`}`;
-  const [id, text] = queryDocument(view.page, document);
+  const [text, id] = queryDocument(view.page, document);
   return make(
     "li",
     { "data-document": document },
     queryGradeSquare(grade, view.grades),
-    make("div", { class: "query-document" }, id, make("span", { class: "quiet query-where" }, where), text),
+    make("div", { class: "query-document" }, text, id, make("span", { class: "quiet query-where" }, where)),
   );
 }
 

@@ -81,6 +81,20 @@ function csvOf(page, queries) {
   return [head, ...lines].map((cells) => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }
 
+/** The same as JSON, with what made the page: programs read it without knowing the page. */
+function jsonOf(page, queries) {
+  const byName = (names, valueAt) => Object.fromEntries(names.map((name, at) => [name, valueAt(at)]));
+  const valueOf = (query) => (m) => (r) => {
+    const text = exactText(page, m, page.value(m, r, query));
+    return text === "" ? null : Number(text);
+  };
+  const records = queries.map((query) => ({
+    query: page.queries[query], text: page.text(query) || null, slices: page.slicesOf(query),
+    values: byName(page.measures.map((measure) => measure.text), (m) => byName(page.runs, valueOf(query)(m))),
+  }));
+  return `${JSON.stringify({ made: page.made, runs: page.runs, measures: page.measures, queries: records }, null, 1)}\n`;
+}
+
 /** Words of others that a spreadsheet would take for a formula, and run: an apostrophe before them stops it. Ids and names of runs stay
  *  as they are, since files are joined by them. */
 function inertText(text) {
