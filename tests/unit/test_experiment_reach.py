@@ -248,6 +248,71 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     assert any(line.startswith("| both, 90 % |") for line in scripts.reach.tables(found))
 
 
+def rows_of(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n\n")[1].splitlines()[2:]]
+
+
+@pytest.fixture(scope="module")
+def printed() -> list[dict[str, Any]]:
+    """The cells of the page of cells: as judged, by the rule, and with all judged."""
+    found = []
+    page = (ROOT / "docs" / "concepts" / "judgments-reach-cells.md").read_text(encoding="utf-8")
+    for part in page.split("\n**")[1:-1]:
+        kind, _, rest = part.partition("**")[0].partition(": ")
+        world = rest.removesuffix(", binary").rpartition(", ")[0]
+        for row in rows_of(part):
+            wrong, right = ([float(cell) if cell else None for cell in cells] for cells in (row[7:10], row[10:13]))
+            found.append({
+                "kind": kind, "world": world, "measure": rest[len(world) + 2 :], "truth": row[0], "pool": row[1],
+                "queries": int(row[2]), "wrong": dict(zip(SHOWN, wrong, strict=True)), "right": dict(zip(SHOWN, right, strict=True)),
+            })  # fmt: skip
+    return found
+
+
+SHOWN = ("all judged", "as judged", "both, 90 %")
+
+
+def table_after(title: str) -> list[list[str]]:
+    page = (ROOT / "docs" / "concepts" / "judgments-reach.md").read_text(encoding="utf-8")
+    return rows_of("\n\n" + page[page.index(title) :].partition("\n\n")[0])
+
+
+def test_the_tables_of_the_page_are_those_of_its_cells(scripts, printed) -> None:
+    """Largest shares exactly, means of shares to the digits of the cells."""
+    assert len(printed) == 510
+    groups = len(scripts.reach.GROUPS)
+    for title, lines, exact in (
+        ("| rule |", scripts.reach.rivals(printed), slice(0, 1 + groups)),
+        ("| pool |", scripts.reach.pool_lines(printed), slice(0, 4)),
+    ):
+        table = {tuple(row[:2]) if title == "| pool |" else row[0]: row for row in table_after(title)}
+        for row in rows_of("\n\n" + "\n".join(lines)):
+            on_page = table[tuple(row[:2]) if title == "| pool |" else row[0]]
+            assert on_page[exact] == row[exact]
+            assert [float(cell) for cell in on_page[exact.stop :]] == pytest.approx([float(cell) for cell in row[exact.stop :]], abs=0.011)
+
+
+def test_the_rule_is_wrong_in_less_than_alpha_of_the_cells_where_the_page_says_so(scripts, printed) -> None:
+    for group in ("one side", "both sides", "neither", "a relative of A", "crossing, own pools"):
+        cells = [cell for cell in printed if scripts.reach.GROUPS[group](cell)]
+        assert len(cells) > 20
+        assert max(cell["wrong"]["both, 90 %"] for cell in cells) < 0.05
+        assert group == "both sides" or max(cell["wrong"]["as judged"] for cell in cells) > 0.05
+
+
+def test_the_page_has_the_shares_that_a_run_prints(scripts, printed) -> None:
+    """Runs that are equal, 300 replicates from 1,000 queries: within four standard errors and what another bank moves."""
+    of = scripts.pools.bank(scripts.pools.WORLDS["some relevant"], 500, np.random.default_rng(12)).mirrored()
+    for pool, measure in (("A 12, B 6", "nDCG@10"), ("A 6, B 6", "P@10"), ("3 others, 20", "P@10"), ("relative of A, 20", "nDCG@10")):
+        names = scripts.reach.Names("pools", "some relevant", measure, "equal", pool)
+        judged = scripts.pools.judged_by(of, scripts.pools.POOLS[pool])
+        found = scripts.reach.run_cell(scripts.pools.sample(of, judged, measure), 50, 300, 13, names)
+        asked = (*names, 50)
+        (cell,) = (one for one in printed if (*(one[name] for name in names._fields), one["queries"]) == asked)
+        for rule, share in cell["wrong"].items():
+            assert found.wrong[rule] == pytest.approx(share, abs=4 * (share * (1 - share) / 300) ** 0.5 + 0.05), (pool, rule)
+
+
 def test_quick_is_a_look(scripts, capsys, monkeypatch) -> None:
     """It sets the numbers of replicates and of queries to draw from."""
     seen: dict[str, Any] = {}
