@@ -122,7 +122,7 @@ def test_the_json_is_what_the_library_says(pydocs: Path, say: Say) -> None:
     )
 
     measures = ["nDCG@10", "P@5", "Judged@10", "NumRet@10", "Judged@5", "NumRet@5"]
-    runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", measures) for name in ("worse", "minilm")]
+    runs = [ir.evaluate(pydocs / "qrels.txt", pydocs / f"{name}.run", measures, keep_unjudged=True) for name in ("worse", "minilm")]
     expected = json.loads(json.dumps(ir.gate(*runs, measures=["nDCG@10", "P@5"]).as_dict()))
     assert {name: record[name] for name in expected} == expected
     assert (record["notes"], record["policy_file"], record["passed"]) == ([], None, False)
@@ -284,8 +284,10 @@ def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, s
     plain = json.loads(say(*command, "--no-strict", "--tolerance", "0.1", cwd=pydocs).out)
     file = json.loads(say(*command, cwd=pydocs).out)
 
-    assert strict["policy"] == file["policy"] == {"tolerance": 0.0, "strict": True, "margin": 0.2, "alpha": 0.05}
-    assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05}
+    assert (
+        strict["policy"] == file["policy"] == {"tolerance": 0.0, "strict": True, "margin": 0.2, "alpha": 0.05, "when_unjudged": "neutral"}
+    )
+    assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05, "when_unjudged": "neutral"}
 
 
 def test_weights_and_clusters_of_the_policy_are_those_of_the_options(pydocs: Path, say: Say) -> None:

@@ -118,7 +118,7 @@ def test_texts_stand_on_the_page(say: Say, here: Path, shown: list[Subject]) -> 
 
 def test_a_gate_names_the_queries_that_closed_it_and_links_each(say: Say, here: Path, shown: list[Subject]) -> None:
     queries = [f"q{number}" for number in range(12)]
-    (here / "many.qrels").write_text("".join(f"{query} 0 x 1\n" for query in queries), encoding="utf-8")
+    (here / "many.qrels").write_text("".join(f"{query} 0 x 1\n{query} 0 y 0\n" for query in queries), encoding="utf-8")
     (here / "good.run").write_text("".join(f"{query} Q0 x 1 9.0 t\n" for query in queries), encoding="utf-8")
     lower = (f"{query} Q0 {name} 1 {score} t\n" for query in queries for name, score in (("x", 8.0), ("y", 9.0 - 2 * (query == "q3"))))
     (here / "bad.run").write_text("".join(lower), encoding="utf-8")

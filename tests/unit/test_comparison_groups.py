@@ -11,6 +11,8 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
+from idealrank.reports.compared_letters import better_letters, letter_of
+from idealrank.reports.compared_many import Ranked
 
 
 def runs_of(n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] = ("nDCG@10", "AP")) -> list[Evaluation]:
@@ -77,7 +79,9 @@ def test_what_json_has_of_groups() -> None:
 
     record = found.as_dict()
 
-    assert record["groups"]["AP"] == {"letters": found.groups("AP").letters, "top": list(found.groups("AP").top)}
+    groups = found.groups("AP")
+    better_than = {run: list(others) for run, others in groups.better_than.items()}
+    assert record["groups"]["AP"] == {"letters": groups.letters, "top": list(groups.top), "better_than": better_than}
     assert record["means"]["AP"]["run0"]["interval"] == list(found.means["AP"]["run0"].interval)
 
 
@@ -113,3 +117,43 @@ def test_more_tests_than_draws_can_tell_are_refused() -> None:
     assert ir.compare(*runs, correction="holm", n_resamples=1_320).method.correction == "holm"
     with pytest.raises(OptionError, match="correction='all'"):
         ir.compare(*runs, correction="all")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n_runs", "options"), [(7, {"test": "wilcoxon"}), (30, {"test": "t"})])
+def test_letters_name_the_runs_that_a_run_is_better_than(n_runs: int, options: dict[str, Any]) -> None:
+    """Read back from the table, letter by letter, against the verdict of every pair."""
+    found = ir.compare(*runs_of(n_runs), **options)
+    won = {(pair.b, pair.a) if row.verdict == "better" else (pair.a, pair.b) for pair, row in rows_decided(found, "AP")}
+    assert 0 < len(won) < n_runs * (n_runs - 1) / 2
+    table = Ranked.of(found, "nDCG@10")
+    order = list(table.means)
+    letters = {letter_of(place): run for place, run in enumerate(order)}
+    assert len(letters) == n_runs
+
+    said = better_letters(found, "AP", order)
+
+    assert {(run, letters[one]) for run, text in said.items() for one in read_back(text, list(letters))} == won
+    assert set(found.groups("AP").better_than) == set(order)
+    assert {(run, other) for run, others in found.groups("AP").better_than.items() for other in others} == won
+
+
+def rows_decided(found: ir.Comparison, measure: str) -> list[tuple[Any, Any]]:
+    return [(pair, row) for pair, row in found.rows() if row.measure == measure and row.verdict in ("better", "worse")]
+
+
+def read_back(text: str, letters: list[str]) -> list[str]:
+    """The letters that a text stands for, by the rule that the guide states."""
+    parts = text.split(",") if "," in text or "-" in text or len(letters) > 26 else list(text)
+    ends = [part.split("-") for part in parts if part]
+    return [letter for first, *last in ends for letter in letters[letters.index(first) : letters.index((last or [first])[0]) + 1]]
+
+
+def test_a_difference_that_no_verdict_carries_has_no_letter() -> None:
+    found = ir.compare(*runs_of(3), measures="AP")
+    first, *others = found.pairs
+    silent = replace(first, measures={"AP": replace(first.measures["AP"], verdict="undecided")})
+
+    better_than = replace(found, pairs=(silent, *others)).groups("AP").better_than
+
+    assert first.a in found.groups("AP").better_than[first.b]
+    assert first.a not in better_than[first.b]

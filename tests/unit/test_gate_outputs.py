@@ -32,8 +32,9 @@ def drop(query: str, before: float = 1.0, now: float = 0.5) -> QueryDrop:
 
 CHECK = Check(
     baseline="main", measure="nDCG@10", direction=1, mean_baseline=0.7082, mean_run=0.6582, difference=-0.05, bound=-0.0123, p=0.001,
-    p_corrected=0.002, passed=False, reason="a drop of 0.0500 is shown, p 0.002", n=60, excluded_queries=1, identical_queries=20, wins=10,
-    ties=20, losses=30, detectable=0.0312, worst=(drop("q7"), drop("q9", 0.9, 0.6)), unjudged_baseline=0.0, unjudged_run=0.0871,
+    p_corrected=0.002, p_two_sided=0.004, passed=False, outcome="failed", reason="a drop of 0.0500 is shown (one-sided p 0.002)", n=60,
+    excluded_queries=1, identical_queries=20, wins=10, ties=20, losses=30, detectable=0.0312,
+    worst=(drop("q7"), drop("q9", 0.9, 0.6)), unjudged_baseline=0.0, unjudged_run=0.0871,
 )  # fmt: skip
 FINE = replace(
     CHECK,
@@ -41,7 +42,10 @@ FINE = replace(
     unjudged_baseline=None,
     unjudged_run=None,
     passed=True,
-    reason="no drop is shown, p 0.4",
+    outcome="passed",
+    family="companions",
+    p_corrected=0.4,
+    reason="no drop is shown (one-sided p 0.4)",
     detectable=0.0205,
     worst=(),
 )
@@ -51,17 +55,19 @@ BROKEN = Kept(
 )  # fmt: skip
 HELD = Kept(contract=Contract(query="q2"), measure="nDCG@10", baseline="main", demanded=0.5, found=0.75, passed=True)
 CLOSED = Gated(
-    run="new", baselines=("main",), passed=False, checks=(CHECK, FINE), contracts=(BROKEN, HELD), policy=Policy(), correction="holm",
-    n_resamples=100_000, seed=7, convention=Convention.of("standard"),
+    run="new", baselines=("main",), passed=False, outcome="failed", checks=(CHECK, FINE), contracts=(BROKEN, HELD), policy=Policy(),
+    correction="none", n_resamples=100_000, seed=7, convention=Convention.of("standard"),
 )  # fmt: skip
-OPEN = replace(CLOSED, passed=True, checks=(FINE,), contracts=(HELD,))
+OPEN = replace(CLOSED, passed=True, outcome="passed", checks=(FINE,), contracts=(HELD,))
 
 
 def hostile(text: str) -> Gated:
     """The same gate, with this text wherever a name or an id stands."""
     check = replace(CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=(drop(text), drop(text)))
     kept = replace(BROKEN, contract=Contract(query=text, measure=text, place=text), measure=text, baseline=text)
-    return replace(CLOSED, run=text, baselines=(text, text), checks=(check, replace(check, passed=True)), contracts=(kept, kept))
+    return replace(
+        CLOSED, run=text, baselines=(text, text), checks=(check, replace(check, passed=True, outcome="passed")), contracts=(kept, kept)
+    )
 
 
 # --- words -------------------------------------------------------------------------------------------------------------------
@@ -71,7 +77,7 @@ def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
     assert verdict(OPEN) == "The gate is open: new may take the place of main"
     assert verdict(CLOSED) == "The gate is closed: new must not take the place of main (1 of 2 checks failed, 1 of 2 contracts broken)"
     assert could_see(CLOSED).startswith("True drop detectable with 80 % power: nDCG@10 0.031; AP 0.021.")
-    first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True)
+    first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True, outcome="passed")
     assert (verdict(first), could_see(first)) == (
         "The gate is open: new may become the first baseline", "No measure was held to a baseline.",
     )  # fmt: skip
@@ -146,13 +152,14 @@ def test_junit_has_a_case_for_each_check_and_contract() -> None:
 def test_a_junit_failure_says_why_and_where() -> None:
     drop_, contract = junit(CLOSED).findall(".//failure")
 
-    assert (drop_.get("type"), drop_.get("message")) == ("drop", "a drop of 0.0500 is shown, p 0.002")
+    assert (drop_.get("type"), drop_.get("message")) == ("drop", "a drop of 0.0500 is shown (one-sided p 0.002)")
     for number in (
         "0.6582",
         "0.7082",
         "-0.0500",
         "-0.0123",
         "0.0312",
+        "one-sided p 0.001, corrected 0.002; two-sided p, as in compare, 0.004",
         "better 10, equal 20, worse 30",
         "0.0% / 8.7%",
         "q7  1.0000  0.5000  -0.5000",
@@ -201,7 +208,9 @@ def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:
     assert [(kind, properties["title"]) for kind, properties, _ in commands] == [
         ("error", "nDCG@10 against main"), ("error", "Contract of q1 is broken"), ("notice", verdict(CLOSED)),
     ]  # fmt: skip
-    assert commands[0][2].startswith("a drop of 0.050 is shown, p 0.002; 0.658 against 0.708, -0.050; worst queries: q7 (-0.5000)")
+    assert commands[0][2].startswith(
+        "a drop of 0.050 is shown (one-sided p 0.002); 0.658 against 0.708, -0.050; worst queries: q7 (-0.5000)"
+    )
     assert commands[1][2] == "RR 0.5000, demanded 1.0000 (contracts.csv:3)"
     assert commands[2][2] == could_see(CLOSED)
     assert [kind for kind, _, _ in obeyed("".join(annotations(OPEN)))] == ["notice"]
@@ -285,8 +294,8 @@ def test_a_comment_has_the_verdict_first_and_every_number() -> None:
         "**The gate is closed: <code>new</code> must not take the place of <code>main</code> "
         "(1 of 2 checks failed, 1 of 2 contracts broken)**"
     )
-    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.708 | 0.658 | -0.050 | -0.012 | 0.031 | 0.0% / 8.7% |"
-    assert any(line.startswith(row) for line in lines)
+    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.708 | 0.658 | -0.050 | -0.012 | 0.002 | 0.004 |"
+    assert any(line.startswith(f"{row} 0.031 | 0.0% / 8.7% |") for line in lines)
     assert "| <code>q7</code> | 1.0000 | 0.5000 | -0.5000 |" in lines
     assert text.index("**failed**") < text.index("| passed |") < text.index("Contracts that are broken") < text.index("<details>")
     assert "seed 7" in lines[-3]

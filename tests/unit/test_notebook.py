@@ -35,7 +35,7 @@ def lost() -> ir.Gated:
 RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "Comparison": (lambda: ir.compare(*evaluations()), "is better than bm250: nDCG@10 0."),
     "several": (lambda: ir.compare(*evaluations(3)), "bm252 is better than bm250"),
-    "many": (lambda: ir.compare(*evaluations(), *evaluations(3), *evaluations()), "group"),
+    "many": (lambda: ir.compare(*evaluations(), *evaluations(3), *evaluations()), "better than"),
     "baseline": (lambda: ir.compare(*evaluations(3), baseline="bm250"), "against bm250"),
     "sliced": (lambda: ir.compare(*evaluations(), slices=dict.fromkeys(QUERIES, "<i>short</i>")), "<i>short</i>"),
     "Coverage": (lambda: evaluations()[0].coverage, "unjudged"),

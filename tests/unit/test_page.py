@@ -184,7 +184,9 @@ def test_a_gate_has_the_digits_that_the_command_prints():
 
     assert told in gate_text(gated)
     assert text.count(told) == 2  # below the verdict, and in the table
-    numbers = f"{check.mean_baseline:.3f} {check.mean_run:.3f} {check.difference:.3f} {check.bound:.3f} {check.detectable:.3f}"
+    assert 0.0001 < check.p_corrected < check.p_two_sided < 0.05
+    ps = f"{check.p_corrected:.3g} {check.p_two_sided:.3g}"
+    numbers = f"{check.mean_baseline:.3f} {check.mean_run:.3f} {check.difference:.3f} {check.bound:.3f} {ps} {check.detectable:.3f}"
     assert numbers.replace("-", "\u2212") in text
 
 

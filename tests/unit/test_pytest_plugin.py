@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from idealrank.pytest_plugin import gating
+from tests.pools import written
 
 _ROWS = {f"q{number}": {"x": 1} for number in range(30)}
 PLUGIN = "idealrank.pytest_plugin"
@@ -305,3 +306,62 @@ def test_a_baseline_is_a_file(session: pytest.Pytester, baseline: object, said: 
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([f"ranking gate: {said}"])
+
+
+# --- judgments that do not reach ---------------------------------------------------------------------------------------------
+
+POOLED = """
+def test_it(ranking_gate):
+    ranking_gate("pooled.qrels", "new.run", baseline="main.run"{options})
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [
+        ("", "skipped"),
+        (', when_unjudged="fail"', "failed"),
+        (', when_unjudged="pass"', "passed"),
+        (', measures=["nDCG@10", "P@5"], also="P@5"', "skipped"),
+    ],
+)
+def test_a_test_is_skipped_where_the_judgments_do_not_reach(pytester: pytest.Pytester, loaded: None, options: str, outcome: str) -> None:
+    written(pytester.path)
+    (pytester.path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
+    pytester.makepyfile(POOLED.format(options=options))
+
+    result = pytester.runpytest_inprocess("-p", PLUGIN, *QUIET, "-rs")
+
+    result.assert_outcomes(**{outcome: 1})
+    if outcome == "skipped":
+        result.stdout.fnmatch_lines([
+            "*= ranking gates =*",
+            "  The judgments do not reach: whether new may take the place of main cannot be said*",
+            "SKIPPED *: The judgments do not reach: * a drop of * is shown (one-sided p *, two-sided p *), but the judgments do not reach: "
+            "it would no longer be significant if * % of the * documents that only new shows without a judgment were relevant*",
+        ])  # fmt: skip
+
+
+def test_companions_fail_no_test_unless_they_are_named(session: pytest.Pytester) -> None:
+    for options, outcome in (("", "passed"), (', also="RR"', "failed"), (', also=["P@3", "RR"]', "failed")):
+        asked(session, "worse", options=f', measures=["R@3", "RR"]{options}').assert_outcomes(**{outcome: 1})
+
+
+def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loaded: None) -> None:
+    written(pytester.path)
+    pytester.makepyprojecttoml("""
+        [tool.idealrank.gate]
+        baseline = "main.run"
+        also = ["P@5"]
+        when_unjudged = "fail"
+    """)
+    pytester.makepyfile("""
+        def test_as_the_project_says(ranking_gate):
+            ranking_gate("pooled.qrels", "new.run")
+
+        def test_otherwise(ranking_gate):
+            gated = ranking_gate("pooled.qrels", "new.run", when_unjudged="pass")
+            assert [(check.measure, check.decides) for check in gated.checks] == [("nDCG@10", True), ("P@5", True)]
+    """)
+
+    pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, failed=1)

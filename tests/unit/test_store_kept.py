@@ -18,6 +18,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.store import Record, Store
 from idealrank.store.database import Database
 from idealrank.store.mounts import network_mount, usable_folder
+from tests.pools import collection, evaluated
 from tests.unit.store_samples import evaluations, same_evaluation
 from tests.unit.store_schema_1 import make_store_of_schema_1
 
@@ -258,6 +259,20 @@ def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store) -> None:
     assert swept
 
 
+def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(store: Store) -> None:
+    """A store keeps no rankings, so that the tipping point of a gate made again is the one that was found with them."""
+    _, pooled, baseline, run = collection()
+    new, main = evaluated(pooled, run, "new"), evaluated(pooled, baseline, "main")
+    keys = [store.add(one) for one in (new, main)]
+
+    for asked in ("neutral", "fail", "pass"):
+        found = ir.gate(new, main, measures="nDCG@10", when_unjudged=asked)  # type: ignore[arg-type]
+        key = store.add_gate(found, keys)
+        assert store.gate_again(key).as_dict() == found.as_dict()
+    rows = store.sql("SELECT outcome, passed, decides, p_two_sided FROM gates ORDER BY time")
+    assert list(rows.rows) == [(outcome, outcome == "passed", True, 2.0**-19) for outcome in ("judgments do not reach", "failed", "passed")]
+
+
 def test_comparisons_and_gates_are_made_again(store: Store) -> None:
     one, other, *_ = evaluations()
     keys = [store.add(one), store.add(other)]
@@ -270,6 +285,8 @@ def test_comparisons_and_gates_are_made_again(store: Store) -> None:
         one, other, measures="AP", contracts=[ir.Contract(query="q1"), ir.Contract(query="q2", measure="RR", at_least=0.1)], tolerance=0.01
     )
     assert store.gate_again(store.add_gate(gated, keys)).as_dict() == gated.as_dict()
+    named = ir.gate(other, one, measures=["RR", "AP", "P@5"], also="AP")
+    assert store.gate_again(store.add_gate(named, keys[::-1])).as_dict() == named.as_dict()
     turned = ir.compare(one, other, measures=["RR", "AP"], rng=7, n_resamples=500)
     kept = store.add_comparison(turned, keys)
     assert list(store.comparison(kept).result["means"]) == list(store.compare_again(kept).means) == ["RR", "AP"]  # the first one decides

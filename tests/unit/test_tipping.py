@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 import idealrank as ir
 from idealrank.data.qrels import Qrels
 from idealrank.stats.design import Design
-from idealrank.verdict.places import Places, joined_ranks
+from idealrank.verdict.places import Places, joined_ranks, matches, unjudged_keys
 from idealrank.verdict.table import Table, queries_of, rows_in
 from idealrank.verdict.tipping import Question, Reach, Tipping, critical_t, tipping_point
 
@@ -41,7 +41,8 @@ def tipping_of(qrels: Any, a: Ranked, b: Ranked, measure: str, question: Questio
     assert all(isinstance(one, Places) for one in places), places
     first, second = (Table.of(one, [asked], queries).values[:, 0] for one in evaluations)
     n = len(queries)
-    reach = Reach.of(*places, n)  # type: ignore[arg-type]
+    matched = matches(*(unjudged_keys(one, rows_in(one, queries)) for one in evaluations))
+    reach = Reach.of(*places, n, matched)  # type: ignore[arg-type]
     asked_of = question or Question(critical_t(0.05, n - 1, 2))
     return tipping_point(reach, second - first, np.ones(n, bool), Design.of(n), asked_of), second - first
 

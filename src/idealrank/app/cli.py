@@ -19,8 +19,8 @@ from idealrank.app.groups import LazyGroup
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
-# Exit codes. 1 is kept for gates, which are asked to fail when quality falls.
-FINE, CLOSED, UNUSABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
+# Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
+FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 70, 130, 141
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
@@ -64,7 +64,8 @@ Start here:
   idealrank advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
-Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 70 a fault of idealrank, 130 interrupted.
+Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 3 a gate that the judgments do not reach, 70 a fault of idealrank,
+130 interrupted.
 """
 
 

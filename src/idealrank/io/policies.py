@@ -5,12 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from idealrank.errors import InputError, shown
 from idealrank.verdict import Policy
+from idealrank.verdict.gated import WhenUnjudged
 
 TABLE = "tool.idealrank.gate"
+PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged")  # of a policy
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
@@ -25,10 +27,14 @@ class PolicyFile:
     baselines : tuple of str
         Paths, relative ones taken from the file's folder.
     measures : tuple of str
-        Texts of measures.
+        Texts of measures, the primary one first.
+    also : tuple of str
+        Texts of companions that may close the gate, too.
     tolerance, margin, alpha : float or None
         Parts of the policy.
     strict : bool or None
+        Likewise.
+    when_unjudged : {"neutral", "fail", "pass"} or None
         Likewise.
     contracts : str or None
         Path of the file of contracts.
@@ -46,10 +52,12 @@ class PolicyFile:
     path: str = ""
     baselines: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     tolerance: float | None = None
     strict: bool | None = None
     margin: float | None = None
     alpha: float | None = None
+    when_unjudged: WhenUnjudged | None = None
     contracts: str | None = None
     weights: str | None = None
     cluster: str | None = None
@@ -61,13 +69,14 @@ class PolicyFile:
         return f"{self.path} [{TABLE}]" if self.path else ""
 
     def policy(
-        self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None
-    ) -> Policy:
+        self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None,
+        when_unjudged: WhenUnjudged | None = None,
+    ) -> Policy:  # fmt: skip
         """What is given here, and for the rest what the file says; who chooses the rule also drops what belongs to the other rule.
 
         Parameters
         ----------
-        tolerance, strict, margin, alpha
+        tolerance, strict, margin, alpha, when_unjudged
             Parts of the policy; None where the file decides.
 
         Raises
@@ -78,12 +87,12 @@ class PolicyFile:
         Examples
         --------
         >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
-        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1)
+        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='neutral')
         """
-        of_file: dict[str, Any] = {"tolerance": self.tolerance, "strict": self.strict, "margin": self.margin, "alpha": self.alpha}
+        of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
             of_file["tolerance" if strict else "margin"] = None
-        given = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha}
+        given = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged), strict=True))
         values = of_file | {name: value for name, value in given.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
@@ -172,6 +181,12 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(one) for one in listed)
 
 
+def _word(value: Any) -> str:
+    if value not in get_args(WhenUnjudged):
+        raise TypeError
+    return str(value)
+
+
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
@@ -188,10 +203,12 @@ def _truth(value: Any) -> bool:
 _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "baseline": ("a path, or a list of paths", _texts),
     "measures": ("a measure, or a list of measures", _texts),
+    "also": ("a measure, or a list of measures", _texts),
     "tolerance": ("a number", _number),
     "strict": ("true or false", _truth),
     "margin": ("a number", _number),
     "alpha": ("a number", _number),
+    "when_unjudged": (" or ".join(get_args(WhenUnjudged)), _word),
     "contracts": ("a path", _text),
     "weights": ("a path", _text),
     "cluster": ("a path", _text),

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from os import PathLike
 
-    from idealrank.verdict.gated import Contract, Gated
+    from idealrank.verdict.gated import Contract, Gated, WhenUnjudged
 
 _SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them
 
@@ -62,14 +62,16 @@ class RankingGate:
         *,
         baseline: Any = None,
         measures: Any = None,
+        also: Any = None,
         convention: Any = None,
         contracts: "str | PathLike[str] | Iterable[Contract] | None" = None,
         tolerance: float | None = None,
         strict: bool | None = None,
         margin: float | None = None,
         alpha: float | None = None,
+        when_unjudged: "WhenUnjudged | None" = None,
     ) -> "Gated":
-        """Fail the test unless the run may take the place of its baselines.
+        """Fail the test unless the run may take the place of its baselines; skip it where the judgments do not reach.
 
         Parameters
         ----------
@@ -79,10 +81,12 @@ class RankingGate:
             What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
             stay as they are.
         measures, convention
-            As for `evaluate`; default nDCG@10 alone, for fewer measures see smaller drops.
+            As for `evaluate`; default nDCG@10. The first measure decides, the others are companions, which never fail the test.
+        also : measure, or list of them
+            Measures that may fail the test, too.
         contracts : path, or iterable of Contract, optional
             What single queries must reach.
-        tolerance, strict, margin, alpha
+        tolerance, strict, margin, alpha, when_unjudged
             The parts of a `Policy`. What is not given here or above comes from ``[tool.idealrank.gate]`` of ``pyproject.toml``.
 
         Returns
@@ -92,14 +96,16 @@ class RankingGate:
         """
         __tracebackhide__ = True
         gating = import_module("idealrank.pytest_plugin.gating")  # NumPy, and all of the library that a gate needs
-        policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha}
-        options = {"measures": measures, "convention": convention, "contracts": contracts, **policy}
+        policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha, "when_unjudged": when_unjudged}
+        options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy}
         given = {name: value for name, value in options.items() if value is not None}
         update = self._config.getoption("update_ranking_baseline")
         answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update)
         self._said.extend((_SAID, line) for line in answer.said)
         if answer.failure:
             pytest.fail(answer.failure, pytrace=False)
+        if answer.skipped:
+            pytest.skip(answer.skipped)
         found: Gated = answer.gated
         return found
 

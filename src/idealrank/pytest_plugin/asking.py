@@ -14,13 +14,11 @@ from idealrank.errors import OptionError
 from idealrank.io.by_query import read_clusters, read_traffic
 from idealrank.io.contracts import read_contracts
 from idealrank.io.notes import Notes
-from idealrank.io.policies import DEFAULT_MEASURE, TABLE, find_policy
+from idealrank.io.policies import DEFAULT_MEASURE, PARTS, TABLE, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.verdict.gated import Contract, Policy
 from idealrank.verdict.gating import measures_of_gate
-
-_PARTS = ("tolerance", "strict", "margin", "alpha")  # of a policy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +33,9 @@ class Question:
         Paths of the judgments; none where they did not come from files.
     baselines : tuple of str
         Paths; the last is the one that ``--update-ranking-baseline`` writes.
-    gated, measures : tuple of Measure
-        What is tested, and what is evaluated: contracts may have measures of their own, and shares of unjudged documents stand beside.
+    gated, also, measures : tuple of Measure
+        What is tested, the companions among them that may fail the test, and what is evaluated: contracts may have measures of their
+        own, and shares of unjudged documents stand beside.
     contracts : tuple of Contract
         What single queries must reach.
     convention : Convention
@@ -54,6 +53,7 @@ class Question:
     judgments: tuple[str, ...]
     baselines: tuple[str, ...]
     gated: tuple[Measure, ...]
+    also: tuple[Measure, ...]
     measures: tuple[Measure, ...]
     contracts: tuple[Contract, ...]
     convention: Convention
@@ -87,7 +87,9 @@ class Question:
             raise OptionError(f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in [{TABLE}]')
         convention = Convention.of(options.get("convention", found.convention or "standard"))
         contracts = _contracts(from_root(options.get("contracts", found.contracts or ()), root))
-        gated = parse_measures(options.get("measures", found.measures or DEFAULT_MEASURE))
+        also = options.get("also", found.also)
+        also = parse_measures(also) if also else ()
+        gated = tuple(dict.fromkeys((*parse_measures(options.get("measures", found.measures or DEFAULT_MEASURE)), *also)))
         duplicates = convention.alignment.duplicates
         judged = to_qrels(from_root(qrels, root), duplicates="error" if duplicates == "twice" else duplicates)
         return cls(
@@ -96,10 +98,11 @@ class Question:
             judgments=tuple(judged.paths),
             baselines=baselines,
             gated=gated,
+            also=also,
             measures=measures_of_gate(gated, contracts),
             contracts=contracts,
             convention=convention,
-            policy=found.policy(**{name: options[name] for name in _PARTS if name in options}),
+            policy=found.policy(**{name: options[name] for name in PARTS if name in options}),
             weights=None if found.weights is None else read_traffic(found.weights, zeros="refused"),
             clusters=None if found.cluster is None else read_clusters(found.cluster),
             policy_file=found.where,

@@ -23,9 +23,9 @@ from idealrank.io.notes import Notes
 from idealrank.io.writing import write_bytes
 from idealrank.pytest_plugin.asking import Question
 from idealrank.reports.gated import gate_text
-from idealrank.reports.gated_words import could_see, one_line, verdict
+from idealrank.reports.gated_words import could_see, one_line, reasons, verdict
 from idealrank.reports.workflow_log import harmless
-from idealrank.verdict.gated import Gated
+from idealrank.verdict.gated import UNREACHED, Gated
 from idealrank.verdict.gating import first_run, gate
 from idealrank.verdict.table import same_values
 
@@ -42,11 +42,14 @@ class Answer:
         Lines for the summary of the session.
     failure : str
         Why the test fails; empty where it does not.
+    skipped : str
+        Why the test is skipped; empty where it is not.
     """
 
     gated: Gated | None = None
     said: tuple[str, ...]
     failure: str = ""
+    skipped: str = ""
 
 
 def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False) -> Answer:
@@ -73,7 +76,8 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
         answer = _written(question) if update else _held(question)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
         answer = Answer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
-    return Answer(gated=answer.gated, said=tuple(map(harmless, answer.said)), failure=harmless(answer.failure))
+    said = tuple(map(harmless, answer.said))
+    return Answer(gated=answer.gated, said=said, failure=harmless(answer.failure), skipped=harmless(answer.skipped))
 
 
 def _held(question: Question) -> Answer:
@@ -85,11 +89,16 @@ def _held(question: Question) -> Answer:
         others.append(other)
         notes += changes
     gated = gate(
-        evaluation, *others, measures=question.gated, policy=question.policy, contracts=question.contracts,
+        evaluation, *others, measures=question.gated, also=question.also, policy=question.policy, contracts=question.contracts,
         weights=question.weights, clusters=question.clusters,
     )  # fmt: skip
-    failure = "" if gated.passed else gate_text(gated, notes, question.policy_file)
-    return Answer(gated=gated, said=(verdict(gated), could_see(gated), *notes), failure=failure)
+    failure = gate_text(gated, notes, question.policy_file) if gated.outcome == "failed" else ""
+    skipped = f"{verdict(gated)}: {'; '.join(map(_one_line, reasons(gated)))}" if gated.outcome == UNREACHED else ""
+    return Answer(gated=gated, said=(verdict(gated), could_see(gated), *notes), failure=failure, skipped=skipped)
+
+
+def _one_line(reason: str) -> str:
+    return one_line(reason, 1000)
 
 
 def _evaluated(question: Question, run: Run) -> Evaluation:
@@ -115,6 +124,7 @@ def _written(question: Question) -> Answer:
     if Path(path).exists() and old is None:
         raise InputError(f"baseline {path}: found a file that is no baseline, and it is not replaced; give a new name as the last baseline")
     evaluation = _evaluated(question, question.run)
+    gated = first_run(evaluation, question.gated, question.policy)
     record = record_of(evaluation, list(map(str, question.gated)), question.judgments)
     record = record if old is None else record.as_deep_as(old)
     data = baseline_bytes(question.run, record, question.convention)
@@ -123,5 +133,4 @@ def _written(question: Question) -> Answer:
     write_bytes([compressed(data) if path.endswith(".gz") else data], path)
     means = evaluation.mean()
     values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in question.gated)
-    gated = first_run(evaluation, question.gated, question.policy)
     return Answer(gated=gated, said=(f"{path} now holds {one_line(question.run.name)}: {values}",))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns, share_cell
+from idealrank.reports.compared_letters import Letters, letters_note
 from idealrank.reports.compared_many import is_many, opening
 from idealrank.reports.compared_method import method_text
 from idealrank.reports.compared_rankings import unchanged
@@ -11,14 +12,18 @@ from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.plain_effects import plain_sentence
+from idealrank.reports.reach import reach_text, sentence
+from idealrank.reports.reach import share as share_text
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.words import paragraph, unanswered
+from idealrank.reports.words import paragraph, unanswered, warned
 from idealrank.verdict import Comparison, Difference, Method, Pair
 
 _NAME = 14
 
 
-def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> list[Part]:
+def comparison_parts(
+    comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better"
+) -> list[Part]:
     """The whole report: of two to five runs pair by pair, of more the groups that cannot be told apart.
 
     Parameters
@@ -29,25 +34,27 @@ def comparison_parts(comparison: Comparison, *, every_pair: bool = False, digits
         Every pair of many runs besides.
     digits : int or None
         Decimals; None for those that the intervals allow.
+    letters : {"better", "groups"}
+        Of many runs: those of the runs that a run is significantly better than, or of groups that cannot be told apart.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> comparison_parts(ir.compare(one, one))[1].columns[0].title
+    >>> comparison_parts(ir.compare(one, one))[2].columns[0].title
     'measure'
     """
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
     parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
-    parts = opening(comparison, shown, digits) if many else parts
+    parts = [filled(warned(comparison.mismatches)), *(opening(comparison, shown, digits, letters) if many else parts)]
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
     parts += [filled(said) for said in [unanswered(comparison.missing)] if many or several]
     measures = [row.measure for row in first.measures.values()]
-    return [*parts, _method(comparison, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
+    return [*parts, _method(comparison, letters, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
@@ -76,6 +83,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [plain] if (plain := plain_sentence(pair)) else []
     if first.wins or first.losses:
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
+    said += reach_sentences(pair, first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     if first.queries_needed is not None and first.queries_needed > first.n:
@@ -106,7 +114,26 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other",
         "undecided": f"These queries cannot decide whether {pair.b} is better than {pair.a}",
+        "judgments do not reach": f"The judgments do not reach far enough to say whether {pair.b} is better than {pair.a}",
     }[row.verdict]
+
+
+def reach_sentences(pair: Pair, row: Difference) -> list[str]:
+    """How far the judgments carry a difference: the tipping point, or why it is not known where unjudged documents could matter.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.compare(one, one).pairs[0]
+    >>> reach_sentences(found, found["RR"])
+    []
+    """
+    if not row.wins and not row.losses:
+        return []
+    unjudged = bool(row.unjudged_a or row.unjudged_b)
+    clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
+    return [sentence(clause)] if clause else []
 
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
@@ -224,10 +251,27 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     if not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    columns = [Column("unjudged"), *(Column(title, "number") for title in (*names, "difference on judged documents"))]
-    cells = [[Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b)] for row in rows]
-    cells = [[*first, Cell(shown.signed(row.difference_judged), row.difference_judged)] for first, row in zip(cells, rows, strict=True)]
-    return Table(columns, cells)
+    titles = (*names, "tips at", "turns at", "likely", "difference on judged documents")
+    columns = [Column("unjudged"), *(Column(title, "number") for title in titles)]
+    cells = []
+    for row in rows:
+        judged = Cell(row.judged_reason or shown.signed(row.difference_judged), row.difference_judged)
+        cells.append([Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b), *_tipping_cells(row), judged])
+    note = (
+        "tips at, turns at: share of the unjudged documents that only the run behind shows which would have to be relevant for the "
+        "difference not to be significant (paired t) and to change its sign, none of the other run's being so; likely: of the run behind "
+        "at most, of the other at least, by judged documents at these ranks; a verdict stands if it is significant there"
+    )
+    return Table(columns, cells, notes=[note] if any(row.tipping is not None for row in rows) else [])
+
+
+def _tipping_cells(row: Difference) -> list[Cell]:
+    """Shares at which a difference tips and turns, and the likely one; a dash where none does, or it is not known."""
+    found = row.tipping
+    if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
+        return [Cell("-")] * 3
+    cells = [Cell("never" if share is None else share_text(share), share) for share in (found.significance, found.sign)]
+    return [*cells, Cell(f"{share_text(found.likely)} / {share_text(found.likely_ahead)}", found.likely)]
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:
@@ -243,10 +287,10 @@ def _left_out(pair: Pair) -> list[str]:
     ]
 
 
-def _method(comparison: Comparison, *, with_pairs: bool) -> list[str]:
+def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> list[str]:
     phrases = [method_text(comparison)]
     if not with_pairs and comparison.method.baseline is None:
-        phrases.append(f"runs that share a letter cannot be told apart: their corrected p is above {1 - comparison.method.level:g}")
+        phrases.append(letters_note(comparison, letters))
         phrases.append("intervals of means: Student's, of each run alone")
     else:
         phrases.append("+/=/-: queries on which the second run is better, equal, worse")

@@ -1,10 +1,11 @@
 """Comparisons of many runs for people: the top group, then league tables with letters, or tables against a baseline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns
+from idealrank.reports.compared_letters import Letters, better_letters, letter_of
 from idealrank.reports.compared_map import pair_map
 from idealrank.reports.digits import decimals, interval, number
 from idealrank.reports.laying import fits
@@ -21,6 +22,7 @@ _MAPS = 3  # measures; with more of them only the first has its map
 _LONG_ROW = 4  # letters in a row from which only the first and the last are written
 _LETTERS = 20
 _PLACES = [Column("#", "number"), Column("run")]
+_TITLES: dict[Letters, str] = {"better": "better than", "groups": "group"}
 _SOME = 9  # runs named in a sentence
 
 
@@ -49,6 +51,8 @@ class Ranked:
         Of each run, the best first.
     letters : mapping of str to str
         As tables show them; empty where runs were compared with a baseline alone.
+    about : {"groups", "better"}
+        Letters of groups that cannot be told apart, or those of the runs that a run is better than.
 
     Examples
     --------
@@ -62,6 +66,7 @@ class Ranked:
     measure: str
     means: dict[str, RunMean]
     letters: dict[str, str]
+    about: Letters = "groups"
 
     def table(
         self, order: Sequence[str], places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column"
@@ -74,8 +79,8 @@ class Ranked:
             mark = self.letters[run] if letters == "mark" else ""
             mean = Cell(number(one.mean, places), one.mean, strong=one.mean == best, mark=mark)
             ends = [Cell(interval(one.interval, places), one.interval)] if level else []
-            rows.append([mean, *ends, *([Cell(self.letters[run])] if letters == "column" else [])])
-        return Table([*columns, *([Column("group")] if letters == "column" else [])], rows)
+            rows.append([mean, *ends, *([Cell(fitting(self.letters[run]))] if letters == "column" else [])])
+        return Table([*columns, *([Column(_TITLES[self.about])] if letters == "column" else [])], rows)
 
     @classmethod
     def of(cls, comparison: Comparison, measure: str) -> "Ranked":
@@ -86,6 +91,38 @@ class Ranked:
             return cls(measure, dict(sorted(means.items(), key=lambda one: -one[1].mean * direction)), {})
         groups = comparison.groups(measure)
         return cls(measure, {run: means[run] for run in groups.letters}, {run: shortened(text) for run, text in groups.letters.items()})
+
+
+def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
+    """The runs by each measure; letters that name runs go by their order by the first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> ranked_by_all(ir.compare(bad, good), "better")[0].letters
+    {'run (2)': 'b', 'run': ''}
+    """
+    found = [Ranked.of(comparison, measure) for measure in comparison.means]
+    if letters == "groups" or comparison.method.baseline is not None:
+        return found
+    order = list(found[0].means)
+    return [replace(one, letters=better_letters(comparison, one.measure, order), about="better") for one in found]
+
+
+def named_rows(order: Sequence[str], letters: Letters, clip: int | None = None) -> Table:
+    """The first columns of a league table: the place of each run, or its letter, and its name of at most `clip` letters.
+
+    Examples
+    --------
+    >>> [[cell.text for cell in row] for row in named_rows(["fusion", "bm25"], "better").rows]
+    [['a', 'fusion'], ['b', 'bm25']]
+    """
+    names = [Cell(run if clip is None else clipped(run, clip)) for run in order]
+    if letters == "better":
+        return Table([Column("#"), Column("run")], [[Cell(letter_of(place)), name] for place, name in enumerate(names)])
+    return Table(_PLACES, [[Cell(str(place), place, tone="quiet"), name] for place, name in enumerate(names, 1)])
 
 
 def shortened(letters: str) -> str:
@@ -102,10 +139,21 @@ def shortened(letters: str) -> str:
         follows = rows and ord(sign) == ord(rows[-1][-1]) + 1
         rows = [*rows[:-1], rows[-1] + sign] if follows else [*rows, sign]
     text = "".join(row if len(row) < _LONG_ROW else f"{row[0]}-{row[-1]}" for row in rows) + bracket + numbers
+    return fitting(text)
+
+
+def fitting(text: str) -> str:
+    """Letters cut where they are too long for a column; JSON has all.
+
+    Examples
+    --------
+    >>> fitting("a,c-f"), fitting("a,c,e,g,i,k,m,o,q,s,u,w")
+    ('a,c-f', 'a,c,e,g,i,k,m,o,q,..')
+    """
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 2]}.."
 
 
-def opening(comparison: Comparison, shown: Shown, digits: int | None = None) -> list[Part]:
+def opening(comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better") -> list[Part]:
     """What comes first: the top group, the league table, the map of all pairs; or each run against the baseline.
 
     Parameters
@@ -116,6 +164,8 @@ def opening(comparison: Comparison, shown: Shown, digits: int | None = None) -> 
         With how many digits differences are.
     digits : int or None
         Decimals of means, where they were asked for.
+    letters : {"better", "groups"}
+        Beside a mean the runs that a run is significantly better than, or groups that cannot be told apart.
 
     Examples
     --------
@@ -130,7 +180,7 @@ def opening(comparison: Comparison, shown: Shown, digits: int | None = None) -> 
         return [part for measure in measures for part in _against_baseline(comparison, measure, shown)]
     mapped = measures if len(measures) <= _MAPS else measures[:1]
     sentences = [headline(comparison, measure) for measure in measures]
-    return [filled(sentences), *league_tables(comparison, digits), *(pair_map(comparison, measure) for measure in mapped)]
+    return [filled(sentences), *league_tables(comparison, digits, letters), *(pair_map(comparison, measure) for measure in mapped)]
 
 
 def headline(comparison: Comparison, measure: str) -> str:
@@ -163,7 +213,7 @@ def _against(comparison: Comparison, measure: str) -> str:
     return f"Of {len(found):,} runs, by {measure}: {counts}."
 
 
-def league_tables(comparison: Comparison, digits: int | None = None) -> list[Table]:
+def league_tables(comparison: Comparison, digits: int | None = None, letters: Letters = "better") -> list[Table]:
     r"""Runs with means and letters, the best by the first measure first; as many measures side by side as fit on a page.
 
     Examples
@@ -173,23 +223,21 @@ def league_tables(comparison: Comparison, digits: int | None = None) -> list[Tab
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> from idealrank.reports.tables import as_text
     >>> print(as_text(league_tables(ir.compare(bad, good))[0]), end="")
-    #  run          RR    95 % interval  group
-    1  run (2)  1.0000  [1.0000, 1.0000]  a
-    2  run      0.5000  [0.5000, 0.5000]  b
+    #  run          RR    95 % interval  better than
+    a  run (2)  1.0000  [1.0000, 1.0000]  b
+    b  run      0.5000  [0.5000, 0.5000]
     """
-    ranked = [Ranked.of(comparison, measure) for measure in comparison.means]
+    ranked = ranked_by_all(comparison, letters)
     order = list(ranked[0].means)
-    heads, names = _PLACES, [[Cell(str(place), place, tone="quiet"), Cell(clipped(run, _NAME))] for place, run in enumerate(order, 1)]
-    tables = [
-        beside(Table(heads, names), ranked[0].table(order, league_places(comparison, ranked[0], digits), level=comparison.method.level))
-    ]
+    names = named_rows(order, letters, _NAME)
+    tables = [beside(names, ranked[0].table(order, league_places(comparison, ranked[0], digits), level=comparison.method.level))]
     for one in ranked[1:]:
         more = one.table(order, league_places(comparison, one, digits))
         wider = beside(tables[-1], more)
         if fits(wider):
             tables[-1] = wider
         else:
-            tables.append(beside(Table(heads, names), more))
+            tables.append(beside(names, more))
     return tables
 
 

@@ -4,18 +4,21 @@ from dataclasses import replace
 
 from idealrank.reports.compared import pair_table
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns
-from idealrank.reports.compared_many import Ranked, beside, is_many, league_places
+from idealrank.reports.compared_letters import Letters, letters_note
+from idealrank.reports.compared_many import beside, is_many, league_places, named_rows, ranked_by_all
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_cells
+from idealrank.reports.markdown import markdown_text
 from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
+from idealrank.reports.words import warned
 from idealrank.verdict import Comparison
 
 _MARK = "*"
 
 
-def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
-    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a run, with letters of groups.
+def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
+    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a run, with letters.
 
     Examples
     --------
@@ -24,14 +27,15 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
     | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | detectable | verdict   |
     """
+    above = "".join(f"**{line}**\n\n" for line in warned(comparison.mismatches, markdown_text))
     if _as_league(comparison, every_pair=every_pair):
-        return as_markdown(_league(comparison, digits, intervals=True))
+        return above + as_markdown(_league(comparison, digits, letters, intervals=True))
     table = comparison_cells(comparison, digits)
     plain = [plain_sentence(pair) for pair in comparison.pairs if len(comparison.pairs) == 1]
-    return as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
+    return above + as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
 
 
-def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None) -> str:
+def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
     r"""A LaTeX table with the rules of booktabs: the better mean is bold, differences that are decided are marked, and a note says by what.
 
     Examples
@@ -42,7 +46,7 @@ def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits
     '\\toprule'
     """
     if _as_league(comparison, every_pair=every_pair):
-        return as_latex(_league(comparison, digits, intervals=False))
+        return as_latex(_league(comparison, digits, letters, intervals=False))
     return f"% {_below(comparison)}\n{as_latex(comparison_cells(comparison, digits))}"
 
 
@@ -80,17 +84,18 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     return replace(table, notes=notes if any(cell.mark for row in table.rows for cell in row) else [])
 
 
-def _league(comparison: Comparison, digits: int | None, *, intervals: bool) -> Table:
+def _league(comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool) -> Table:
     """A row a run, the best by the first measure first; letters in columns of their own, or as marks where there are no intervals."""
-    ranked, level = [Ranked.of(comparison, measure) for measure in comparison.means], comparison.method.level
+    ranked, level = ranked_by_all(comparison, letters), comparison.method.level
     order = list(ranked[0].means)
-    table = Table([Column("run")], [[Cell(run)] for run in order])
+    table = named_rows(order, letters) if letters == "better" else Table([Column("run")], [[Cell(run)] for run in order])
     for one in ranked:
         places = league_places(comparison, one, digits)
         more = one.table(order, places, level=level) if intervals else one.table(order, places, letters="mark")
         table = beside(table, more)
     said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
-    note = f"Runs that share a letter cannot be told apart.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
+    meaning = letters_note(comparison, letters)
+    note = f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
     return replace(table, notes=[note])
 
 

@@ -7,12 +7,24 @@ from collections.abc import Sequence
 from idealrank.reports.cells import Cell, Column, Table, Tone
 from idealrank.reports.compared_cells import share_cell
 from idealrank.reports.digits import USUAL, number, p_text
-from idealrank.reports.gated_words import gate_places, reason_text
+from idealrank.reports.gated_words import (
+    COMPANION,
+    counted,
+    failed,
+    families,
+    gate_places,
+    is_same,
+    mark,
+    reach_text,
+    reason_text,
+    unreached,
+)
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
 from idealrank.reports.words import JUDGED, paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
+from idealrank.verdict.gated import UNREACHED
 from idealrank.version import __version__
 
 _NAME = 24
@@ -41,10 +53,12 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     'measure'
     """
     places = gate_places(gated, digits)
-    parts: list[Part] = [filled([verdict(gated, places), *unanswered(gated.missing), *seen_text(gated, places)])]
+    parts: list[Part] = [
+        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))])
+    ]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
-    parts += [_unjudged(gated.checks, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
+    parts += [_unjudged(gated.checks, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
@@ -89,24 +103,40 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     """
     if gated.passed:
         return f"The gate is open: {_why_open(gated, places)}."
-    failed = [check for check in gated.checks if not check.passed]
-    broken = [kept for kept in gated.contracts if not kept.passed]
-    contracts = f"{_count(len(broken), 'contract')} broken" if broken else ""
-    if not failed:
-        return f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
-    others = [f"{_count(len(failed) - 1, 'other check')} failed"] if len(failed) > 1 else []
-    more = [*others, contracts] if contracts else others
-    return f"The gate is closed: {_why_closed(gated, failed[0], places)}." + (f" Besides, {' and '.join(more)}." if more else "")
+    checks, broken = failed(gated)
+    doubtful = unreached(gated)
+    if gated.mismatches:
+        besides = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
+        return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
+    if gated.outcome == UNREACHED:
+        others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
+        return f"The judgments do not reach, so the gate neither opens nor closes: {_answer(gated, doubtful[0], places)}.{others}"
+    contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
+    more = [f"the judgments do not reach for {counted(len(doubtful), 'check')}"] if doubtful else []
+    if not checks:
+        start = f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
+    else:
+        start = f"The gate is closed: {_why_closed(gated, checks[0], places)}."
+        more = [
+            *([f"{counted(len(checks) - 1, 'other check')} failed"] if len(checks) > 1 else []),
+            *([contracts] if broken else []),
+            *more,
+        ]
+    return start + (f" Besides, {' and '.join(more)}." if more else "")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def _answer(gated: Gated, check: Check, places: int) -> str:
+    """What the test says, and what becomes of it."""
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
+    return f"{check.measure} {means}: {reason_text(gated, check, places, str)}"
 
 
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
+    if not check.carried:
+        return _answer(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
-        return f"{gated.run} is worse than {check.baseline} by {check.measure}, {means}: {reason_text(check, places)}"
+        return f"{gated.run} is worse than {check.baseline} by {check.measure}, {means}: {reason_text(gated, check, places, str)}"
     drop, margin = _drop(check), f"{gated.policy.margin:g}"
     start = f"it is not shown that {gated.run} is within {margin} of {check.baseline} by {check.measure}, {means}"
     if math.isinf(check.bound):
@@ -117,25 +147,23 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
 def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet that {gated.run} could be held against"
-    against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.checks))
-    if all(_is_same(check) for check in gated.checks):
+    against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.deciding))
+    if doubtful := [check for check in gated.deciding if not check.carried]:
+        return _answer(gated, doubtful[0], places)
+    if all(is_same(check) for check in gated.deciding):
         return f"{gated.run} has the same value as {against} on every query, by {by}"
     if gated.policy.strict:
         return f"it is ruled out that {gated.run} is worse than {against} by {gated.policy.margin:g} or more, by {by}"
     beyond = f" by more than {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
-    first = gated.checks[0]
+    first = gated.deciding[0]
     means = f", {number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
-    only = f"{means}, p {p_text(first.p_corrected, gated.policy.alpha)}" if len(gated.checks) == 1 else ""
+    only = f"{means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)}" if len(gated.deciding) == 1 else ""
     return f"{gated.run} is not shown to be worse than {against}{beyond}, by {by}{only}"
 
 
 def _listed(texts: Sequence[str] | dict[str, None]) -> str:
     *most, last = texts
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _is_same(check: Check) -> bool:
-    return not check.wins and not check.losses
 
 
 def _drop(check: Check) -> str:
@@ -154,7 +182,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     """
     if not gated.checks:
         return []
-    check = next((one for one in gated.checks if not _is_same(one)), None)
+    check = next((one for one in gated.deciding if not is_same(one)), None)
     if check is None:
         return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
@@ -194,6 +222,13 @@ def _unjudged(checks: Sequence[Check], places: int) -> Part:
     return Table([Column("unjudged"), Column("baseline"), *(Column(title, "number") for title in titles)], rows)
 
 
+def _reach(gated: Gated) -> list[str]:
+    """How far the judgments carry what is shown; of a check in the first paragraph that stands there."""
+    said = next((check for check in gated.deciding if not check.carried), None)
+    found = [(check, reach_text(gated, check, str)) for check in gated.checks if check is not said]
+    return filled([f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause])
+
+
 def _queries(number: int) -> str:
     return f"{number:,} {'query' if number == 1 else 'queries'}"
 
@@ -206,34 +241,38 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
-    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '0/1/0', '-', 'same']
+    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'same']
     """
-    numbers = ["its mean", "run", "difference", "bound", "p", "+/=/-", "detectable"]
+    numbers = ["its mean", "run", "difference", "bound", "1-sided p", "2-sided p", "+/=/-", "detectable"]
     columns = [Column("measure"), Column("baseline"), *(Column(title, "number") for title in numbers), Column("verdict")]
-    return Table(columns, [_row(check, places, clip) for check in checks])
+    notes = () if all(check.decides for check in checks) else (COMPANION,)
+    return Table(columns, [_row(check, places, clip) for check in checks], notes=notes)
 
 
 def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
-    tone: Tone = "quiet" if _is_same(check) else "better" if check.passed else "worse"
+    shut = check.decides and check.outcome == "failed"
+    tone: Tone = "quiet" if is_same(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
+    verdict = "same" if check.decides and is_same(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "not reached")
     counts = f"{check.wins}/{check.ties}/{check.losses}"
     return [
         Cell(check.measure),
         Cell(check.baseline if clip is None else clipped(check.baseline, clip)),
         Cell(number(check.mean_baseline, places), check.mean_baseline),
         Cell(number(check.mean_run, places), check.mean_run),
-        Cell(number(check.difference, places, signed=True), check.difference, tone="" if check.passed else "worse"),
+        Cell(number(check.difference, places, signed=True), check.difference, tone="worse" if shut else ""),
         Cell(number(check.bound, places, signed=True), check.bound),
         Cell(p_text(check.p_corrected), check.p_corrected),
+        Cell(p_text(check.p_two_sided), check.p_two_sided),
         Cell(counts, counts, tone="quiet"),
         Cell(number(check.detectable, places), check.detectable, tone="quiet"),
-        Cell("same" if _is_same(check) else "passed" if check.passed else "FAILED", strong=not check.passed, tone=tone),
+        Cell(verdict, strong=check.decides and not check.passed, tone=tone),
     ]
 
 
 def _with_worst(gated: Gated) -> list[Check]:
-    """Checks whose worst queries are shown: those that failed, or the first."""
-    failed = [check for check in gated.checks if not check.passed]
-    return [check for check in (failed or gated.checks[:1]) if check.worst]
+    """Checks whose worst queries are shown: those that decide and did not pass, or the first."""
+    stopped = [check for check in gated.deciding if not check.passed]
+    return [check for check in (stopped or gated.checks[:1]) if check.worst]
 
 
 def worst_table(check: Check, *, many: bool = False) -> Table:
@@ -306,10 +345,11 @@ def _rule(gated: Gated, policy_file: str) -> list[str]:
     if gated.checks:
         drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} made from the values" if gated.n_resamples else "all signs looked at"
         phrases += ["sign-flip permutation test of each difference, one-sided", drawn]
-        phrases += [f"p corrected for {len(gated.checks)} checks (Holm)"] if gated.correction == "holm" and len(gated.checks) > 1 else []
+        phrases += families(gated)
         end = "worse" if gated.policy.strict else "better"
         phrases += [
-            f"bound: the end of the one-sided interval nearer to {end}, of each check alone",
+            "1-sided p: of the test by which the gate decides; 2-sided p: of no difference, as in idealrank compare",
+            f"bound: the end of the one-sided interval nearer to {end}",
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate detects with 80 % power",
         ]

@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 
 from idealrank.reports.digits import number
-from idealrank.reports.gated_words import could_see, demand, failed, gate_places, one_line, reason_text, verdict
+from idealrank.reports.gated_words import could_see, demand, failed, gate_places, one_line, reason_text, unreached, verdict
 from idealrank.verdict.gated import Check, Gated, Kept
 
-# GitHub shows ten errors of a step and drops the rest without a word.
+# GitHub shows ten errors and ten warnings of a step and drops the rest without a word.
 _SHOWN = 10
+_REASON = 600  # letters
 _WORST = 3
 
 
 def annotations(gated: Gated) -> Iterator[str]:
     """Workflow commands, one a line: an error for each check and contract that failed, and a notice with the drop that the gate detects.
+
+    A check that the judgments do not reach gets a warning in place of the error. Companions that do not close the gate get nothing.
 
     References
     ----------
@@ -23,26 +26,33 @@ def annotations(gated: Gated) -> Iterator[str]:
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> next(annotations(ir.gate(bad, good)))[:69]
-    '::error title=RR against run (2)::a drop of 0.5000 is shown, p 0.0039'
+    >>> next(annotations(ir.gate(bad, good)))[:70]
+    '::error title=RR against run (2)::a drop of 0.5000 is shown (one-sided'
     """
     checks, contracts = failed(gated)
-    errors = [_check(check, gate_places(gated)) for check in checks] + [_contract(kept) for kept in contracts]
-    if len(errors) > _SHOWN:
-        hidden = len(errors) - _SHOWN + 1
-        errors = [*errors[: _SHOWN - 1], _command("error", "More failures", f"{hidden} more checks and contracts failed; the log has them")]
-    yield from errors
+    errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
+    errors += [_check("error", gated, check) for check in checks] + [_contract(kept) for kept in contracts]
+    yield from _listed("error", errors, "failed")
+    yield from _listed("warning", [_check("warning", gated, check) for check in unreached(gated)], "are not reached by the judgments")
     yield _command("notice", verdict(gated), could_see(gated))
 
 
-def _check(check: Check, places: int) -> str:
+def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
+    """As many as GitHub shows, the last of which says how many more there are."""
+    if len(commands) > _SHOWN:
+        hidden = len(commands) - _SHOWN + 1
+        commands = [*commands[: _SHOWN - 1], _command(kind, "More", f"{hidden} more checks and contracts {what}; the log has them")]
+    yield from commands
+
+
+def _check(kind: str, gated: Gated, check: Check) -> str:
+    places = gate_places(gated)
     title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
     worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, signed=True)})" for one in check.worst[:_WORST])
-    return _command(
-        "error", title, f"{one_line(reason_text(check, places), 200)}; {numbers}" + (f"; worst queries: {worst}" if worst else "")
-    )
+    why = one_line(reason_text(gated, check, places), _REASON)
+    return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
 
 
 def _contract(kept: Kept) -> str:

@@ -5,9 +5,21 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.reports.digits import number
-from idealrank.reports.gated_words import demand, failed, method, unjudged, verdict, visible
-from idealrank.verdict.gated import Check, Gated, Kept
+from idealrank.reports.digits import USUAL, number
+from idealrank.reports.gated_words import (
+    COMPANION,
+    demand,
+    failed,
+    method,
+    reach_text,
+    reason_text,
+    unjudged,
+    unreached,
+    verdict,
+    visible,
+)
+from idealrank.reports.reach import sentence
+from idealrank.verdict.gated import UNREACHED, Check, Gated, Kept
 from idealrank.version import __version__
 
 # What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a carriage return would come back as a line
@@ -18,8 +30,13 @@ _UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def gate_junit(gated: Gated) -> Iterator[str]:
     r"""JUnit XML as Jenkins, GitLab and their like read it.
 
-    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. Characters
+    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. A run without a
+    judged document is a failure of the class ``judgments``. Characters
     that XML 1.0 cannot hold stand as escapes, ``\x1b``.
+
+    A check that the judgments do not reach is a skipped case: it has neither passed nor failed. A companion that does not close the
+    gate is a case that passed, whatever it found, so that a build server keeps its numbers and no build fails by it; its text says
+    what it found.
 
     References
     ----------
@@ -31,18 +48,23 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> ET.fromstring("".join(gate_junit(ir.gate(bad, good)))).find("testsuite/testcase/failure").get("message")
-    'a drop of 0.5000 is shown, p 0.0039'
+    'a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)'
     """
     checks, contracts = failed(gated)
-    counts = {"tests": len(gated.checks) + len(gated.contracts), "failures": len(checks) + len(contracts), "errors": 0}
+    unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)
+    counts = {"tests": every + unjoined, "failures": len(checks) + len(contracts) + unjoined, "errors": 0}
     attributes = {name: str(count) for name, count in counts.items()}
+    skipped = str(len(unreached(gated)))
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
-    suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": "0", "time": "0"})
+    suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": skipped, "time": "0"})
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(gated).items():
         ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
+    for name, phrase in gated.mismatches.items():
+        _case(suite, "judgments", name, "mismatch", phrase, f"run {name} {phrase}")
     for check in gated.checks:
-        _case(suite, check.baseline, check.measure, "" if check.passed else "drop", check.reason, _numbers(check))
+        kind = "drop" if check in checks else UNREACHED if check.decides and check.outcome == UNREACHED else ""
+        _case(suite, check.baseline, check.measure, kind, _reason(gated, check), _numbers(gated, check))
     for kept in gated.contracts:
         against = f" against {kept.baseline}" if kept.baseline else ""
         about = f"{kept.contract.query}: {kept.measure}"
@@ -53,10 +75,13 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     yield ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, group: str, name: str, failure: str, message: str, body: str) -> None:
+def _case(suite: ET.Element, group: str, name: str, kind: str, message: str, body: str) -> None:
+    """A case that failed, or was skipped since the judgments do not reach, or passed, which has no kind."""
     case = ET.SubElement(suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"})
-    if failure:
-        ET.SubElement(case, "failure", {"type": failure, "message": _fit(message)}).text = _fit(body)
+    if kind == UNREACHED:
+        ET.SubElement(case, "skipped", {"message": _fit(message)}).text = _fit(body)
+    elif kind:
+        ET.SubElement(case, "failure", {"type": kind, "message": _fit(message)}).text = _fit(body)
     else:
         ET.SubElement(case, "system-out").text = _fit(body)
 
@@ -66,24 +91,33 @@ def _properties(gated: Gated) -> dict[str, str]:
     found: dict[str, Any] = {
         "version": __version__, "run": gated.run, "baselines": ", ".join(gated.baselines), "policy": policy.asked,
         "tolerance": policy.tolerance, "strict": str(policy.strict).lower(), "margin": policy.margin, "alpha": policy.alpha,
+        "when_unjudged": policy.when_unjudged, "outcome": gated.outcome,
         "correction": gated.correction, "draws": gated.n_resamples, "seed": gated.seed, "method": method(gated),
         "convention": convention.name, "convention.fingerprint": convention.fingerprint,
     }  # fmt: skip
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
-def _numbers(check: Check) -> str:
-    """The numbers of a check, and the queries that fell."""
+def _reason(gated: Gated, check: Check) -> str:
+    return reason_text(gated, check, USUAL, str)
+
+
+def _numbers(gated: Gated, check: Check) -> str:
+    """The numbers of a check, how far the judgments carry it, and the queries that fell."""
     lines = [
-        check.reason,
+        _reason(gated, check),
+        *([] if check.decides else [COMPANION]),
         f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
         f"difference {number(check.difference, signed=True)}",
-        f"bound of the difference {number(check.bound, signed=True)}; p {check.p:.4g}, corrected {check.p_corrected:.4g}",
+        f"bound of the difference {number(check.bound, signed=True)}; one-sided p {check.p:.4g}, corrected {check.p_corrected:.4g}; "
+        f"two-sided p, as in compare, {check.p_two_sided:.4g}",
         f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
         f"true drop detectable with 80 % power: {visible(check)}",
     ]
     if shares := unjudged(check):
         lines.append(f"unjudged documents, {check.baseline} / run: {shares}")
+    if check.carried and (clause := reach_text(gated, check, str)):
+        lines.append(sentence(clause))
     if check.worst:
         lines.append(f"worst queries ({check.baseline}, run, difference):")
     lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, signed=True)}" for one in check.worst]

@@ -3,10 +3,23 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.reports.digits import number
-from idealrank.reports.gated_words import could_see, failed, gate_places, method, one_line, reason_text, unjudged, verdict, visible
-from idealrank.reports.words import title, unanswered
-from idealrank.verdict.gated import Check, Gated, Kept
+from idealrank.reports.digits import number, p_text
+from idealrank.reports.gated_words import (
+    COMPANION,
+    could_see,
+    failed,
+    gate_places,
+    mark,
+    method,
+    one_line,
+    reach_text,
+    reason_text,
+    unjudged,
+    verdict,
+    visible,
+)
+from idealrank.reports.words import title, unanswered, warned
+from idealrank.verdict.gated import NOT_CARRIED, Check, Gated, Kept
 
 MARKER = "<!-- idealrank gate -->"
 """Stands at the end of each comment, so that a program finds its own and replaces it."""
@@ -22,12 +35,15 @@ _HEAD = (
     "mean now",
     "difference",
     "bound",
+    "one-sided p",
+    "two-sided p",
     "detectable drop",
     "unjudged before / now",
     "why",
 )
 _CODE = re.compile(r"[^\w\s]|_")
 _PLAIN = re.compile(r"[^\w\s,.+%()=;-]|_|(?<!\d)\.|^[\s+=-]")
+_WHY = 600  # letters
 _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 
 
@@ -52,7 +68,10 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     '**The gate is closed: <code>run</code> mu'
     """
     places = gate_places(gated, digits)
-    head = f"**{verdict(gated, code)}**\n\n{' '.join([*unanswered(gated.missing, code), could_see(gated, code, places)])}\n"
+    doubtful = next((check for check in gated.deciding if not check.carried), None)
+    said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
+    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
     body, complete = _fitted(_body(gated, places), left)
@@ -76,15 +95,15 @@ def code(text: str) -> str:
     return f"<code>{_CODE.sub(lambda found: _entity(found[0]), one_line(text))}</code>"
 
 
-def plain(text: str) -> str:
-    """A phrase in which nothing is Markdown, HTML, a mention or a link.
+def plain(text: str, width: int = 200) -> str:
+    """A phrase of at most so many letters in which nothing is Markdown, HTML, a mention or a link.
 
     Examples
     --------
     >>> plain("p 0.01 <b> @me")
     'p 0.01 &#60;b&#62; &#64;&#8288;me'
     """
-    return _PLAIN.sub(lambda found: _entity(found[0]) + ("&#8288;" if found[0] in "@#" else ""), one_line(text, 200))
+    return _PLAIN.sub(lambda found: _entity(found[0]) + ("&#8288;" if found[0] in "@#" else ""), one_line(text, width))
 
 
 def _entity(letter: str) -> str:
@@ -109,27 +128,38 @@ def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bo
 
 
 def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
-    checks, contracts = failed(gated)
+    contracts = failed(gated)[1]
+    ordered = sorted(gated.checks, key=lambda check: (not check.decides, check.passed, check.outcome != "failed"))
     if gated.checks:
-        yield _table_head(_HEAD, left=(0, 1, 2, 9)), ""
-        # Failures first: whatever does not fit is no reason for the verdict.
-        for check in (*checks, *(check for check in gated.checks if check.passed)):
-            yield _check_row(check, places), ""
+        yield _table_head(_HEAD, left=(0, 1, 2, 11)), ""
+        # What stopped the run first: whatever does not fit is no reason for the verdict.
+        for check in ordered:
+            yield _check_row(gated, check, places), ""
+        if not all(check.decides for check in ordered):
+            yield f"\n<sub>{plain(COMPANION)}</sub>\n", ""
     if contracts:
         yield "\nContracts that are broken:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
         for kept in contracts:
             yield _contract_row(kept), ""
-    for check in (*checks, *(check for check in gated.checks if check.passed)):
+    for check in ordered:
         if check.worst:
             yield from _worst(check)
 
 
-def _check_row(check: Check, places: int) -> str:
+def _check_row(gated: Gated, check: Check, places: int) -> str:
     means = [number(mean, places) for mean in (check.mean_baseline, check.mean_run)]
     means += [number(value, places, signed=True) for value in (check.difference, check.bound)]
-    mark = "passed" if check.passed else "**failed**"
-    named = [mark, code(check.measure), code(check.baseline)]
-    return _row([*named, *means, visible(check, places), unjudged(check), plain(reason_text(check, places))])
+    means += [p_text(check.p_corrected), p_text(check.p_two_sided)]
+    word = f"**{mark(check)}**" if check.decides and not check.passed else mark(check)
+    named = [word, code(check.measure), code(check.baseline)]
+    why = _why(gated, check, places)  # where the judgments do not carry it, the rest of the sentence stands above the table
+    why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
+    return _row([*named, *means, visible(check, places), unjudged(check), plain(why, _WHY)])
+
+
+def _why(gated: Gated, check: Check, places: int) -> str:
+    clause = reach_text(gated, check) if check.carried else ""
+    return reason_text(gated, check, places) + (f"; {clause}" if clause else "")
 
 
 def _contract_row(kept: Kept) -> str:

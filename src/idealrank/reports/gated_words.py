@@ -5,11 +5,15 @@ from collections.abc import Callable, Iterable
 
 from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
-from idealrank.reports.words import JUDGED
-from idealrank.verdict.gated import Check, Gated, Kept
+from idealrank.reports.reach import SIGNIFICANT, Answer, tipping_text, unknown_text
+from idealrank.verdict.comparison import COMPANIONS, PRIMARY
+from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Gated, Kept
 
+COMPANION = "companion: does not close the gate; --also MEASURE lets it"
 _NAME = 60
 _NAMED = 6
+_RULED_OUT = Answer("it would no longer be ruled out", "it would still be ruled out", "by the paired t test it is not ruled out", "")
+_ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
 
 
 def one_line(text: str, width: int = _NAME) -> str:
@@ -44,22 +48,83 @@ def gate_places(gated: Gated, asked: int | None = None) -> int:
     return decimals([(-width, width) for width in widths], apart=apart, asked=asked)
 
 
-def reason_text(check: Check, places: int) -> str:
-    """Why a check passed or failed, its drop with as many decimals as the means beside it.
+def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], str] = one_line) -> str:
+    """Why a check passed or failed, its drop with as many decimals as the means beside it; names made fit by `shown`.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> reason_text(ir.gate(bad, good).checks[0], 2)
-    'a drop of 0.50 is shown, p 0.0039'
+    >>> found = ir.gate(bad, good)
+    >>> reason_text(found, found.checks[0], 2)
+    'a drop of 0.50 is shown (one-sided p 0.0039, two-sided p 0.0078)'
     """
-    return check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
+    said = check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
+    clause = "" if check.carried else _clause(gated, check, shown)
+    if not clause:
+        return said
+    return f"{said.partition(NOT_CARRIED)[0]}{NOT_CARRIED}: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+
+
+def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
+    if check.tipping is None:
+        return ""
+    answer = _RULED_OUT if gated.policy.strict else SIGNIFICANT._replace(turns="") if gated.policy.tolerance else SIGNIFICANT
+    return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+
+
+def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
+    """How far the judgments carry what a check has shown, or why that is not known; empty where nothing is shown or all is judged.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (
+    ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR@2", keep_unjudged=True) for ranking in (["x", "y"], ["y", "x"])
+    ... )
+    >>> found = ir.gate(bad, good)
+    >>> found.outcome, reach_text(found, found.checks[0])
+    ('failed', '')
+    """
+    if is_same(check) or check.p_corrected > gated.policy.alpha:
+        return ""
+    if check.tipping is not None:
+        return _clause(gated, check, shown)
+    return unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
+
+
+def is_same(check: Check) -> bool:
+    """Whether the run has the baseline's value on every query.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> is_same(ir.gate(one, one).checks[0])
+    True
+    """
+    return not check.wins and not check.losses
+
+
+def mark(check: Check) -> str:
+    """The outcome of a check in a table; a companion is named one, since it does not close the gate.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
+    >>> [mark(check) for check in ir.gate(one, one).checks]
+    ['passed', 'companion']
+    """
+    if check.decides:
+        return check.outcome
+    return {"passed": "companion", "failed": "companion, would fail", UNREACHED: f"companion, {UNREACHED}"}[check.outcome]
 
 
 def reasons(gated: Gated) -> list[str]:
-    """Why the gate is closed, as the result itself says it, but with the digits of its tables.
+    """Why the gate is not open, or only by its policy, as the result itself says it, but with the digits of its tables.
 
     Examples
     --------
@@ -67,12 +132,13 @@ def reasons(gated: Gated) -> list[str]:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> reasons(ir.gate(bad, good))
-    ['RR against run (2): a drop of 0.5000 is shown, p 0.0039']
+    ['RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)']
     """
     places = gate_places(gated)
-    closed = [check for check in gated.checks if not check.passed]
-    checks = [f"{check.measure} against {check.baseline}: {reason_text(check, places)}" for check in closed]
-    return [*checks, *gated.reasons[len(closed) :]]
+    first = len(gated.mismatches)
+    told = [check for check in gated.deciding if not (check.passed and check.carried)]
+    checks = [f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}" for check in told]
+    return [*gated.reasons[:first], *checks, *gated.reasons[first + sum(not check.passed for check in gated.deciding) :]]
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -110,12 +176,16 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     'The gate is closed: run must not take the place of run (2) (1 of 1 check failed)'
     """
     place = f"take the place of {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
+    of_checks = f"of {counted(len(gated.deciding), 'check')}"
+    if gated.outcome == UNREACHED:
+        return f"The judgments do not reach: whether {shown(gated.run)} may {place} cannot be said ({len(unreached(gated))} {of_checks})"
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
-    checks, broken = sum(not check.passed for check in gated.checks), sum(not kept.passed for kept in gated.contracts)
-    why = [f"{checks} of {counted(len(gated.checks), 'check')} failed"] if checks else []
-    why += [f"{broken} of {counted(len(gated.contracts), 'contract')} broken"] if broken else []
+    checks, contracts = failed(gated)
+    why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
+    why += [f"{len(checks)} {of_checks} failed"] if checks else []
+    why += [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"] if contracts else []
     return f"The gate is closed: {about} ({', '.join(why)})"
 
 
@@ -173,10 +243,10 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
         return "No measure was held to a baseline."
     places = gate_places(gated) if places is None else places
     against = " against {}" if len(gated.baselines) > 1 else ""
-    first = gated.checks[:_NAMED]
+    first = gated.deciding[:_NAMED]
     phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
-    more = [f"and so on for {len(gated.checks) - _NAMED} more"] if len(gated.checks) > _NAMED else []
-    below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.checks) else ""
+    more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
+    below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
     return f"True drop detectable with 80 % power: {'; '.join([*phrases, *more])}.{below}"
 
 
@@ -191,7 +261,20 @@ def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
     >>> [check.measure for check in failed(ir.gate(bad, good))[0]]
     ['RR']
     """
-    return [check for check in gated.checks if not check.passed], [kept for kept in gated.contracts if not kept.passed]
+    return [check for check in gated.deciding if check.outcome == "failed"], [kept for kept in gated.contracts if not kept.passed]
+
+
+def unreached(gated: Gated) -> list[Check]:
+    """Checks that would close the gate, or under `strict` open it, if the judgments carried what they show.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> unreached(ir.gate(one, one))
+    []
+    """
+    return [check for check in gated.deciding if check.outcome == UNREACHED]
 
 
 def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
@@ -216,12 +299,39 @@ def method(gated: Gated) -> str:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> method(ir.gate(bad, good))
-    'no drop is shown (one-sided, level 0.95); exact, over all signs'
+    'no drop is shown (one-sided, level 0.95); RR tested alone; exact, over all signs'
     """
-    phrases = [gated.policy.asked]
-    if len(gated.checks) > 1:
-        phrases.append(
-            "every check has to pass by itself" if gated.correction == "none" else f"p corrected for {len(gated.checks)} checks (Holm)"
-        )
+    phrases = [gated.policy.asked, *families(gated)]
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
-    return "; ".join([*phrases, *JUDGED[gated.judgments]])
+    return "; ".join(phrases)
+
+
+def families(gated: Gated) -> list[str]:
+    """Which checks were tested alone, and which were corrected together, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ["x"] for query in qrels}, ["RR", "AP", "P@1"]) for _ in range(2))
+    >>> families(ir.gate(bad, good))
+    ['RR tested alone', '2 checks of companions corrected together (max-T)', 'companions do not close the gate']
+    """
+    primary, companions = ([check for check in gated.checks if check.family == family] for family in (PRIMARY, COMPANIONS))
+    phrases = [f"{one_line(primary[0].measure)} {_over(primary)}"] if primary else []
+    if gated.policy.strict:
+        phrases = ["every check that decides has to pass by itself"] if len(gated.deciding) > 1 else []
+    elif len(companions) == 1:
+        phrases.append(f"{one_line(companions[0].measure)}, a companion, tested alone")
+    elif companions:
+        phrases.append(f"{len(companions):,} checks of companions corrected together (max-T)")
+    deciding = list(dict.fromkeys(one_line(check.measure) for check in companions if check.decides))
+    if companions and not deciding:
+        phrases.append("companions do not close the gate")
+    elif deciding:
+        phrases.append(f"of companions {names(deciding)} may close the gate")
+    return phrases
+
+
+def _over(checks: list[Check]) -> str:
+    return "tested alone" if len(checks) == 1 else f"corrected over {counted(len(checks), 'baseline')} (max-T)"

@@ -14,6 +14,7 @@ from idealrank.likeness import Overlap
 from idealrank.reports.alike import overlap_means, overlap_said
 from idealrank.reports.compared import judged_table, pair_lines, pair_table, sentences
 from idealrank.reports.compared_cells import Shown
+from idealrank.reports.compared_letters import letters_note
 from idealrank.reports.compared_many import headline, is_many, league_tables
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_table, slices_cells
@@ -28,7 +29,7 @@ from idealrank.reports.robust import movers_table
 from idealrank.reports.tables import Table, as_html, html_text
 from idealrank.reports.text import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.trained import system_places, system_sentences, systems_table
-from idealrank.reports.words import in_words, title, unanswered
+from idealrank.reports.words import in_words, title, unanswered, warned
 from idealrank.verdict import Comparison, Gated, Robustness, Slices, SystemComparison, intervals
 
 Block: TypeAlias = str | Table | Sequence[str]
@@ -106,10 +107,10 @@ def comparison_html(found: Comparison) -> str:
     True
     """
     shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))
-    blocks: list[Block] = []
+    blocks: list[Block] = [warned(found.mismatches)]
     if is_many(found):
         blocks += [[headline(found, text) for text in found.means]]
-        blocks += league_tables(found) if found.method.baseline is None else []
+        blocks += [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]] if found.method.baseline is None else []
     elif several:
         blocks += [[line] for line in pair_lines(found, measure, shown)]
     else:
@@ -136,9 +137,9 @@ def gated_html(found: Gated) -> str:
     True
     """
     places = gate_places(found)
-    said = [gate_verdict(found, places), *unanswered(found.missing), *seen_text(found, places)]
+    said = [gate_verdict(found, places), *unanswered(found.missing), *([] if found.mismatches else seen_text(found, places))]
     tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
-    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.checks if check.worst and not check.passed]
+    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
     return _element([said, *tables, *([reason] for reason in broken)], found.convention, gate_method(found))
 
@@ -155,7 +156,7 @@ def robustness_html(found: Robustness) -> str:
     """
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
     table = movers_table(found, Shown.of_rows(rows, found.method.level))
-    return _element([found.summary(), table, robustness_figures(found)], found.convention)
+    return _element([[*warned(found.mismatches), *found.summary()], table, robustness_figures(found)], found.convention)
 
 
 def systems_html(found: SystemComparison) -> str:

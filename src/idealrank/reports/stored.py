@@ -106,18 +106,27 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
 
 def _of_gate(result: Mapping[str, Any]) -> Table:
     titles = [Column("baseline"), Column("measure")]
-    titles += [Column(title, "number") for title in ("its mean", result["run"], "difference", "bound", "p")]
+    titles += [Column(title, "number") for title in ("its mean", result["run"], "difference", "bound", "1-sided p", "2-sided p")]
     rows = [
         [
             Cell(check["baseline"]), Cell(check["measure"]), _value(check["mean_baseline"]), _value(check["mean_run"]),
-            _value(check["difference"], signed=True), _value(check["bound"], signed=True), _p(check["p"]),
-            Cell("passed" if check["passed"] else "FAILED", tone="" if check["passed"] else "worse"),
+            _value(check["difference"], signed=True), _value(check["bound"], signed=True), _p(check["p_corrected"]),
+            _p(check.get("p_two_sided")), _outcome(check),
         ]
         for check in result["checks"]
     ]  # fmt: skip
     judged = [f"{said.capitalize()}." for said in JUDGED[result.get("judgments", "same")]]
-    notes = [f"The gate was {'open' if result['passed'] else 'closed'}.", *result["reasons"], *judged]
+    words = {"passed": "The gate was open.", "failed": "The gate was closed.", "judgments do not reach": "The judgments did not reach."}
+    notes = [words[result.get("outcome", "passed" if result["passed"] else "failed")], *result["reasons"], *judged]
     return Table([*titles, Column("check")], rows, notes=notes)
+
+
+def _outcome(check: Mapping[str, Any]) -> Cell:
+    """The outcome of a check; gates of before there were companions have neither those nor outcomes."""
+    if not check.get("decides", True):
+        return Cell("companion", tone="quiet")
+    failed = check.get("outcome", "passed" if check["passed"] else "failed") == "failed"
+    return Cell("FAILED" if failed else check.get("outcome", "passed"), tone="worse" if failed else "")
 
 
 def _ends(row: Mapping[str, Any]) -> tuple[float, float]:

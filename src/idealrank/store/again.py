@@ -1,6 +1,7 @@
 """Verdicts made again from what a store keeps: the same evaluations, options and seed give the same numbers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from idealrank.errors import InputError
@@ -8,8 +9,9 @@ from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.store.stored import StoredVerdict
-from idealrank.verdict import Comparison, Contract, Gated, Policy, compare, gate
-from idealrank.verdict.gating import first_run
+from idealrank.verdict import Check, Comparison, Contract, Gated, Policy, compare, gate
+from idealrank.verdict.gating import first_run, outcome_of
+from idealrank.verdict.tipping import Tipping
 
 
 def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Comparison:
@@ -55,11 +57,12 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         return first_run(evaluations[0], _measures(list(dict.fromkeys(texts)), own), policy, contracts)
     given = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
     measures = _measures(list(dict.fromkeys(check["measure"] for check in result["checks"])), own)
-    return gate(
+    made = gate(
         evaluations[0],
         evaluations[1],
         *evaluations[2:],
         measures=measures,
+        also=[measure for measure in measures if any(_decides(check) for check in result["checks"] if check["measure"] == str(measure))],
         policy=policy,
         contracts=contracts,
         n_resamples=result["n_resamples"],
@@ -67,6 +70,22 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         judgments=_asked(result),
         **given,
     )
+    checks = tuple(map(_as_far_as_kept, made.checks, result["checks"]))
+    outcome = outcome_of(checks, made.contracts)
+    return replace(made, checks=checks, outcome=outcome, passed=outcome == "passed")
+
+
+def _decides(check: Mapping[str, Any]) -> bool:
+    """Gates of before there were companions could be closed by every check."""
+    return bool(check.get("decides", True))
+
+
+def _as_far_as_kept(check: Check, kept: Mapping[str, Any]) -> Check:
+    """A check with the tipping point that was found: a store keeps no rankings to find it again."""
+    if check.tipping is not None or not kept.get("tipping") or check.p_corrected != kept["p_corrected"]:
+        return check
+    found = {name: kept[name] for name in ("carried", "outcome", "passed", "reason", "tipping_reason")}
+    return replace(check, tipping=Tipping(**kept["tipping"]), **found)
 
 
 def _asked(said: Mapping[str, Any]) -> Literal["same", "different"]:

@@ -29,7 +29,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "comparisons": (
         "id", "time", "a", "b", "measure", "mean_a", "mean_b", "difference", "low", "high", "p", "p_corrected", "verdict", "queries",
     ),
-    "gates": ("id", "time", "run", "baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed"),
+    "gates": (
+        "id", "time", "run", "baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected",
+        "p_two_sided", "decides", "outcome",
+    ),
     "tags": ("id", "tag"),
 }  # fmt: skip
 
@@ -123,7 +126,7 @@ def relations(store: "Store") -> dict[str, Relation]:
             store.rows("SELECT id, measure, resolved, value, scored FROM mean ORDER BY id, place"),
         ),
         ("comparisons", [text, when, *[text] * 3, *[number] * 7, text, whole], _comparisons(store)),
-        ("gates", [text, when, *[text] * 3, *[number] * 5, pa.bool_()], _gates(store)),
+        ("gates", [text, when, *[text] * 3, *[number] * 5, pa.bool_(), number, number, pa.bool_(), text], _gates(store)),
         ("tags", [text, text], store.rows("SELECT id, tag FROM tag ORDER BY id, tag")),
     ]
     found = {name: _small(pa, name, types, rows) for name, types, rows in small}
@@ -184,12 +187,14 @@ def _comparisons(store: "Store") -> list[tuple[Any, ...]]:
 
 
 def _gates(store: "Store") -> list[tuple[Any, ...]]:
-    names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed")
+    """What gates of before there were companions do not say is null, but that each of their checks could close them."""
+    names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected")
     return [
-        (key, time, result["run"], *(check[name] for name in names))
+        (key, time, result["run"], *(check[name] for name in names), check.get("p_two_sided"), check.get("decides", True),
+         check.get("outcome", "passed" if check["passed"] else "failed"))
         for key, time, result in _verdicts(store, "gate")
         for check in result["checks"]
-    ]
+    ]  # fmt: skip
 
 
 def _coded(pa: Any) -> Any:

@@ -165,7 +165,10 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
         metrics[names[check.measure]] = check.mean_run
         name = f"{before}{names[check.measure]}"
         metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
-        metrics |= {f"{name}_difference_bound": check.bound, f"{name}_difference_p": check.p_corrected}
+        metrics |= {f"{name}_difference_bound": check.bound, f"{name}_difference_p": check.p_two_sided}
+        metrics |= {f"{name}_difference_p_one_sided": check.p_corrected, f"{name}_decides": float(check.decides)}
+        if check.tipping is not None and check.tipping.significance is not None:
+            metrics[f"{name}_tipping"] = check.tipping.significance
     return Content(
         metrics=_finite(metrics),
         settings=_settings(gated.convention) | {"gate_correction": gated.correction},
@@ -173,7 +176,8 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
             "run": gated.run,
             "baselines": _way_back(baselines),
             "measures": _way_back(names),
-            "gate": "open" if gated.passed else "closed",
+            "gate": {"passed": "open", "failed": "closed"}.get(gated.outcome, gated.outcome),
+            "gate_outcome": gated.outcome,
             "gate_reasons": "\n".join(gated.reasons) or "none",
         },
         files={"gate.json": gate_json(gated), "gate.txt": gate_text(gated), **_tables(evaluations)},

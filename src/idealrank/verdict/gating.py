@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.data.types import BoolArray
-from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -20,8 +20,9 @@ from idealrank.verdict.companions import companions_of
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
-from idealrank.verdict.gated import UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
-from idealrank.verdict.judgments import JudgmentsOption, judged_by
+from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
+from idealrank.verdict.judgments import JudgmentsOption
+from idealrank.verdict.mismatch import mismatches, refuse_baselines
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
 from idealrank.verdict.tipping import Question, Tipping, Tippings
@@ -29,6 +30,7 @@ from idealrank.verdict.tipping import Question, Tipping, Tippings
 SAME = "the same value on every query"
 _POWER = 0.8
 _DRAWS = 100_000
+_MAY = "unjudged documents may explain it"
 _WORST = 10  # queries shown of each check
 _TINY = 1e-4  # p values below are said as a bound
 _ROUNDING = 1e-12  # of the larger value: a contract is not broken by rounding
@@ -93,7 +95,8 @@ def gate(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, a baseline answers no judged query, or a query has no weight or cluster.
+        No query is scored in both of two runs, no run or not every baseline has a judged document, no judged grade counts, or a query
+        has no weight or cluster.
 
     Notes
     -----
@@ -113,9 +116,9 @@ def gate(
     that gain much on few of them and lose a little on many are stopped more often than `alpha` says. No other test of the same queries
     repairs that; more queries do.
 
-    A run with the same value as the baseline on every query passes either way. Queries are the union under the convention, ordered by
-    id: the answer does not depend on the order of any file. Where the evaluations have them, the shares of unjudged documents and the
-    difference on judged ones stand beside each check, as in `compare`.
+    A run with the same value as the baseline on every query passes either way; a run without a judged document never passes. Queries
+    are the union under the convention, ordered by id: the answer does not depend on the order of any file. Where the evaluations have
+    them, the shares of unjudged documents and the difference on judged ones stand beside each check, as in `compare`.
 
     References
     ----------
@@ -129,15 +132,15 @@ def gate(
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
-    (True, False, ('RR against run (2): a drop of 0.5000 is shown, one-sided p 0.0039',))
+    (True, False, ('RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)',))
     """
     asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
     evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
     chosen, deciding = chosen_of_gate(evaluations, measures, also)
     _refuse_beyond_range(asked, chosen)
-    _refuse_empty(evaluations[1:])
-    queries = queries_of(evaluations)
+    apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
+    refuse_baselines(evaluations[1:])
     plain = [Table.of(one, chosen, queries) for one in evaluations]
     seed = seed_from(rng, plain)
     draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
@@ -147,15 +150,20 @@ def gate(
     case = _Case(names, chosen, deciding, queries, tables, companions, design, _plan(asked, draws, seed, threads), asked, tippings)
     checks = case.checks()
     looked = _looked_at(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
-    outcome = outcome_of(checks, looked)
+    outcome: Outcome = "failed" if apart else outcome_of(checks, looked)
     drawn = case.design.n_units > MOST_UNITS
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
-        correction="none" if asked.strict or len(checks) <= 1 else "max-T", n_resamples=draws if drawn else None,
+        correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
-        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
-        judgments=judged_by(evaluations, judgments),
+        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
     )  # fmt: skip
+
+
+def _correction(policy: Policy, baselines: int, measures: int) -> str:
+    """Of the one-sided p values: the primary measure is a family over the baselines, its companions are another one."""
+    largest = max(baselines, baselines * (measures - 1))
+    return "none" if policy.strict or largest == 1 else "max-T"
 
 
 def chosen_of_gate(
@@ -207,7 +215,13 @@ def outcome_of(checks: Iterable[Check], contracts: Iterable[Kept]) -> Outcome:
     return UNREACHED if UNREACHED in outcomes else "passed"
 
 
-def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Policy, contracts: Iterable[Contract] = ()) -> Gated:
+def first_run(
+    evaluation: Evaluation,
+    measures: Sequence[Measure],
+    policy: Policy,
+    contracts: Iterable[Contract] = (),
+    also: "MeasureLike | Iterable[MeasureLike]" = (),
+) -> Gated:
     """What a gate says of a run that there is no baseline for yet: contracts with a number of their own are all that can stop it.
 
     Examples
@@ -217,7 +231,10 @@ def first_run(evaluation: Evaluation, measures: Sequence[Measure], policy: Polic
     >>> first_run(one, one.measures, Policy()).passed
     True
     """
-    looked = _looked_at(contracts, [evaluation], [evaluation.name], measures)
+    mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
+    chosen, deciding = chosen_of_gate([evaluation], measures, also)
+    held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
+    looked = _looked_at(contracts, [evaluation], [evaluation.name], held_to)
     outcome = outcome_of((), looked)
     return Gated(
         run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked, policy=policy,
@@ -235,16 +252,6 @@ def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             raise OptionError(
                 f"{name}={drop:g}: found the whole range of {measure}, {least:g} to {greatest:g}, or more; "
                 "expected a small part of it, as 0.01"
-            )
-
-
-def _refuse_empty(baselines: Sequence[Evaluation]) -> None:
-    """Nothing could be worse than a baseline without answers: the gate would always be open."""
-    for one in baselines:
-        if one.coverage.missing and one.coverage.missing == one.coverage.queries_in_qrels:
-            raise InputError(
-                f"baseline {one.name}: found an answer to none of the {one.coverage.missing:,} judged queries, expected a run that nothing "
-                "worse may replace; do the query ids match those of the judgments?"
             )
 
 
@@ -323,7 +330,8 @@ class _Case:
         beside = self.companions[place.baseline].beside(self.companions[0], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
         tipping = self._tipping(place, of, both, design)
-        outcome = self._outcome(p, same, tipping)
+        carried = same or p > self.policy.alpha or isinstance(tipping, str) or tipping.reaches
+        outcome = self._outcome(p <= self.policy.alpha, same, carried)
         return Check(
             baseline=self.names[place.baseline],
             measure=str(measure),
@@ -339,7 +347,8 @@ class _Case:
             family=COMPANIONS if place.column else PRIMARY,
             passed=outcome == "passed",
             outcome=outcome,
-            reason=_reason(one, p, self.policy, measure.direction, outcome),
+            carried=carried,
+            reason=_reason(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
             n=one.n,
             excluded_queries=int((~both).sum()),
             identical_queries=one.ties,
@@ -362,12 +371,10 @@ class _Case:
         differences = self.tables[0].values[:, place.column] - self.tables[place.baseline].values[:, place.column]
         return self.tippings.of((place.baseline, 0), place.column, differences, both, design, Question(of.critical, self.plan.null))
 
-    def _outcome(self, p: float, same: bool, tipping: Tipping | str) -> Outcome:  # noqa: FBT001
-        rejected, strict = p <= self.policy.alpha, self.policy.strict
-        passed = same or rejected == strict
+    def _outcome(self, rejected: bool, same: bool, carried: bool) -> Outcome:  # noqa: FBT001
         # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.
-        if same or not rejected or isinstance(tipping, str) or tipping.reaches:
-            return "passed" if passed else "failed"
+        if carried:
+            return "passed" if same or rejected == self.policy.strict else "failed"
         outcomes: dict[str, Outcome] = {"neutral": UNREACHED, "fail": "failed", "pass": "passed"}
         return outcomes[self.policy.when_unjudged]
 
@@ -389,19 +396,23 @@ def _is_same(one: Found) -> bool:
     return not one.wins and not one.losses
 
 
-def _reason(one: Found, p: float, policy: Policy, direction: int, outcome: Outcome) -> str:
+def _reason(one: Found, p: float, two_sided: float, policy: Policy, direction: int) -> str:
     """Why a check passes or fails, in a phrase."""
     if _is_same(one):
         return SAME
     rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
-    said = f"one-sided p {p:.2g}" if p >= _TINY else f"one-sided p < {_TINY:f}".rstrip("0")
-    unreached = "; but the judgments do not reach: unjudged documents may explain it" if outcome == UNREACHED else ""
+    of_none = " of no difference" if policy.strict or policy.tolerance else ""
+    said = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
     if policy.strict:
-        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'}, {said}{unreached}"
+        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'} {said}"
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
     if rejected:
-        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown, {said}{unreached}"
-    return f"no {drop}{beyond} is shown, {said}"
+        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown {said}"
+    return f"no {drop}{beyond} is shown {said}"
+
+
+def _p(p: float) -> str:
+    return f"{p:.2g}" if p >= _TINY else f"< {_TINY:f}".rstrip("0")
 
 
 def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:

@@ -1,7 +1,7 @@
 """Runs in one order: the mean of each with its interval, and groups of runs that a comparison cannot tell apart."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class Groups:
         Runs that carry the first letter, the second, ...; the best first.
     top : tuple of str
         Runs that do not differ from the one with the best mean, that one first.
+    better_than : mapping of str to tuple of str
+        By run, those that it is significantly better than, as the verdicts of their pairs say; the best first.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Groups:
     letters: Mapping[str, str]
     members: tuple[tuple[str, ...], ...]
     top: tuple[str, ...]
+    better_than: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         groups = (f"{sign_of(number)}: {', '.join(group)}" for number, group in enumerate(self.members))
@@ -74,10 +77,17 @@ class Groups:
 
     def as_dict(self) -> dict[str, Any]:
         """What JSON has."""
-        return {"letters": dict(self.letters), "top": list(self.top)}
+        better = {run: list(others) for run, others in self.better_than.items()}
+        return {"letters": dict(self.letters), "top": list(self.top), "better_than": better}
 
 
-def groups_of(measure: str, means: Mapping[str, float], differing: Iterable[tuple[str, str]], direction: int) -> Groups:
+def groups_of(
+    measure: str,
+    means: Mapping[str, float],
+    differing: Iterable[tuple[str, str]],
+    direction: int,
+    verdicts: Iterable[tuple[str, str, str]] = (),
+) -> Groups:
     """Groups from the pairs that differ.
 
     Parameters
@@ -90,6 +100,8 @@ def groups_of(measure: str, means: Mapping[str, float], differing: Iterable[tupl
         Runs that differ significantly.
     direction : int
         1 where higher means are better, -1 where lower ones are.
+    verdicts : iterable of (str, str, str)
+        Two runs, and what was found of the second: only better and worse count.
 
     Examples
     --------
@@ -103,10 +115,12 @@ def groups_of(measure: str, means: Mapping[str, float], differing: Iterable[tupl
         differs[place[a], place[b]] = differs[place[b], place[a]] = True
     good = np.array([means[name] for name in names]) * direction
     found = letters(differs, good)
-    order = np.argsort(-good, kind="stable").tolist()
+    order = [names[number] for number in np.argsort(-good, kind="stable").tolist()]
+    better = {(b, a) if verdict == "better" else (a, b) for a, b, verdict in verdicts if verdict in ("better", "worse")}
     return Groups(
         measure,
-        {names[number]: found.texts[number] for number in order},
+        {run: found.texts[place[run]] for run in order},
         tuple(tuple(names[number] for number in group) for group in found.groups),
         tuple(names[number] for number in found.top),
+        {run: tuple(other for other in order if (run, other) in better) for run in order},
     )

@@ -1,6 +1,7 @@
 """Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and what each would be worth."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from idealrank.measures.measure import Measure
 
 FEWEST = 20  # judged documents of a rank; ranks with fewer are joined to their neighbours
 _NO_RANKINGS = "evaluations alone hold no rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
+KeyArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]"
+
 _UNORDERED: tuple[Ties, ...] = ("best", "worst")
 
 
@@ -31,8 +34,8 @@ class Places:
         Row of each of its queries among those compared.
     documents : Hits
         Unjudged documents within the cutoff.
-    key : uint64 array, shape (n_unjudged,)
-        Stands for query and document.
+    place : int64 array, shape (n_unjudged,)
+        Their places among all unjudged documents of the run.
     weight : float64 array, shape (n_unjudged,)
         Value added per unit of gain; 1 where the measure is no sum over documents.
     hit_rank : int64 array, shape (n_hits,)
@@ -49,7 +52,7 @@ class Places:
     judged: Judged
     row: IntArray
     documents: Hits
-    key: "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+    place: IntArray
     weight: FloatArray
     hit_rank: IntArray
     hit_document: IntArray
@@ -86,20 +89,15 @@ class Places:
         worth = measure.worth(hits.grade[found])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
+        place = np.flatnonzero(within)
         return cls(
-            measure, judged, rows, documents.part(within), unjudged.key[within] + _spread(rows[unjudged.query[within]]),
-            weights[within], hits.rank[found], hits.document[found], worth, linear,
+            measure, judged, rows, documents.part(within), place, weights[place], hits.rank[found], hits.document[found], worth, linear
         )  # fmt: skip
 
     @property
     def document_rows(self) -> IntArray:
         """Row of the query of each unjudged document, among the queries compared."""
         return self.row[self.documents.query]
-
-
-def _spread(rows: IntArray) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
-    """A large odd multiple of the query, so that one number stands for a query and a document."""
-    return rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def _within(measure: Measure, judged: Judged, places: Hits) -> BoolArray:
@@ -187,10 +185,35 @@ class ByRank:
         return cls(mean[group], n[group].astype(np.int64))
 
 
-def shared_documents(a: Places, b: Places) -> tuple[IntArray, IntArray]:
-    """Places in both of the unjudged documents that both runs show."""
-    _, first, second = np.intersect1d(a.key, b.key, return_indices=True)
-    return first, second
+def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> "tuple[KeyArray, IntArray]":
+    """A number for the query and document of each unjudged document of a run, in rising order, and their places."""
+    judged = evaluation.judged
+    if judged is None or judged.unjudged is None:
+        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    # A large odd multiple of the query, so that one number stands for query and document.
+    keys = judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    order = np.argsort(keys)
+    return keys[order], order
+
+
+def matches(a: "tuple[KeyArray, IntArray]", b: "tuple[KeyArray, IntArray]") -> tuple[IntArray, IntArray]:
+    """Places of the documents that are unjudged in both runs, given what `unjudged_keys` says of either."""
+    (first, places_a), (second, places_b) = a, b
+    at = np.searchsorted(second, first)
+    found = at < second.size
+    found[found] = second[at[found]] == first[found]
+    return places_a[found], places_b[at[found]]
+
+
+def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
+    """Of the documents unjudged in both runs those that both show within the cutoff, as places among the documents of `a` and of `b`."""
+    found = []
+    for side, places in zip((a, b), matched, strict=True):
+        position = np.full(max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1, -1)
+        position[side.place] = np.arange(side.place.size)
+        found.append(position[places])
+    both = (found[0] >= 0) & (found[1] >= 0)
+    return found[0][both], found[1][both]
 
 
 def same_rows(a: Places, b: Places) -> bool:

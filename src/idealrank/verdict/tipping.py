@@ -14,11 +14,12 @@ from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean
-from idealrank.verdict.places import ByRank, Places, joined_ranks, same_rows, shared_documents
+from idealrank.verdict.places import ByRank, KeyArray, Places, joined_ranks, matches, same_rows, shared_documents, unjudged_keys
 from idealrank.verdict.table import rows_in
 
 TEST = "paired t"
-_STEPS = 40  # shares between 0 and 1 at which a measure that is no sum is worked out
+_MANY = 50_000  # unjudged documents of a run, up to which whole lists cost little beside the comparison
+_STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worked out
 _QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
 _ENOUGH = 20  # judged documents for a lower limit
 
@@ -127,10 +128,10 @@ class Reach:
     gain: FloatArray
 
     @classmethod
-    def of(cls, a: Places, b: Places, n_queries: int) -> "Reach":
-        """Join both runs."""
-        shared = shared_documents(a, b)
-        own_a, own_b = (np.ones(side.key.size, np.bool_) for side in (a, b))
+    def of(cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray]) -> "Reach":
+        """Join both runs, given what `matches` says of them."""
+        shared = shared_documents(a, b, matched)
+        own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
         own_a[shared[0]], own_b[shared[1]] = False, False
         deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.documents.rank)), default=0)
         rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
@@ -384,6 +385,8 @@ class Tippings:
     ) -> None:
         self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
         self._places: dict[tuple[int, int], Places | str] = {}
+        self._keys: dict[int, tuple[KeyArray, IntArray]] = {}
+        self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
 
     def of(
         self, pair: tuple[int, int], column: int, differences: FloatArray, kept: BoolArray, design: Design, question: Question
@@ -391,10 +394,27 @@ class Tippings:
         """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`."""
         if column and not self._every:
             return "looked at for the primary measure alone where many runs are compared"
+        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
+            return (
+                "whole lists are so long that they are looked at for the primary measure alone; name this measure first, or with a cutoff"
+            )
         first, second = (self._of(run, column) for run in pair)
         if isinstance(first, str) or isinstance(second, str):
             return first if isinstance(first, str) else str(second)
-        return tipping_point(Reach.of(first, second, len(self._queries)), differences, kept, design, question)
+        reach = Reach.of(first, second, len(self._queries), self._matched(pair))
+        return tipping_point(reach, differences, kept, design, question)
+
+    def _unjudged(self, run: int) -> int:
+        judged = self._evaluations[run].judged
+        return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
+
+    def _matched(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        for run in pair:
+            if run not in self._keys:
+                self._keys[run] = unjudged_keys(self._evaluations[run], rows_in(self._evaluations[run], self._queries))
+        if pair not in self._matches:
+            self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}  # the measures of a pair come one after the other
+        return self._matches[pair]
 
     def _of(self, run: int, column: int) -> Places | str:
         key = run, column

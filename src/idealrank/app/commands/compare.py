@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import TypedDict, Unpack
 
 import click
 
@@ -14,6 +15,7 @@ from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation, evaluate
+from idealrank.reports.compared_letters import Letters
 from idealrank.reports.parts import Part
 from idealrank.verdict import Comparison, with_companions
 from idealrank.verdict import compare as compare_evaluations
@@ -47,6 +49,14 @@ all pairs of runs and measures: ask for fewer measures to see smaller difference
 """
 
 
+class _Shown(TypedDict):
+    """How a comparison is shown to people."""
+
+    every_pair: bool
+    digits: int | None
+    letters: Letters
+
+
 @click.command(epilog=_EPILOG, short_help="Say whether one run is better than another, and how surely.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
@@ -54,7 +64,12 @@ all pairs of runs and measures: ask for fewer measures to see smaller difference
 @options.convention
 @click.option("--baseline", metavar="NAME", help="Compare the other runs with this one, and not with each other.")
 @testing_options
-@click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too, not only groups that cannot be told apart.")
+@click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too.")
+@click.option(
+    "--letters", type=click.Choice(["better", "groups"]), default="better", show_default=True,
+    help="Letters beside the means of six or more runs: the runs that a run is significantly better than, or groups of runs that cannot "
+    "be told apart.",
+)  # fmt: skip
 @click.option(
     "--rankings/--no-rankings", "with_rankings", default=None,
     help="How alike the rankings of every two runs are: unchanged tops, overlap, RBO.  [default: of up to five runs]",
@@ -79,22 +94,21 @@ def compare(
     convention_text: str,
     baseline: str | None,
     testing: Testing,
-    every_pair: bool,
     with_rankings: bool | None,
     files: QueryFiles,
     layout: str,
-    digits: int | None,
     figure_path: str | None,
     output_path: str | None,
     results: Results,
     inputs: reading.Inputs,
     threads: int,
+    **shown: Unpack[_Shown],
 ) -> None:
     """Say whether RUN_B is better than RUN_A, by how much, and how surely.
 
     Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Beside each stand the
     smallest true one that these queries detect with 80 % power, and the share of unjudged documents. Of three or more runs every two are
-    compared; of six or more the report shows groups of runs that cannot be told apart.
+    compared; of six or more the report shows each run with letters of the runs that it is significantly better than.
     """
     names, given = _names(runs, baseline), reading.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
@@ -105,14 +119,14 @@ def compare(
     look, opens = rankings.are_wanted(with_rankings, len(runs)), partial(inputs.open_run, qrels=qrels)
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
     of_queries.check(queries_of(evaluations))
-    alike = rankings.overlaps(opened if look else (), baseline, asked, convention, threads, watch)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
-        slices=of_queries.categories, threads=threads, rankings=alike, **testing.arguments,
+        slices=of_queries.categories, threads=threads,
+        rankings=rankings.overlaps(opened if look else (), baseline, asked, convention, threads, watch), **testing.arguments,
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     further = why_command(qrels, runs, asked, convention_text, inputs)
-    _write(comparison, layout, output_path, further, every_pair=every_pair, digits=digits)
+    _write(comparison, layout, output_path, further, shown)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
@@ -126,11 +140,11 @@ def _check_written(given: reading.Given, results: Results, baseline: str | None,
     results.check(given.paths, written)
 
 
-def _write(comparison: Comparison, layout: str, path: str | None, command: str, *, every_pair: bool, digits: int | None) -> None:
+def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown) -> None:
     if layout == "table":
-        output.write_parts(_parts(comparison, command, every_pair=every_pair, digits=digits), path)
+        output.write_parts(_parts(comparison, command, shown), path)
     else:
-        output.write(_text(comparison, layout, every_pair=every_pair, digits=digits), path)
+        output.write(_text(comparison, layout, shown), path)
 
 
 def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
@@ -162,15 +176,15 @@ def _evaluated(
     return kept, found
 
 
-def _parts(comparison: Comparison, command: str, *, every_pair: bool, digits: int | None) -> list[Part]:
+def _parts(comparison: Comparison, command: str, shown: _Shown) -> list[Part]:
     """The report for people, and where to look further. Only the modules of the layout asked for are loaded."""
     from idealrank.reports.compared import comparison_parts  # noqa: PLC0415
 
     after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
-    return [*comparison_parts(comparison, every_pair=every_pair, digits=digits), after]
+    return [*comparison_parts(comparison, **shown), after]
 
 
-def _text(comparison: Comparison, layout: str, *, every_pair: bool, digits: int | None) -> Iterable[str]:
+def _text(comparison: Comparison, layout: str, shown: _Shown) -> Iterable[str]:
     """The text of another layout."""
     if layout in ("json", "csv"):
         from idealrank.reports import compared_records as records  # noqa: PLC0415
@@ -179,4 +193,4 @@ def _text(comparison: Comparison, layout: str, *, every_pair: bool, digits: int 
     from idealrank.reports import compared_pasted as pasted  # noqa: PLC0415
 
     writer = pasted.comparison_markdown if layout == "markdown" else pasted.comparison_latex
-    return [writer(comparison, every_pair=every_pair, digits=digits)]
+    return [writer(comparison, **shown)]

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from idealrank.app import options, reading
 from idealrank.app.by_query import QueryFiles, query_files
-from idealrank.app.cli import CLOSED
+from idealrank.app.cli import CLOSED, FINE, UNDECIDABLE
 from idealrank.app.gate.asked import Typed, asked_here
 from idealrank.app.gate.job import Job
 from idealrank.app.gate.outputs import Outputs, outputs
@@ -16,6 +16,7 @@ from idealrank.app.results import Results, results_of_pairs
 from idealrank.io.policies import DEFAULT_MEASURE
 from idealrank.reports.parts import Part
 from idealrank.verdict import Gated
+from idealrank.verdict.gated import Outcome, WhenUnjudged
 
 _EPILOG = """\
 Examples:
@@ -28,8 +29,8 @@ Examples:
     idealrank gate qrels.txt bm25.run --baseline best.run.gz --update-baseline
     idealrank gate qrels.txt neural.run --baseline bm25.run --baseline best.run.gz --update-baseline
 \b
-  Accept a drop of 0.01; by two measures; for another program:
-    idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,RR --format json
+  Accept a drop of 0.01; show a second measure, and let a third one close the gate, too; for another program:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,P@5 --also RR --format json
 \b
   For the build server, and as a comment on the pull request:
     idealrank gate qrels.txt neural.run --baseline bm25.run --junit gate.xml --markdown gate.md
@@ -37,13 +38,17 @@ Examples:
   A page on which the queries that closed the gate can be looked at:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
-The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out.
+The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out. Where unjudged
+documents are likely to explain what is shown, the judgments do not reach, and the gate neither opens nor closes.
 
-A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, tolerance, strict, margin, alpha, contracts,
-weights, cluster and convention, holds where the command line says nothing.
+A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, also, tolerance, strict, margin, alpha,
+when_unjudged, contracts, weights, cluster and convention, holds where the command line says nothing.
 
-Exit codes: 0 open, 1 closed, 2 bad input or usage.
+Exit codes: 0 open, 1 closed, 2 bad input or usage, 3 the judgments do not reach.
 """
+
+
+_CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
 
 
 @click.command(epilog=_EPILOG, short_help="Let a run pass only if it is not shown to be worse, for continuous integration.")
@@ -55,16 +60,24 @@ Exit codes: 0 open, 1 closed, 2 bad input or usage.
 )  # fmt: skip
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
-    help="What is tested; repeat it, or put commas between. Each measure and baseline is a test of its own, and fewer tests see smaller "
-    f"drops.  [default: {DEFAULT_MEASURE}]",
+    help="Measures; repeat it, or put commas between. The first one decides; the others are companions, which never close the gate.  "
+    f"[default: {DEFAULT_MEASURE}]",
+)  # fmt: skip
+@click.option(
+    "--also", "also_texts", metavar="MEASURE", multiple=True,
+    help="Measures that close the gate, too, added to those of -m; repeat it, or put commas between. Companions of -m never close it.",
 )  # fmt: skip
 @click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
 @click.option("--strict/--no-strict", default=None, help="Open only where a drop of the margin is ruled out; needs --margin.")
 @click.option("--margin", metavar="X", type=float, help="Of --strict: the drop that would not be accepted.")
 @click.option(
     "--alpha", metavar="P", type=float,
-    help="How often chance alone may close the gate, over all tests; of --strict: how often a drop of the margin may pass.  "
-    "[default: 0.05]",
+    help="How often chance alone may close the gate by the first measure, and once more by those of --also; of --strict: how often a "
+    "drop of the margin may pass.  [default: 0.05]",
+)  # fmt: skip
+@click.option(
+    "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
+    help="Outcome where the judgments do not reach: fail closes the gate, pass opens it, neutral ends with code 3.  [default: neutral]",
 )  # fmt: skip
 @click.option(
     "--contracts", metavar="FILE",
@@ -104,7 +117,7 @@ def gate(
     threads: int,
     **typed: Any,
 ) -> None:
-    """Say whether RUN may take the place of its baselines, and end with code 1 where it may not.
+    """Say whether RUN may take the place of its baselines; end with code 1 where it may not, with 3 where that cannot be said.
 
     All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
     query of a contract falls. The report names the drop that the gate detects with 80 % power.
@@ -125,8 +138,7 @@ def gate(
     gated, notes, page = job.done()
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, outputs.digits), layout)
     results.write_page(page)
-    if not gated.passed:
-        context.exit(CLOSED)
+    context.exit(_CODES[gated.outcome])
 
 
 def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, digits: int | None) -> str | list[Part]:

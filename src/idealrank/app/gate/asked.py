@@ -4,14 +4,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from idealrank.app import options
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
-from idealrank.io.policies import DEFAULT_MEASURE, PolicyFile, find_policy
+from idealrank.io.policies import DEFAULT_MEASURE, PARTS, PolicyFile, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.verdict import Policy
+from idealrank.verdict.gated import WhenUnjudged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +27,13 @@ class Typed:
     """
 
     measure_texts: Sequence[str] = ()
+    also_texts: Sequence[str] = ()
     baselines: Sequence[str] = ()
     tolerance: float | None = None
     strict: bool | None = None
     margin: float | None = None
     alpha: float | None = None
+    when_unjudged: WhenUnjudged | None = None
     contracts: str | None = None
     weights: str | None = None
     cluster: str | None = None
@@ -38,7 +42,12 @@ class Typed:
     @property
     def has_rule(self) -> bool:
         """Whether a part of the policy was typed."""
-        return any(part is not None for part in (self.tolerance, self.strict, self.margin, self.alpha))
+        return any(part is not None for part in self.rule.values())
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """The parts of the policy, None where the file decides."""
+        return {name: getattr(self, name) for name in PARTS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +59,9 @@ class Asked:
     policy : Policy
         The rule.
     measures : tuple of Measure
-        Those that are tested.
+        Those that are tested, the primary one first; those of `also` stand at the end unless they are named before.
+    also : tuple of Measure
+        Companions that may close the gate.
     convention : Convention
         Behind every value.
     baselines : tuple of str
@@ -69,6 +80,7 @@ class Asked:
 
     policy: Policy
     measures: tuple[Measure, ...]
+    also: tuple[Measure, ...]
     convention: Convention
     baselines: tuple[str, ...]
     contracts_path: str | None
@@ -106,14 +118,19 @@ def settled(typed: Typed, found: PolicyFile) -> Asked:
         )
     texts = options.measure_parts(typed.measure_texts, DEFAULT_MEASURE)
     with _said_in("" if texts else found.where):
-        measures = parse_measures(texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=found.where) or [DEFAULT_MEASURE])
+        named = parse_measures(texts or options.measure_parts(found.measures, DEFAULT_MEASURE, where=found.where) or [DEFAULT_MEASURE])
+    also_texts = options.measure_parts(typed.also_texts, DEFAULT_MEASURE, where="--also")
+    with _said_in("" if also_texts else found.where):
+        listed = also_texts or options.measure_parts(found.also, DEFAULT_MEASURE, where=found.where)
+        also = parse_measures(listed) if listed else ()
     with _said_in("" if typed.convention_text else found.where):
         convention = options.parse_convention(typed.convention_text or found.convention or "standard")
     with _said_in("" if typed.has_rule else found.where):
-        policy = found.policy(tolerance=typed.tolerance, strict=typed.strict, margin=typed.margin, alpha=typed.alpha)
+        policy = found.policy(**typed.rule)
     return Asked(
         policy=policy,
-        measures=measures,
+        measures=tuple(dict.fromkeys((*named, *also))),
+        also=also,
         convention=convention,
         baselines=baselines,
         contracts_path=typed.contracts or found.contracts,

@@ -13,6 +13,7 @@ from idealrank.io.baselines import BaselineRecord
 from idealrank.io.writing import write_bytes
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Gated
+from idealrank.verdict.gated import UNREACHED
 from idealrank.verdict.table import same_values
 
 
@@ -154,7 +155,8 @@ class Candidate:
             What its first line says; None where there is no such file yet.
         """
         if not self.gated.passed:
-            return f"{path} {'stays as it is' if old else 'was not made'}, for the gate is closed"
+            why = "the judgments do not reach" if self.gated.outcome == UNREACHED else "the gate is closed"
+            return f"{path} {'stays as it is' if old else 'was not made'}, for {why}"
         if old is None:
             self._write(path, None)
             return f"{path} was made of {self.run.name}"

@@ -153,9 +153,9 @@ class Job:
         of_queries.check(queries_of([evaluation, *others]))
         asked = self.asked
         if not others:
-            return first_run(evaluation, asked.measures, asked.policy, contracts)
+            return first_run(evaluation, asked.measures, asked.policy, contracts, also=asked.also)
         return gate(
-            evaluation, *others, measures=asked.measures, policy=asked.policy, contracts=contracts,
+            evaluation, *others, measures=asked.measures, also=asked.also, policy=asked.policy, contracts=contracts,
             weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 from idealrank.measures.measure import Measure
 from idealrank.reports.compared_many import Ranked
 from idealrank.reports.digits import decimals, p_text
-from idealrank.reports.gated_words import demand, gate_places, one_line, reason_text, unjudged, visible
+from idealrank.reports.gated_words import COMPANION, demand, gate_places, mark, one_line, reach_text, reason_text, unjudged, visible
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
@@ -313,15 +313,19 @@ def checks_grid(gated: Gated) -> Table:
     >>> [cell.text for cell in checks_grid(ir.gate(one, one)).rows[0]][:3]
     ['passed', 'RR', 'run (2)']
     """
-    titles = ("mean before", "mean now", "difference", "bound", "drop detectable with 80 % power", "unjudged before / now")
-    columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles), Column("why")]
+    titles = ("mean before", "mean now", "difference", "bound", "one-sided p", "two-sided p", "drop detectable with 80 % power")
+    columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles)]
+    columns += [Column("unjudged before / now", "number"), Column("why")]
     rows, places = [], gate_places(gated)
-    for one in sorted(gated.checks, key=lambda check: check.passed):
+    for one in sorted(gated.checks, key=lambda check: (not check.decides, check.passed)):
         numbers = [_number(value, places) for value in (one.mean_baseline, one.mean_run)]
         numbers += [_number(value, places, "+") for value in (one.difference, one.bound)]
-        texts = [Cell(visible(one, places)), Cell(unjudged(one) or "-"), Cell(reason_text(one, places))]
-        rows.append([_said("passed" if one.passed else "failed"), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
-    return Table(columns, rows, "Checks")
+        numbers += [Cell(p_text(p), p) for p in (one.p_corrected, one.p_two_sided)]
+        clause = reach_text(gated, one) if one.carried else ""
+        why = reason_text(gated, one, places) + (f"; {clause}" if clause else "")
+        texts = [Cell(visible(one, places)), Cell(unjudged(one) or "-"), Cell(why)]
+        rows.append([_said(mark(one)), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
+    return Table(columns, rows, "Checks", [] if all(one.decides for one in gated.checks) else [COMPANION])
 
 
 def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Table:

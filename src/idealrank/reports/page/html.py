@@ -125,7 +125,7 @@ def _static(subject: Subject) -> dict[str, Any]:
         "closing": []
         if subject.gated is None
         else [(query, subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
-        "passed": subject.gated.passed if subject.gated is not None else None,
+        "outcome": subject.gated.outcome if subject.gated is not None else "",
         "cautions": cautions(subject),
         "names": subject.names,
         "pair_names": None if pair is None else tuple(subject.names[run] for run in pair),

@@ -1,0 +1,152 @@
+"""`idealrank gate` where the judgments do not reach: exit code 3, options, the policy file, baselines, pages and stores."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Said
+from tests.pools import written
+from tests.workflow_commands import obeyed
+
+Say = Callable[..., Said]
+Gate = Callable[..., Said]
+SENTENCE = re.compile(
+    r"it would no longer be significant if \d+ % of the \d+ documents that only new shows without a judgment were relevant"
+)
+
+
+@pytest.fixture
+def held(say: Say, tmp_path: Path) -> Gate:
+    """The new run, held to main by the judgments of main's pool; or others."""
+    written(tmp_path)
+
+    def ask(*options: str, qrels: str = "pooled.qrels", run: str = "new.run", baseline: str = "main.run", **changes: str) -> Said:
+        return say("gate", qrels, run, "--baseline", baseline, *options, cwd=tmp_path, **changes)
+
+    return ask
+
+
+def words(said: Said) -> str:
+    return " ".join(said.out.split())
+
+
+def test_each_outcome_has_its_exit_code(held: Gate) -> None:
+    doubtful, truth = held(), held(qrels="full.qrels")
+    stopped = held(qrels="full.qrels", run="main.run", baseline="new.run")
+
+    assert [one.code for one in (truth, stopped, held("--alpha", "2"), doubtful)] == [0, 1, 2, 3]
+    assert words(doubtful).startswith("The judgments do not reach, so the gate neither opens nor closes: nDCG@10")
+    assert SENTENCE.search(words(doubtful))
+    assert (doubtful.err, truth.err) == ("", "")
+
+
+@pytest.mark.parametrize(("asked", "code"), [("neutral", 3), ("fail", 1), ("pass", 0)])
+def test_what_becomes_of_it_is_an_option(held: Gate, asked: str, code: int) -> None:
+    said = held("--when-unjudged", asked)
+
+    assert said.code == code
+    assert SENTENCE.search(words(said))
+
+
+def test_another_word_is_refused(held: Gate) -> None:
+    said = held("--when-unjudged", "maybe")
+
+    assert (said.code, said.out) == (2, "")
+    assert "'maybe' is not one of 'neutral', 'fail', 'pass'" in said.err
+
+
+def test_files_and_annotations_are_neutral_too(held: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+
+    said = held("--junit", "gate.xml", "--markdown", "gate.md", "--format", "json", "--github")
+
+    assert said.code == 3
+    assert [kind for kind, _, _ in obeyed(said.err)] == ["warning", "notice"]
+    (suite,) = ET.parse(tmp_path / "gate.xml").getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("**The judgments do not reach: ")
+    assert SENTENCE.search((tmp_path / "summary.md").read_text(encoding="utf-8"))
+    found = json.loads(said.out)
+    assert (found["outcome"], found["passed"], found["checks"][0]["tipping"]["reaches"]) == ("judgments do not reach", False, False)
+
+
+def test_a_run_that_the_judgments_do_not_reach_replaces_no_baseline(held: Gate, tmp_path: Path) -> None:
+    made = held("--update-baseline", run="main.run", baseline="best.gz")
+    before = (tmp_path / "best.gz").read_bytes()
+
+    kept = held("--update-baseline", baseline="best.gz")
+    not_made = held("--baseline", "other.gz", "--update-baseline")
+    let = held("--update-baseline", "--when-unjudged", "pass", baseline="best.gz")
+
+    assert [one.code for one in (made, kept, not_made, let)] == [0, 3, 3, 0]
+    assert "note: best.gz stays as it is, for the judgments do not reach" in words(kept)
+    assert "note: other.gz was not made, for the judgments do not reach" in words(not_made)
+    assert "note: best.gz keeps main, the best so far" in words(let)
+    assert (tmp_path / "best.gz").read_bytes() == before
+    assert not (tmp_path / "other.gz").exists()
+
+
+def test_companions_are_shown_and_close_the_gate_only_where_they_are_named(held: Gate, tmp_path: Path) -> None:
+    # The first documents of main are those of new, but for one swap; deeper down it has lost all.
+    lines = (tmp_path / "new.run").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "cut.run").write_text("".join(line for line in lines if int(line.split()[3]) <= 5), encoding="utf-8")
+
+    def outcomes(*options: str) -> tuple[int, list[tuple[str, bool, str]]]:
+        said = held(*options, "--format", "json", qrels="full.qrels", run="cut.run", baseline="new.run")
+        return said.code, [(one["measure"], one["decides"], one["outcome"]) for one in json.loads(said.out)["checks"]]
+
+    assert outcomes("-m", "P@5,R@10") == (0, [("P@5", True, "passed"), ("R@10", False, "failed")])
+    assert outcomes("-m", "P@5,R@10", "--also", "R@10") == (1, [("P@5", True, "passed"), ("R@10", True, "failed")])
+    assert outcomes("-m", "P@5", "--also", "RR,R@10", "--also", "P@1")[0] == 1
+    assert [name for name, _, _ in outcomes("-m", "P@5", "--also", "RR,R@10", "--also", "P@1")[1]] == ["P@5", "RR", "R@10", "P@1"]
+    assert outcomes("-m", "R@10,P@5") == (1, [("R@10", True, "failed"), ("P@5", False, "passed")])
+
+
+def test_contracts_without_a_measure_are_of_the_measures_that_decide(held: Gate, tmp_path: Path) -> None:
+    (tmp_path / "contracts.csv").write_text("query\nq01\n", encoding="utf-8")
+    command = ("-m", "nDCG@10,P@5", "--contracts", "contracts.csv", "--format", "json")
+
+    alone, named = (json.loads(held(*command, *also).out)["contracts"] for also in ((), ("--also", "P@5")))
+
+    assert [one["measure"] for one in alone] == ["nDCG@10"]
+    assert [one["measure"] for one in named] == ["nDCG@10", "P@5"]
+
+
+def test_the_policy_of_the_project_has_both(held: Gate, tmp_path: Path) -> None:
+    def policy(text: str) -> None:
+        (tmp_path / "pyproject.toml").write_text(f"[tool.idealrank.gate]\n{text}\n", encoding="utf-8")
+
+    policy('when_unjudged = "fail"\nalso = ["P@5"]')
+    of_file, typed = (json.loads(held(*options, "--format", "json").out) for options in ((), ("--when-unjudged", "pass", "--also", "RR")))
+    policy('when_unjudged = "maybe"')
+    wrong = held()
+    policy('also = "nDGC@5"')
+    unknown = held()
+
+    assert (of_file["outcome"], of_file["policy"]["when_unjudged"]) == ("failed", "fail")
+    assert [(one["measure"], one["decides"]) for one in of_file["checks"]] == [("nDCG@10", True), ("P@5", True)]
+    assert (typed["outcome"], [one["measure"] for one in typed["checks"]]) == ("passed", ["nDCG@10", "RR"])
+    assert "when_unjudged: found 'maybe', expected neutral or fail or pass" in wrong.err
+    assert "pyproject.toml [tool.idealrank.gate]: " in unknown.err
+    assert "nDGC@5" in unknown.err
+
+
+def test_pages_and_stores_keep_the_outcome(held: Gate, say: Say, tmp_path: Path) -> None:
+    said = held("--report", "gate.html", "--store", "kept", "--no-robust")
+    page = re.sub(r"\s+", " ", (tmp_path / "gate.html").read_text(encoding="utf-8"))
+    key = re.findall(r"stored as (\w+)", said.err)[0]
+
+    shown = say("show", key, "--store", "kept", cwd=tmp_path)
+    again = say("report", key, "--store", "kept", "-o", "again.html", cwd=tmp_path)
+
+    assert said.code == 3
+    for text in (page, re.sub(r"\s+", " ", (tmp_path / "again.html").read_text(encoding="utf-8"))):
+        assert "The judgments do not reach: whether new may take the place of main cannot be said" in text
+        assert SENTENCE.search(text)
+        assert 'class="verdict unreached"' in text
+    assert (shown.code, again.code) == (0, 0)
+    assert "The judgments did not reach." in shown.out

@@ -1,0 +1,235 @@
+"""A gate where the judgments do not reach, and one where they do: what it decides, and that every output says so."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.errors import OptionError
+from idealrank.evaluation import Evaluation
+from idealrank.reporting.comparing import with_gate
+from idealrank.reporting.found import Found
+from idealrank.reports.gated import gate_json, gate_text
+from idealrank.reports.gated_github import annotations
+from idealrank.reports.gated_junit import gate_junit
+from idealrank.reports.gated_markdown import gate_markdown
+from idealrank.trackers.content import content_of
+from idealrank.verdict import Gated
+from tests.pools import collection, evaluated
+from tests.workflow_commands import obeyed
+
+MEASURES = ("nDCG@10", "P@5")
+EVERYTHING, POOLED, BASELINE, RUN = collection()
+SENTENCE = re.compile(
+    r"it would no longer be significant if \d+ % of the (?P<own>\d+) documents that only new shows without a judgment were relevant, "
+    r"and turn its sign if \d+ % were; among judged documents at these ranks \d+ % are"
+)
+
+
+def pair(grades: Any) -> tuple[Evaluation, Evaluation]:
+    """The new run and its baseline, by some judgments."""
+    return evaluated(grades, RUN, "new", MEASURES), evaluated(grades, BASELINE, "main", MEASURES)
+
+
+@pytest.fixture(scope="module")
+def pooled() -> tuple[Evaluation, Evaluation]:
+    return pair(POOLED)
+
+
+@pytest.fixture(scope="module")
+def doubtful(pooled: tuple[Evaluation, Evaluation]) -> Gated:
+    return ir.gate(*pooled, measures=MEASURES)
+
+
+@pytest.fixture(scope="module")
+def shut() -> Gated:
+    """The truly worse run held to the better one, by all judgments."""
+    return ir.gate(*pair(EVERYTHING)[::-1], measures=MEASURES)
+
+
+# --- what is decided ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_better_run_is_not_stopped_by_judgments_that_do_not_reach(doubtful: Gated) -> None:
+    truth = ir.gate(*pair(EVERYTHING), measures=MEASURES).checks[0]
+    check = doubtful.checks[0]
+
+    assert truth.difference > 0
+    assert check.difference < 0
+    assert check.p_corrected <= 0.05
+    assert (doubtful.outcome, doubtful.passed, check.outcome, check.passed, check.carried) == (
+        "judgments do not reach", False, "judgments do not reach", False, False,
+    )  # fmt: skip
+    assert check.tipping is not None
+    # The truth lies beyond the tipping point: of the documents that only the new run shows, this share is relevant.
+    own = [EVERYTHING[query][document] for query in RUN for document in RUN[query] if document not in POOLED[query]]
+    assert check.tipping.unjudged_b == len(own)
+    assert np.mean(own) > (check.tipping.significance or 1.0)
+
+
+def test_a_worse_run_is_stopped_where_everything_is_judged(shut: Gated) -> None:
+    assert (shut.outcome, shut.passed, shut.checks[0].carried, shut.checks[0].outcome) == ("failed", False, True, "failed")
+    assert shut.checks[0].tipping is not None
+    assert shut.checks[0].tipping.unjudged_b == 0
+
+
+@pytest.mark.parametrize(("asked", "outcome"), [("neutral", "judgments do not reach"), ("fail", "failed"), ("pass", "passed")])
+def test_the_policy_decides_what_becomes_of_it(pooled: tuple[Evaluation, Evaluation], asked: Any, outcome: str) -> None:
+    found = ir.gate(*pooled, measures=MEASURES, when_unjudged=asked)
+
+    assert (found.outcome, found.passed, found.policy.when_unjudged) == (outcome, outcome == "passed", asked)
+    assert [check.carried for check in found.checks] == [False, False]
+    assert SENTENCE.search(" ".join(gate_text(found).split()))
+
+
+def test_under_strict_a_pass_is_held_to_the_judgments(pooled: tuple[Evaluation, Evaluation]) -> None:
+    new, main = pooled
+    strict = ir.gate(main, new, measures="nDCG@10", strict=True, margin=0.05)
+    stopped = ir.gate(new, main, measures="nDCG@10", strict=True, margin=0.05)
+
+    assert strict.outcome == "judgments do not reach"
+    assert "it would no longer be ruled out if" in " ".join(gate_text(strict).split())
+    assert stopped.outcome == "failed"  # that a drop may hide needs no judgments to carry it
+
+
+def test_a_broken_contract_or_a_failed_companion_closes_a_gate_that_is_out_of_reach(pooled: tuple[Evaluation, Evaluation]) -> None:
+    new, main = pooled
+    query = main.queries[0]
+
+    broken = ir.gate(new, main, measures="nDCG@10", contracts=[ir.Contract(query=query, at_least=1.0)])
+
+    assert broken.outcome == "failed"
+    assert "Besides, the judgments do not reach for 1 check." in " ".join(gate_text(broken).split())
+    assert ir.gate(new, main, measures=["nDCG@10", "P@5"], also="P@5").outcome == "judgments do not reach"
+
+
+def test_without_rankings_the_answer_of_the_test_stands_and_says_why_nothing_is_known(pooled: tuple[Evaluation, Evaluation]) -> None:
+    measures = ir.with_companions(["nDCG@10"])
+    alone = [ir.evaluate(POOLED, ir.Run(lists, name=name), measures) for lists, name in ((RUN, "new"), (BASELINE, "main"))]
+
+    found = ir.gate(*alone, measures="nDCG@10")
+
+    assert (found.outcome, found.checks[0].tipping, found.checks[0].carried) == ("failed", None, True)
+    assert "how far the judgments reach is not known: evaluations alone hold no rankings" in " ".join(gate_text(found).split())
+
+
+def test_a_policy_that_does_not_exist_is_refused(pooled: tuple[Evaluation, Evaluation]) -> None:
+    with pytest.raises(OptionError, match="when_unjudged='ignore': expected one of neutral, fail, pass"):
+        ir.gate(*pooled, when_unjudged="ignore")  # type: ignore[arg-type]
+
+
+# --- what is said ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_says_it_first_and_marks_companions(doubtful: Gated) -> None:
+    words = " ".join(gate_text(doubtful).split())
+
+    assert words.startswith(
+        "The judgments do not reach, so the gate neither opens nor closes: nDCG@10 0.459 against 0.810 in main: a drop of"
+    )
+    assert (found := SENTENCE.search(words)) is not None
+    assert doubtful.checks[0].tipping is not None
+    assert int(found["own"]) == doubtful.checks[0].tipping.unjudged_b
+    assert "companion, not reached" in words
+    assert "companion: does not close the gate; --also MEASURE lets it" in words
+    assert "nDCG@10 tested alone; P@5, a companion, tested alone; companions do not close the gate" in words
+    assert "Holm" not in words
+
+
+def test_the_json_has_outcomes_and_both_p_values(doubtful: Gated, shut: Gated) -> None:
+    found, closed = (json.loads(gate_json(one)) for one in (doubtful, shut))
+    check = found["checks"][0]
+
+    assert (found["outcome"], found["passed"], closed["outcome"]) == ("judgments do not reach", False, "failed")
+    assert found["policy"]["when_unjudged"] == "neutral"
+    assert (check["outcome"], check["decides"], check["family"], check["carried"]) == (
+        "judgments do not reach", True, "primary measure", False,
+    )  # fmt: skip
+    assert [(one["decides"], one["family"]) for one in found["checks"][1:]] == [(False, "companions")]
+    assert check["p_sides"] == 1
+    # All differences fall, so each of 2^20 sign vectors but one gives less: one-sided 2^-20, two-sided twice that.
+    assert (check["p"], check["p_corrected"], check["p_two_sided"]) == (2.0**-20, 2.0**-20, 2.0**-19)
+    assert {"side", "significance", "sign", "rate_judged", "rate_exclusive", "likely", "reaches", "test"} <= set(check["tipping"])
+    assert check["tipping_reason"] is None
+
+
+def test_the_comment_says_it_in_its_first_lines(doubtful: Gated, shut: Gated) -> None:
+    comment = "".join(gate_markdown(doubtful)).splitlines()
+
+    assert comment[0].startswith("**The judgments do not reach: whether <code>new</code> may take the place of <code>main</code>")
+    assert SENTENCE.search(comment[2])
+    assert any(line.startswith("| **judgments do not reach** | <code>nDCG&#64;10</code>") for line in comment)
+    assert any(line.startswith("| companion, judgments do not reach | <code>P&#64;5</code>") for line in comment)
+    closed = "".join(gate_markdown(shut))
+    assert "| **failed** | <code>nDCG&#64;10</code>" in closed
+    assert "| companion, would fail | <code>P&#64;5</code>" in closed
+
+
+def test_junit_skips_what_is_not_reached_and_passes_companions(doubtful: Gated, shut: Gated) -> None:
+    suite, closed = (ET.fromstring("".join(gate_junit(one)).encode())[0] for one in (doubtful, shut))
+    first, companion = suite.findall("testcase")
+    failed, passed = closed.findall("testcase")
+
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "0", "1")
+    assert (closed.get("tests"), closed.get("failures"), closed.get("skipped")) == ("2", "1", "0")
+    skipped = first.find("skipped")
+    assert skipped is not None
+    assert SENTENCE.search(skipped.get("message") or "")
+    assert failed.find("failure") is not None
+    for case in (companion, passed):
+        assert {child.tag for child in case} == {"system-out"}
+        assert "companion: does not close the gate" in (case.findtext("system-out") or "")
+
+
+def test_github_gets_a_warning_for_it_and_nothing_for_companions(doubtful: Gated, shut: Gated) -> None:
+    warned, stopped = (obeyed("".join(annotations(one))) for one in (doubtful, shut))
+
+    assert [(kind, properties["title"]) for kind, properties, _ in warned[:1]] == [("warning", "nDCG@10 against main")]
+    assert SENTENCE.search(warned[0][2])
+    assert [kind for kind, _, _ in warned] == ["warning", "notice"]
+    assert [kind for kind, _, _ in stopped] == ["error", "notice"]
+
+
+def test_notebooks_and_trackers_say_it(doubtful: Gated, shut: Gated) -> None:
+    shown = re.sub(r"\s+", " ", doubtful._repr_html_())
+    assert "The judgments do not reach, so the gate neither opens nor closes" in shown
+    assert SENTENCE.search(shown)
+
+    logged, closed = content_of(doubtful, page=""), content_of(shut, page="")
+    assert (logged.metrics["gate_passed"], logged.words["gate_outcome"], logged.words["gate"]) == (
+        0.0, "judgments do not reach", "judgments do not reach",
+    )  # fmt: skip
+    assert (closed.words["gate_outcome"], closed.words["gate"]) == ("failed", "closed")
+    assert logged.metrics["nDCG_at_10_decides"] == 1
+    assert logged.metrics["P_at_5_decides"] == 0
+    assert 0 < logged.metrics["nDCG_at_10_tipping"] < 1
+
+
+def test_trackers_log_the_p_value_of_compare(pooled: tuple[Evaluation, Evaluation], doubtful: Gated) -> None:
+    new, main = pooled
+    by_gate, by_compare = content_of(doubtful, page="").metrics, content_of(ir.compare(main, new, measures=MEASURES), page="").metrics
+
+    for name in ("nDCG_at_10", "P_at_5"):
+        assert by_gate[f"{name}_difference_p"] == by_compare[f"{name}_difference_p"]
+        assert by_gate[f"{name}_difference_p_one_sided"] < by_gate[f"{name}_difference_p"]
+
+
+def test_a_page_of_two_baselines_says_it_of_each_pair(pooled: tuple[Evaluation, Evaluation]) -> None:
+    new, main = pooled
+    older = evaluated(POOLED, {query: listed[::-1] for query, listed in BASELINE.items()}, "older", MEASURES)
+    gated = ir.gate(new, main, older, measures=MEASURES)
+
+    found = with_gate(Found(evaluations=(new, main, older), measures=new.measures[:1]), gated).comparison
+
+    assert found is not None
+    for pair_, check in zip(found.pairs, gated.checks[:: len(MEASURES)], strict=True):
+        row = pair_["nDCG@10"]
+        assert (row.verdict, check.outcome) == ("judgments do not reach", "judgments do not reach")
+        assert row.tipping is not None
+        assert check.tipping is not None
+        assert (row.tipping.side, row.tipping.unjudged_b, row.tipping.unjudged_a) == ("b", check.tipping.unjudged_b, 0)
+        assert row.p_corrected == check.p_two_sided

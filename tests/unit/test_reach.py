@@ -1,0 +1,88 @@
+"""The sentence on tipping points: every form of it, from numbers worked by hand."""
+
+import pytest
+
+from idealrank.reports.reach import SIGNIFICANT, Answer, reach_text, sentence, share, tipping_text, unknown_text
+from idealrank.verdict.tipping import Tipping
+
+OWN = "the 58 documents that only new shows without a judgment"
+RULED_OUT = Answer("it would no longer be ruled out", "it would still be ruled out", "by the paired t test it is not ruled out", "")
+
+
+def tipping(**changes: object) -> Tipping:
+    found = {
+        "side": "b", "significance": 0.12, "sign": 0.34, "significance_both": None, "sign_both": None, "unjudged_a": 7, "unjudged_b": 58,
+        "unjudged_both": 3, "rate_judged": 0.38, "rate_exclusive": None, "n_judged": 80, "n_exclusive": 0, "likely": 0.48,
+        "reaches": False,
+    }  # fmt: skip
+    return Tipping(**{**found, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, f"it would no longer be significant if 12 % of {OWN} were relevant, and turn its sign if 34 % were"),
+        ({"sign": None}, f"it would no longer be significant if 12 % of {OWN} were relevant, but not turn its sign even if all were"),
+        ({"significance": None, "sign": None}, f"it would stay significant even if all of {OWN} were relevant"),
+        (
+            {"significance": 0.0},
+            f"by the paired t test it is not significant, without any of {OWN} being relevant; it would turn its sign if 34 % were",
+        ),
+        ({"significance": 0.0, "sign": None}, f"by the paired t test it is not significant, without any of {OWN} being relevant"),
+        (
+            {"side": "a"},
+            "it would no longer be significant if 12 % of the 7 documents that only old shows without a judgment were relevant, "
+            "and turn its sign if 34 % were",
+        ),
+        (
+            {"unjudged_b": 1},
+            "it would no longer be significant if 12 % of the 1 document that only new shows without a judgment were relevant, "
+            "and turn its sign if 34 % were",
+        ),
+    ],
+)
+def test_the_sentence_names_the_share_the_documents_and_the_sign(changes: dict[str, object], said: str) -> None:
+    assert tipping_text(tipping(**changes), "old", "new") == f"{said}; among judged documents at these ranks 38 % are"
+
+
+def test_the_rates_to_hold_it_against_are_said() -> None:
+    def rates(**changes: object) -> str:
+        return tipping_text(tipping(**changes), "old", "new").partition("; ")[2]
+
+    assert rates(rate_exclusive=0.25) == "among judged documents at these ranks 38 % are, among those that only new shows 25 %"
+    assert rates(rate_judged=None) == "no document at these ranks is judged"
+    # Few judged documents leave more open than their rate: the share lies above every rate, and still it is not out of reach.
+    assert rates(significance=0.45) == (
+        "among judged documents at these ranks 38 % are, and from so few up to 48 % is taken to be likely"
+    )  # fmt: skip
+    assert rates(significance=0.6, reaches=True) == "among judged documents at these ranks 38 % are"
+
+
+@pytest.mark.parametrize("changes", [{"side": None}, {"unjudged_b": 0}])
+def test_nothing_is_said_where_no_document_could_undo_the_difference(changes: dict[str, object]) -> None:
+    assert tipping_text(tipping(**changes), "old", "new") == ""
+    assert sentence("") == ""
+
+
+def test_other_answers_have_their_own_words() -> None:
+    said = tipping_text(tipping(), "old", "new", RULED_OUT)
+    kept = tipping_text(tipping(significance=None), "old", "new", RULED_OUT)
+    plain = tipping_text(tipping(), "old", "new", SIGNIFICANT._replace(turns=""))
+
+    assert said.startswith(f"it would no longer be ruled out if 12 % of {OWN} were relevant; among")
+    assert kept.startswith(f"it would still be ruled out even if all of {OWN} were relevant; among")
+    assert plain.startswith(f"it would no longer be significant if 12 % of {OWN} were relevant; among")
+
+
+def test_why_it_is_not_known_is_said() -> None:
+    assert unknown_text("the lists have no document ids") == "how far the judgments reach is not known: the lists have no document ids"
+    assert unknown_text(None) == ""
+    assert reach_text(None, "x", "old", "new") == unknown_text("x")
+    assert reach_text(tipping(), None, "old", "new") == tipping_text(tipping(), "old", "new")
+    assert sentence(unknown_text("x")) == "How far the judgments reach is not known: x."
+
+
+def test_no_share_but_none_and_all_looks_like_them() -> None:
+    assert [share(part) for part in (0.0, 1e-9, 0.00099, 0.001, 0.0994, 0.0996, 0.5, 0.99, 0.9949, 0.99999, 1.0)] == [
+        "0 %", "under 0.1 %", "under 0.1 %", "0.1 %", "9.9 %", "10 %", "50 %", "99 %", "99.5 %", "over 99.9 %", "100 %",
+    ]  # fmt: skip
