@@ -123,6 +123,27 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
     assert look("a verdict of tomorrow").side == "equal"
 
 
+def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_figures() -> None:
+    from idealrank.reports.compared_figures import pairs_spec
+    from idealrank.reports.compared_map import pair_map
+
+    comparison = shown(evaluated([0.1, 0.9])).comparison
+    pair = comparison.pairs[0]
+    assert pair["RR"].verdict == "better"
+    row = dataclasses.replace(pair["RR"], verdict="judgments do not reach")
+    open_one = dataclasses.replace(comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
+
+    assert [one["differ"] for found in (comparison, open_one) for one in pairs_spec(found, "RR")["data"]["values"]] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert "? the judgments do not reach" in pair_map(open_one, "RR")[-1]
+    assert "?" in pair_map(open_one, "RR")[-2]
+    assert "?" not in "".join(pair_map(comparison, "RR"))
+
+
 def robust() -> ir.Robustness:
     """At cutoff 5 both runs are nearly equal; at 1 b is far better, at 3 far worse."""
     a = {query: ["y", "x"] for query in QRELS}

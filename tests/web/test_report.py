@@ -20,8 +20,8 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
     [
         ("comparison", "light", DESK),
         ("comparison", "dark", PHONE),
-        ("three runs", "dark", DESK),
-        ("one run", "light", PHONE),
+        pytest.param("three runs", "dark", DESK, marks=pytest.mark.slow),
+        pytest.param("one run", "light", PHONE, marks=pytest.mark.slow),
         ("gate", "light", PHONE),
     ],
 )
@@ -48,7 +48,10 @@ def test_the_verdict_stands_at_the_top_with_its_numbers(shared: Shared) -> None:
     assert "60" in page.locator("#queries .about").inner_text()
 
 
-@pytest.mark.parametrize("name", ["dense 2026-11-22", "bm25_tuned_2026_11_22", "a-long-name-of-a-run-with-the-date-2026-11-22"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("dense 2026-11-22", marks=pytest.mark.slow), "bm25_tuned_2026_11_22", "a-long-name-of-a-run-with-the-date-2026-11-22"],
+)
 def test_names_of_runs_cut_no_column_off_on_a_desk(visit: Visits, name: str) -> None:
     qrels, runs = pages.some([name, f"{name} b"], n_queries=30)
     evaluations = [ir.evaluate(qrels, run, ir.with_companions(["nDCG@10", "AP"])) for run in runs]
@@ -123,7 +126,7 @@ def use(page: "Page") -> None:
     press(page, "main summary, main button:enabled, header button")
     press(page, "nav a")
     page.locator("#download").click()
-    press(page, "#downloads button")  # the last closes it
+    press(page, "#downloads section:first-child button, #downloads-close")
 
 
 def press(page: "Page", those: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped
 from idealrank.reports.theme import SCHEMA_URL, Spec, titled_config
+from idealrank.reports.verdicts import look
 from idealrank.verdict import Comparison, Difference
 
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.
@@ -79,7 +80,7 @@ def _rows(comparison: Comparison, measure: str, labels: dict[str, str]) -> list[
                     "column": place[column],
                     "against": labels[column],
                     "difference": round(sign * row.difference, _DIGITS) + 0.0,
-                    "differ": row.p_corrected <= alpha,
+                    "differ": row.p_corrected <= alpha and look(row.verdict).decided,
                     "p": p_text(row.p_corrected),
                     "interval": _interval(row, sign),
                 }

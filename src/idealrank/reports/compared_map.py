@@ -6,12 +6,13 @@ import numpy as np
 
 from idealrank.data.types import BoolArray
 from idealrank.reports.layout import clipped, filled
+from idealrank.reports.verdicts import look
 from idealrank.verdict import Comparison, Difference
 
 _NAME = 24  # letters of a run's name
 _CELLS = 60  # of a line: with more runs, neighbours share a cell
 _BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))  # by how many times p is below alpha
-_OPEN, _EQUIVALENT, _AGAINST, _SELF = ".", "~", "!", "\\"
+_OPEN, _EQUIVALENT, _AGAINST, _UNREACHED, _SELF = ".", "~", "!", "?", "\\"
 
 
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
@@ -29,8 +30,8 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
                   123
         1 run (2) \
         2 run (3) .\
-        3 run     ::\
-    : p <= 0.05, . undecided: column better than line
+        3 run     ++\
+    + p <= 0.01, . undecided: column better than line
     """
     order = list(comparison.groups(measure).letters)
     rows = {(pair.a, pair.b): pair.measures[measure] for pair in comparison.pairs}
@@ -47,6 +48,7 @@ def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], 
     used = {sign for line in signs for sign in line}
     words = {sign: f"{sign} p <= {alpha / part:g}" for sign, part in _BANDS}
     words |= {_OPEN: f"{_OPEN} undecided", _EQUIVALENT: f"{_EQUIVALENT} equivalent", _AGAINST: f"{_AGAINST} the other way round, by ranks"}
+    words |= {_UNREACHED: f"{_UNREACHED} the judgments do not reach"}
     legend = ", ".join(text for sign, text in words.items() if sign in used)
     return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than line"])]
 
@@ -55,8 +57,8 @@ def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alp
     """What a pair says, the first of which has the better mean."""
     turned = (better, run) not in rows
     row = rows[(run, better) if turned else (better, run)]
-    if row.verdict in ("undecided", "equivalent"):
-        return _OPEN if row.verdict == "undecided" else _EQUIVALENT
+    if look(row.verdict).side == "equal":
+        return {"undecided": _OPEN, "equivalent": _EQUIVALENT}.get(row.verdict, _UNREACHED)
     if (row.verdict == "better") != turned:
         return _AGAINST
     return next(sign for sign, part in _BANDS if row.p_corrected <= alpha / part or part == 1)

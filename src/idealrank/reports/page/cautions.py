@@ -9,6 +9,7 @@ from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison, Difference, Pair, Robustness
+from idealrank.verdict.gated import UNREACHED
 from idealrank.verdict.robustness import listed
 
 _FEW = 25  # queries below which a mean says little
@@ -68,6 +69,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     verdict = found.asked.verdict
     shown = None if comparison is None else next(iter(leading_pairs(comparison)[0].measures.values())).verdict
     alone = ", tested alone" if shown not in (None, verdict) else ""
+    alone = ", if the judgments reached" if UNREACHED in (shown, found.verdict) else alone
     said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({verdict}{alone})"
     total, turning = len(found.changing), [one.change for one in found.changing if one.verdict_turns]
     if not total:
