@@ -377,21 +377,10 @@ def rank_groups(
     """
 
 def fingerprint(table: Table, *, threads: int = 0) -> tuple[int, int]:
-    """Two sums modulo 2**64 of a hash of every (query, document, value); a query without rows counts, too.
+    """Two sums modulo 2**64 of a hash of every (query, document, value), and of every query without rows, in any order.
 
-    They depend on nothing else: not on the order of rows or queries, nor on the machine, the process or the version. Of tables
-    without a query in common, the sums of both together are the sums of the sums. The hash is written down in
-    ``src/kernel/fingerprint.hpp``.
-
-    Parameters
-    ----------
-    threads : 0 for all processors.
-
-    Examples
-    --------
-    >>> one, other = from_mapping({"q": {"a": 1, "b": 0}}), from_mapping({"q": {"b": 0, "a": 1}})
-    >>> fingerprint(one) == fingerprint(other), fingerprint(one) == fingerprint(from_mapping({"q": {"a": 0, "b": 1}}))
-    (True, False)
+    The same on every machine and in every version; ``src/kernel/fingerprint.hpp`` defines the hash. Sums of parts without a query in
+    common are added.
     """
 
 def fingerprint_lists(
@@ -402,21 +391,4 @@ def fingerprint_lists(
     queries: _Ids | NDArray[np.int64] | None = None,
     threads: int = 0,
 ) -> tuple[int, int]:
-    """The same of lists held as arrays: of every (query, label), since an item has no document id.
-
-    Parameters
-    ----------
-    offsets : int64 array, shape (n + 1,)
-        Rows of list i are ``offsets[i]`` to ``offsets[i + 1]``; from 0 to the number of rows.
-    order : int64 array, shape (n_rows,), optional
-        A permutation that brings the rows of each list together: `offsets` then counts in it.
-    queries : ids or int64 array, n of them, optional
-        Whole numbers count by their decimal digits; without ids, lists are numbered from 0.
-    threads : 0 for all processors.
-
-    Examples
-    --------
-    >>> labels = np.array([0, 3, 1])
-    >>> fingerprint_lists(labels, np.array([0, 2, 3])) == fingerprint_lists(labels, np.array([0, 2, 3]), queries=["0", "1"])
-    True
-    """
+    """The same of every (query, label) of lists as in `rank_groups`; ids are texts or whole numbers, else lists count from 0."""

@@ -215,7 +215,7 @@ def test_what_changed_since_is_said(tmp_path: Path) -> None:
         return changes_since("b.run", record_of(old, ["RR@5"], [str(tmp_path / "old")]), now, [path])
 
     assert found("old") == []
-    assert found("same") == ["b.run was made with other files of judgments, by which its means are the same"]
+    assert found("same") == ["b.run was made with other judgments, by which its means are the same"]
     assert found("new") == ["b.run was judged otherwise when it was made: RR@5 is 0.5000 and was 1.0000"]
     assert found("old", "lightgbm") == ["b.run was made under convention standard; here it is scored under lightgbm"]
 

@@ -120,8 +120,7 @@ def gate(
     """
     asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha)
     evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
-    names = distinct([one.name for one in evaluations])
-    chosen = chosen_measures(evaluations, measures)
+    names, chosen = distinct([one.name for one in evaluations]), chosen_measures(evaluations, measures)
     _refuse_beyond_range(asked, chosen)
     _refuse_empty(evaluations[1:])
     queries = queries_of(evaluations)
@@ -136,11 +135,10 @@ def gate(
     passed = all(check.passed for check in checks) and all(kept.passed for kept in looked)
     drawn = case.design.n_units > MOST_UNITS
     return Gated(
-        run=names[0], baselines=names[1:], passed=passed, checks=checks, contracts=looked, policy=asked,
-        correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, seed=seed if drawn else None,
-        convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
+        run=names[0], baselines=names[1:], passed=passed, checks=checks, contracts=looked, policy=asked, seed=seed if drawn else None,
+        correction="none" if asked.strict else "holm", n_resamples=draws if drawn else None, convention=evaluations[0].convention,
+        weighted=weights is not None, clustered=clusters is not None, judgments=judged_by(evaluations, judgments),
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)},
-        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
 
 
