@@ -1,14 +1,15 @@
 """What stands beside every mean: how much was judged, missing, tied, duplicated, out of range."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
-from idealrank.data.types import IntArray
+from idealrank.data.types import AnyArray, IntArray
 from idealrank.shown import repr_html
 
 
@@ -41,6 +42,8 @@ class Coverage:
         Grades cut to whole numbers by the convention.
     out_of_range : int
         Values outside the bounds of their measure.
+    best_grade : float
+        The best judged grade of any scored query, as measures count it; infinite if unknown.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Coverage:
     truncated_grades: int
     out_of_range: int
     missing_queries: Sequence[str] = ()
+    best_grade: float = field(default=math.inf, compare=False)  # a store does not keep it
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -103,21 +107,88 @@ class Coverage:
         >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage.doubt("mine")
         ''
         """
-        if self.missing and self.missing == self.queries_in_qrels:
-            return f"run {name} answers none of the {self.missing:,} judged queries; do the query ids of both match?"
+        if said := self.mismatch:
+            return f"run {name} {said}"
         if self.considered and self.unjudged == self.considered:
             where = f" in the first {self.unjudged_cutoff} ranks" if self.unjudged_cutoff else ""
             return f"run {name} has no judged document{where}; do the document ids of both match?"
         return ""
 
+    @property
+    def mismatch(self) -> str:
+        """Why no value of the run means anything, in a phrase after its name; empty if a document that it returns is judged.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     ir.evaluate({"q": {"a": 1}}, {"q": ["A"]}, ["AP"]).coverage.mismatch
+        'has no judged document; do the document ids of both match?'
+        """
+        if self.missing and self.missing == self.queries_in_qrels:
+            return f"answers none of the {self.missing:,} judged queries; do the query ids of both match?"
+        if self.queries_in_qrels and not self.judged and self.unjudged == self.considered:
+            return "has no judged document; do the document ids of both match?"
+        return ""
+
+    @property
+    def mismatch_words(self) -> str:
+        """The mismatch with its number of queries, as `idealrank validate` says it; empty without one.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage.mismatch_words
+        ''
+        """
+        answered = self.queries_in_qrels - self.missing
+        if not self.mismatch:
+            return ""
+        return no_judged_document_words(answered, answered) if answered else no_common_query_words(self.missing)
+
     def plus(self, other: "Coverage") -> "Coverage":
         """Counts of two parts of one collection."""
         sums = {
-            field.name: getattr(self, field.name) + getattr(other, field.name)
-            for field in fields(self)
-            if field.name not in ("missing_queries", "unjudged_cutoff")
+            one.name: getattr(self, one.name) + getattr(other, one.name)
+            for one in fields(self)
+            if one.name not in ("missing_queries", "unjudged_cutoff", "best_grade")
         }
-        return Coverage(**sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=(*self.missing_queries, *other.missing_queries))
+        missing, best = (*self.missing_queries, *other.missing_queries), max(self.best_grade, other.best_grade)
+        return Coverage(**sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=missing, best_grade=best)
+
+
+def no_common_query_words(judged: int) -> str:
+    """Say that a run answers none of the judged queries.
+
+    Examples
+    --------
+    >>> no_common_query_words(4)
+    '4 judged queries, and the run answers none of them'
+    """
+    return f"{judged} judged queries, and the run answers none of them"
+
+
+def no_judged_document_words(queries: int, answered: int) -> str:
+    """Say that so many of the answered queries list no judged document.
+
+    Examples
+    --------
+    >>> no_judged_document_words(1, 3)
+    '1 of 3 answered queries list no judged document'
+    """
+    return f"{queries} of {answered} answered queries list no judged document"
+
+
+def without_relevant_words(queries: int, judged: int) -> str:
+    """Say that so many of the judged queries have no grade above 0.
+
+    Examples
+    --------
+    >>> without_relevant_words(1, 4)
+    '1 of 4 queries have no grade above 0; NDCG is undefined there'
+    """
+    return f"{queries} of {judged} queries have no grade above 0; NDCG is undefined there"
 
 
 class Tally:
@@ -142,15 +213,17 @@ class Tally:
     def __init__(self, cutoff: int) -> None:
         self._cutoff = cutoff
         self._counts: Counter[str] = Counter()
+        self._best_grade = -math.inf
 
     def add(self, judged: Judged, *, out_of_range: int) -> None:
         """Count a stretch of queries and the values outside the bounds of their measure."""
         counters = judged.alignments
         considered = np.minimum(judged.lengths, self._cutoff) if self._cutoff else judged.lengths
-        seen = _judged_within(judged, self._cutoff)
+        seen, best = _judged_within(judged, self._cutoff), _best_grades(judged)
+        self._best_grade = max(self._best_grade, float(best.max(initial=-math.inf)))
         self._counts.update(
             scored=judged.n_queries,
-            no_relevant=judged.n_queries - _with_relevant(judged),
+            no_relevant=judged.n_queries - int(np.count_nonzero(best > 0)),
             unjudged=int((considered - seen).sum()),
             considered=int(considered.sum()),
             judged=int((judged.lengths if judged.complete else judged.alignments.judged).sum()),
@@ -173,6 +246,7 @@ class Tally:
             unjudged_cutoff=self._cutoff,
             truncated_grades=scope.truncated_grades,
             missing_queries=scope.missing,
+            best_grade=self._best_grade,
             **{name: self._counts[name] for name in names},
         )
 
@@ -186,9 +260,6 @@ def _judged_within(judged: Judged, cutoff: int) -> IntArray:
     return np.bincount(within, minlength=judged.n_queries)
 
 
-def _with_relevant(judged: Judged) -> int:
-    """Queries with a judged grade above 0; the ideal shows the best grade first."""
-    if judged.rectangle is not None:
-        return int(np.count_nonzero(judged.rectangle.ideal[:, :1] > 0))
-    best = judged.ideal.grade[judged.ideal.rank == 1]
-    return int(np.count_nonzero(best > 0))
+def _best_grades(judged: Judged) -> AnyArray:
+    """The best judged grade of each query that has one; the ideal shows it first."""
+    return judged.ideal.grade[judged.ideal.rank == 1] if judged.rectangle is None else judged.rectangle.ideal[:, :1]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from idealrank import _kernel
+from idealrank.coverage import no_common_query_words, no_judged_document_words, without_relevant_words
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import IntArray, decode_id
@@ -67,12 +68,13 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
     n = qrels.n_queries
     judged = np.flatnonzero(np.diff(qrels.offsets))
     highest = np.maximum.reduceat(qrels.grades, qrels.offsets[judged]) if judged.size else np.zeros(0)
+    negative, zero = judged[highest < 0], judged[highest == 0]
     for kind, found, message in (
-        ("negative", highest < 0, f"of {n} queries have negative grades alone"),
-        ("no-relevant", highest == 0, f"of {n} queries have no grade above 0; NDCG is undefined there"),
+        ("negative", negative, f"{negative.size} of {n} queries have negative grades alone"),
+        ("no-relevant", zero, without_relevant_words(zero.size, n)),
     ):
-        if found.any():
-            observations.append(_observation(kind, judged[found], message, lambda query: qrels.queries[query], examples))
+        if found.size:
+            observations.append(_observation(kind, found, message, lambda query: qrels.queries[query], examples))
     below = int(np.count_nonzero(qrels.grades < 0))
     if below:
         choices = "negative=zero, kept, removed or error"
@@ -104,7 +106,7 @@ def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
 
 def _observation(kind: str, found: IntArray, message: str, name: Any, examples: int, severity: Severity = "warning") -> Observation:
     names = tuple(name(int(query)) for query in found[:examples])
-    return Observation(kind, int(found.size), f"{found.size} {message}", names, severity)
+    return Observation(kind, int(found.size), message, names, severity)
 
 
 def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:
@@ -115,13 +117,11 @@ def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: 
     hint = "; ids differ by " + _described(alike, "judged", "answered") if alike else ""
     judged_id = qrels.queries.__getitem__
     if missing.size == n and extra:
-        yield _observation(
-            "no-common-query", missing, f"judged queries, and the run answers none of them{hint}", judged_id, examples, "error"
-        )
+        yield _observation("no-common-query", missing, no_common_query_words(n) + hint, judged_id, examples, "error")
     elif missing.size:
-        yield _observation("missing", missing, f"of {n} judged queries are not in the run{hint}", judged_id, examples)
+        yield _observation("missing", missing, f"{missing.size} of {n} judged queries are not in the run{hint}", judged_id, examples)
     if extra:
-        message = f"of {int(np.count_nonzero(aligned.in_run))} queries of the run have no judgments"
+        message = f"{len(extra)} of {int(np.count_nonzero(aligned.in_run))} queries of the run have no judgments"
         yield _observation("without-judgments", np.arange(len(extra)), message, lambda q: extra[q], examples)
 
 
@@ -136,7 +136,7 @@ def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned
     empty = np.flatnonzero(aligned.in_run[:n] & (aligned.returned[:n] == 0))
     judged_id = qrels.queries.__getitem__
     if empty.size:
-        yield _observation("empty-list", empty, f"of {n} judged queries have an empty list in the run", judged_id, examples)
+        yield _observation("empty-list", empty, f"{empty.size} of {n} judged queries have an empty list in the run", judged_id, examples)
     if not alone.size:
         return
     judged, listed = _sampled_documents(qrels, run, alone[:_SAMPLED_QUERIES])
@@ -144,7 +144,7 @@ def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned
     hint = "; ids differ by " + _described(alike, "judged", "listed") if alike else ""
     total = int(np.count_nonzero(answered))
     severity: Severity = "error" if alone.size == total and alike else "warning"
-    message = f"of {total} answered queries list no judged document{hint}"
+    message = no_judged_document_words(alone.size, total) + hint
     yield _observation("no-judged-document", alone, message, judged_id, examples, severity)
 
 
@@ -172,12 +172,15 @@ def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, exa
     answered = int(np.count_nonzero(aligned.in_run))
     constant = _constant(aligned)
     if constant.size:
-        message = f"of {answered} queries give all documents one score; the tie rule alone ranks them"
+        message = f"{constant.size} of {answered} queries give all documents one score; the tie rule alone ranks them"
         yield _observation("constant-scores", constant, message, name, examples)
     merged = int(single.tied.sum()) - int(aligned.tied.sum())
     if merged > 0:
         where = np.flatnonzero(single.tied > aligned.tied)
-        message = f"of {answered} queries have scores that differ in double but not in single precision; conventions with float32 tie them"
+        message = (
+            f"{where.size} of {answered} queries have scores that differ in double but not in single precision; conventions with float32 "
+            "tie them"
+        )
         yield _observation("single-precision-ties", where, message, name, examples)
 
 

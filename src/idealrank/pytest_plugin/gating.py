@@ -124,6 +124,7 @@ def _written(question: Question) -> Answer:
     if Path(path).exists() and old is None:
         raise InputError(f"baseline {path}: found a file that is no baseline, and it is not replaced; give a new name as the last baseline")
     evaluation = _evaluated(question, question.run)
+    gated = first_run(evaluation, question.gated, question.policy)
     record = record_of(evaluation, list(map(str, question.gated)), question.judgments)
     record = record if old is None else record.as_deep_as(old)
     data = baseline_bytes(question.run, record, question.convention)
@@ -132,5 +133,4 @@ def _written(question: Question) -> Answer:
     write_bytes([compressed(data) if path.endswith(".gz") else data], path)
     means = evaluation.mean()
     values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in question.gated)
-    gated = first_run(evaluation, question.gated, question.policy)
     return Answer(gated=gated, said=(f"{path} now holds {one_line(question.run.name)}: {values}",))

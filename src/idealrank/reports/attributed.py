@@ -2,6 +2,7 @@
 
 from idealrank.measures.texts import number_text
 from idealrank.reports.layout import clipped, columns, wrapped
+from idealrank.reports.words import warned
 from idealrank.verdict import Attribution, DocumentChange, QueryChange
 
 _ID = 28  # characters of an id
@@ -53,6 +54,7 @@ def _head(found: Attribution) -> list[str]:
     gains = [query.difference * (-1 if found.direction < 0 else 1) for query in found.queries]
     better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     return [
+        *warned(found.mismatches),
         f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} {found.mean_b:.4f}, difference {_signed(found.difference)} "
         f"over {_queries(found.n)}",
         f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, {found.n - better - worse:,} equal",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
 from idealrank.reports.records import SCHEMA, csv_row
-from idealrank.reports.words import paragraph
+from idealrank.reports.words import paragraph, warned
 from idealrank.verdict import Choice, Setting
 from idealrank.verdict.chosen import flat_setting
 
@@ -28,7 +28,8 @@ def choice_report(choice: Choice) -> str:
     >>> print(choice_report(ir.choose(qrels, runs)).splitlines()[0][:13])
     Keep nDCG@10:
     """
-    parts = [textwrap.wrap(choice.recommendation, WIDTH, break_long_words=False, break_on_hyphens=False)]
+    said = " ".join([*warned(choice.mismatches), choice.recommendation])
+    parts = [textwrap.wrap(said, WIDTH, break_long_words=False, break_on_hyphens=False)]
     if choice.warnings:
         parts.append(["mind", *(line for warning in choice.warnings for line in _item(warning))])
     parts += _tables(choice)

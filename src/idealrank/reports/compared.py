@@ -12,8 +12,10 @@ from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.plain_effects import plain_sentence
+from idealrank.reports.reach import reach_text, sentence
+from idealrank.reports.reach import share as share_text
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.words import paragraph, unanswered
+from idealrank.reports.words import paragraph, unanswered, warned
 from idealrank.verdict import Comparison, Difference, Method, Pair
 
 _NAME = 14
@@ -39,13 +41,13 @@ def comparison_parts(
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> comparison_parts(ir.compare(one, one))[1].columns[0].title
+    >>> comparison_parts(ir.compare(one, one))[2].columns[0].title
     'measure'
     """
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
     parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
-    parts = opening(comparison, shown, digits, letters) if many else parts
+    parts = [filled(warned(comparison.mismatches)), *(opening(comparison, shown, digits, letters) if many else parts)]
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
@@ -81,6 +83,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [plain] if (plain := plain_sentence(pair)) else []
     if first.wins or first.losses:
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
+    said += reach_sentences(pair, first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     if first.queries_needed is not None and first.queries_needed > first.n:
@@ -111,7 +114,26 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other",
         "undecided": f"These queries cannot decide whether {pair.b} is better than {pair.a}",
+        "judgments do not reach": f"The judgments do not reach far enough to say whether {pair.b} is better than {pair.a}",
     }[row.verdict]
+
+
+def reach_sentences(pair: Pair, row: Difference) -> list[str]:
+    """How far the judgments carry a difference: the tipping point, or why it is not known where unjudged documents could matter.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.compare(one, one).pairs[0]
+    >>> reach_sentences(found, found["RR"])
+    []
+    """
+    if not row.wins and not row.losses:
+        return []
+    unjudged = bool(row.unjudged_a or row.unjudged_b)
+    clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
+    return [sentence(clause)] if clause else []
 
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
@@ -229,10 +251,27 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     if not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    columns = [Column("unjudged"), *(Column(title, "number") for title in (*names, "difference on judged documents"))]
-    cells = [[Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b)] for row in rows]
-    cells = [[*first, Cell(shown.signed(row.difference_judged), row.difference_judged)] for first, row in zip(cells, rows, strict=True)]
-    return Table(columns, cells)
+    titles = (*names, "tips at", "turns at", "likely", "difference on judged documents")
+    columns = [Column("unjudged"), *(Column(title, "number") for title in titles)]
+    cells = []
+    for row in rows:
+        judged = Cell(row.judged_reason or shown.signed(row.difference_judged), row.difference_judged)
+        cells.append([Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b), *_tipping_cells(row), judged])
+    note = (
+        "tips at, turns at: share of the unjudged documents that only the run behind shows which would have to be relevant for the "
+        "difference not to be significant (paired t) and to change its sign, none of the other run's being so; likely: of the run behind "
+        "at most, of the other at least, by judged documents at these ranks; a verdict stands if it is significant there"
+    )
+    return Table(columns, cells, notes=[note] if any(row.tipping is not None for row in rows) else [])
+
+
+def _tipping_cells(row: Difference) -> list[Cell]:
+    """Shares at which a difference tips and turns, and the likely one; a dash where none does, or it is not known."""
+    found = row.tipping
+    if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
+        return [Cell("-")] * 3
+    cells = [Cell("never" if share is None else share_text(share), share) for share in (found.significance, found.sign)]
+    return [*cells, Cell(f"{share_text(found.likely)} / {share_text(found.likely_ahead)}", found.likely)]
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:

@@ -10,6 +10,9 @@ from idealrank.verdict import Comparison, Difference, Pair, Slice
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
+SHORT = {"judgments do not reach": "out of reach"}
+"""Words of tables for verdicts that are too long for a column."""
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -153,7 +156,7 @@ def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark:
         Cell(f"{row.wins}/{row.ties}/{row.losses}", f"{row.wins}/{row.ties}/{row.losses}", tone="quiet"),
         Cell("-" if math.isnan(row.effect) else f"{row.effect:+.2f}", row.effect, tone="quiet"),
         Cell(shown.number(row.detectable), row.detectable, tone="quiet"),
-        Cell(row.verdict, tone=tone),
+        Cell(SHORT.get(row.verdict, row.verdict), tone=tone),
     ]
 
 

@@ -3,7 +3,6 @@
 from idealrank.reports.compared_slices import slice_phrases
 from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison
-from idealrank.verdict.families import MANY as CORRECTED_TOGETHER
 
 _TESTS = {
     "permutation": "sign-flip permutation test",
@@ -30,11 +29,7 @@ def method_text(comparison: Comparison) -> str:
         phrases.append(f"{method.n_resamples:,} draws, seed {method.seed}" if drawn else "exact, over all signs")
     about = next(row.about for _, row in comparison.rows())
     phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
-    if (tests := method.tests) > 1:
-        phrases.append(f"p and verdict corrected for {tests:,} tests ({'Holm' if method.correction == 'holm' else method.correction})")
-    if len(comparison.names) > CORRECTED_TOGETHER and method.correction == "holm":
-        phrases.append("intervals hold pair by pair, not all at once")
-        phrases.append("a correction of all pairs at once takes --correction auto, --test permutation, no --margin, and every query scored")
+    phrases += family_phrases(comparison)
     if method.margin is not None:
         phrases.append(f"margin {method.margin:g}")
     weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
@@ -51,11 +46,29 @@ def mark_note(comparison: Comparison, mark: str) -> str:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
     >>> mark_note(ir.compare(one, one), "*")
-    "* p at most 0.05: sign-flip permutation test, two-sided, after Holm's correction for 2 tests."
+    '* p at most 0.05: sign-flip permutation test, two-sided; RR is tested alone; the other measure is tested alone.'
     """
     method = comparison.method
-    how = "Holm's correction" if method.correction == "holm" else f"correction ({method.correction})"
-    corrected = f", after {how} for {method.tests:,} tests" if method.tests > 1 else ""
-    slices = method.families.get("slices", 0)
-    of_slices = f"; slices after Holm's correction for {slices:,} tests of their own" if slices > 1 else ""
-    return f"{mark} p at most {1 - method.level:.12g}: {_TESTS[method.test]}, two-sided{corrected}{of_slices}."
+    return f"{mark} p at most {1 - method.level:.12g}: {_TESTS[method.test]}, two-sided; {'; '.join(family_phrases(comparison))}."
+
+
+def family_phrases(comparison: Comparison) -> list[str]:
+    """Which tests are corrected together, and how: the first measure, its companions, slices.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP", "P@1"])
+    >>> family_phrases(ir.compare(one, one))
+    ['RR is tested alone', '2 tests of the other measures corrected together (max-T)']
+    """
+    method, first = comparison.method, next(iter(comparison.pairs[0].measures))
+    how = {"holm": "Holm", "bonferroni": "Bonferroni"}.get(method.correction, method.correction)
+    said = {
+        "primary measure": lambda n: f"{n:,} tests of {first} corrected together ({how})",
+        "companions": lambda n: f"{n:,} tests of the other measures corrected together ({how})",
+        "slices": lambda n: f"{n:,} slices of {first} corrected together ({how})",
+        "slices of companions": lambda n: f"{n:,} slices of the other measures corrected together ({how})",
+    }
+    alone = {"primary measure": f"{first} is tested alone", "companions": "the other measure is tested alone"}
+    return [said[name](n) if n > 1 else alone[name] for name, n in method.families.items() if n > 1 or name in alone]

@@ -8,8 +8,10 @@ from idealrank.reports.compared_letters import Letters, letters_note
 from idealrank.reports.compared_many import beside, is_many, league_places, named_rows, ranked_by_all
 from idealrank.reports.compared_method import mark_note, method_text
 from idealrank.reports.compared_slices import slice_cells
+from idealrank.reports.markdown import markdown_text
 from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
+from idealrank.reports.words import warned
 from idealrank.verdict import Comparison
 
 _MARK = "*"
@@ -25,11 +27,12 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
     | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | detectable | verdict   |
     """
+    above = "".join(f"**{line}**\n\n" for line in warned(comparison.mismatches, markdown_text))
     if _as_league(comparison, every_pair=every_pair):
-        return as_markdown(_league(comparison, digits, letters, intervals=True))
+        return above + as_markdown(_league(comparison, digits, letters, intervals=True))
     table = comparison_cells(comparison, digits)
     plain = [plain_sentence(pair) for pair in comparison.pairs if len(comparison.pairs) == 1]
-    return as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
+    return above + as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:

@@ -53,7 +53,9 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     'measure'
     """
     places = gate_places(gated, digits)
-    parts: list[Part] = [filled([verdict(gated, places), *unanswered(gated.missing), *seen_text(gated, places)])]
+    parts: list[Part] = [
+        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))])
+    ]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
     parts += [_unjudged(gated.checks, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]
@@ -103,6 +105,9 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
         return f"The gate is open: {_why_open(gated, places)}."
     checks, broken = failed(gated)
     doubtful = unreached(gated)
+    if gated.mismatches:
+        besides = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
+        return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
     if gated.outcome == UNREACHED:
         others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
         return f"The judgments do not reach, so the gate neither opens nor closes: {_answer(gated, doubtful[0], places)}.{others}"

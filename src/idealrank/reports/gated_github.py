@@ -30,7 +30,9 @@ def annotations(gated: Gated) -> Iterator[str]:
     '::error title=RR against run (2)::a drop of 0.5000 is shown (one-sided'
     """
     checks, contracts = failed(gated)
-    yield from _listed("error", [_check("error", gated, check) for check in checks] + [_contract(kept) for kept in contracts], "failed")
+    errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
+    errors += [_check("error", gated, check) for check in checks] + [_contract(kept) for kept in contracts]
+    yield from _listed("error", errors, "failed")
     yield from _listed("warning", [_check("warning", gated, check) for check in unreached(gated)], "are not reached by the judgments")
     yield _command("notice", verdict(gated), could_see(gated))
 

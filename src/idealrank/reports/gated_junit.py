@@ -30,7 +30,8 @@ _UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def gate_junit(gated: Gated) -> Iterator[str]:
     r"""JUnit XML as Jenkins, GitLab and their like read it.
 
-    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. Characters
+    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. A run without a
+    judged document is a failure of the class ``judgments``. Characters
     that XML 1.0 cannot hold stand as escapes, ``\x1b``.
 
     A check that the judgments do not reach is a skipped case: it has neither passed nor failed. A companion that does not close the
@@ -50,7 +51,8 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     'a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)'
     """
     checks, contracts = failed(gated)
-    counts = {"tests": len(gated.checks) + len(gated.contracts), "failures": len(checks) + len(contracts), "errors": 0}
+    unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)
+    counts = {"tests": every + unjoined, "failures": len(checks) + len(contracts) + unjoined, "errors": 0}
     attributes = {name: str(count) for name, count in counts.items()}
     skipped = str(len(unreached(gated)))
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
@@ -58,6 +60,8 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(gated).items():
         ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
+    for name, phrase in gated.mismatches.items():
+        _case(suite, "judgments", name, "mismatch", phrase, f"run {name} {phrase}")
     for check in gated.checks:
         kind = "drop" if check in checks else UNREACHED if check.decides and check.outcome == UNREACHED else ""
         _case(suite, check.baseline, check.measure, kind, _reason(gated, check), _numbers(gated, check))

@@ -18,7 +18,7 @@ from idealrank.reports.gated_words import (
     verdict,
     visible,
 )
-from idealrank.reports.words import title, unanswered
+from idealrank.reports.words import title, unanswered, warned
 from idealrank.verdict.gated import NOT_CARRIED, Check, Gated, Kept
 
 MARKER = "<!-- idealrank gate -->"
@@ -70,7 +70,8 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     places = gate_places(gated, digits)
     doubtful = next((check for check in gated.deciding if not check.carried), None)
     said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
-    head = f"**{verdict(gated, code)}**\n\n{said}{' '.join([*unanswered(gated.missing, code), could_see(gated, code, places)])}\n"
+    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
     body, complete = _fitted(_body(gated, places), left)

@@ -135,9 +135,10 @@ def reasons(gated: Gated) -> list[str]:
     ['RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)']
     """
     places = gate_places(gated)
+    first = len(gated.mismatches)
     told = [check for check in gated.deciding if not (check.passed and check.carried)]
     checks = [f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}" for check in told]
-    return [*checks, *gated.reasons[sum(not check.passed for check in gated.deciding) :]]
+    return [*gated.reasons[:first], *checks, *gated.reasons[first + sum(not check.passed for check in gated.deciding) :]]
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -182,7 +183,8 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     if gated.passed:
         return f"The gate is open: {about}"
     checks, contracts = failed(gated)
-    why = [f"{len(checks)} {of_checks} failed"] if checks else []
+    why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
+    why += [f"{len(checks)} {of_checks} failed"] if checks else []
     why += [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"] if contracts else []
     return f"The gate is closed: {about} ({', '.join(why)})"
 

@@ -29,7 +29,7 @@ from idealrank.reports.robust import movers_table
 from idealrank.reports.tables import Table, as_html, html_text
 from idealrank.reports.text import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.trained import system_places, system_sentences, systems_table
-from idealrank.reports.words import in_words, title, unanswered
+from idealrank.reports.words import in_words, title, unanswered, warned
 from idealrank.verdict import Comparison, Gated, Robustness, Slices, SystemComparison, intervals
 
 Block: TypeAlias = str | Table | Sequence[str]
@@ -107,7 +107,7 @@ def comparison_html(found: Comparison) -> str:
     True
     """
     shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))
-    blocks: list[Block] = []
+    blocks: list[Block] = [warned(found.mismatches)]
     if is_many(found):
         blocks += [[headline(found, text) for text in found.means]]
         blocks += [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]] if found.method.baseline is None else []
@@ -137,7 +137,7 @@ def gated_html(found: Gated) -> str:
     True
     """
     places = gate_places(found)
-    said = [gate_verdict(found, places), *unanswered(found.missing), *seen_text(found, places)]
+    said = [gate_verdict(found, places), *unanswered(found.missing), *([] if found.mismatches else seen_text(found, places))]
     tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
     tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
@@ -156,7 +156,7 @@ def robustness_html(found: Robustness) -> str:
     """
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
     table = movers_table(found, Shown.of_rows(rows, found.method.level))
-    return _element([found.summary(), table, robustness_figures(found)], found.convention)
+    return _element([[*warned(found.mismatches), *found.summary()], table, robustness_figures(found)], found.convention)
 
 
 def systems_html(found: SystemComparison) -> str:

@@ -57,7 +57,8 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     Examples
     --------
     >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
-    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5, reaches=False)
+    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
+    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
     it would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant, and turn its sign if
     34 % were; among judged documents at these ranks 38 % are
@@ -67,7 +68,12 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     if not count:
         return ""
     documents = f"the {count:,} {'document' if count == 1 else 'documents'} that only {name} shows without a judgment"
-    return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}"
+    other = b if tipping.side == "a" else a
+    stands = tipping.reaches and tipping.significance is not None and tipping.significance <= tipping.likely
+    ahead = (
+        f"; at least {share(tipping.likely_ahead)} of those that only {other} shows are likely to be, too, so it stands" if stands else ""
+    )
+    return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}"
 
 
 def _share_text(tipping: Tipping, documents: str, answer: Answer) -> str:

@@ -12,7 +12,7 @@ from idealrank.reports.layout import WIDTH, clipped, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.words import paragraph
+from idealrank.reports.words import paragraph, warned
 from idealrank.verdict import Difference, Robustness, Variant
 from idealrank.verdict.robustness import CAUTION, Status
 
@@ -42,7 +42,11 @@ def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
     'A still leads '
     """
     shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
-    parts: list[Part] = [_filled(" ".join(found.summary())), _asked(found, shown), [*_grid(found), *_legend(found)]]
+    parts: list[Part] = [
+        _filled(" ".join([*warned(found.mismatches), *found.summary()])),
+        _asked(found, shown),
+        [*_grid(found), *_legend(found)],
+    ]
     return [*parts, movers_table(found, shown), _counts(found), _method(found), paragraph(found.convention, [found.measure])]
 
 

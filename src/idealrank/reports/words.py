@@ -168,6 +168,17 @@ def convention_card(convention: Convention) -> str:
     return "\n".join([title(convention), f"proof: {proof}", "", *lines, "", last]) + "\n"
 
 
+def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> list[str]:
+    """A sentence for each run whose values mean nothing, for the top of a report; `shown` makes names fit for the place.
+
+    Examples
+    --------
+    >>> warned({"new": "has no judged document; do the document ids of both match?"})
+    ['Run new has no judged document; do the document ids of both match?']
+    """
+    return [f"Run {shown(name)} {phrase}" for name, phrase in mismatches.items()]
+
+
 def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:
     """Which runs answer only some of the judged queries, in a sentence; none where all answer all.
 

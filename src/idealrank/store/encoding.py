@@ -23,7 +23,7 @@ from idealrank.store.record import file_name
 
 Fields = dict[str, Any]
 
-_COUNTS = tuple(field.name for field in fields(Coverage) if field.name != "missing_queries")
+_COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in ("missing_queries", "best_grade"))
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from idealrank.conventions import Convention
+from idealrank.coverage import Coverage, Tally
 from idealrank.data.aligning import align
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
@@ -20,6 +21,8 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 from idealrank.verdict.added import EXACT, UNORDERED, added, seen_by, split_of
 from idealrank.verdict.changes import MOVES, DocumentChange, Move, QueryChange
+from idealrank.verdict.comparison import distinct
+from idealrank.verdict.mismatch import WithWarnings, mismatches_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,7 @@ class Documents:
 
 
 @dataclass(frozen=True, eq=False)
-class Attribution:
+class Attribution(WithWarnings):
     """The difference of two runs, b - a, taken apart.
 
     Attributes
@@ -184,6 +187,7 @@ class Attribution:
             **{name: getattr(self, name) for name in names},
             "convention": {"name": self.convention.name, "fingerprint": self.convention.fingerprint, **self.convention.switches()},
             "excluded": list(self.excluded),
+            "warnings": list(self.warnings),
             "moves": [asdict(move) for move in self.moves],
             "queries": [
                 {**asdict(one), "documents": [asdict(each) for each in self.documents(one.query, limit=documents)]} for one in shown
@@ -218,7 +222,7 @@ def attribute(
     Raises
     ------
     InputError
-        No query counts in both runs.
+        No query counts in both runs, no run has a judged document, or no judged grade counts.
     OptionError
         The measure cannot be split among documents.
 
@@ -239,6 +243,8 @@ def attribute(
             f"no query counts in both {run_a.name} and {run_b.name} under convention {convention.name}; do the query ids match, and those "
             f"of {qrels.name}?"
         )
+    coverages = dict(zip(distinct([run_a.name, run_b.name]), (side.coverage for side in sides), strict=True))
+    unjoined = mismatches_of(coverages, resolved, [side.values[side.scored] for side in sides])
     values = np.stack([side.values[at] for side, at in zip(sides, places, strict=True)], axis=1)
     documents = _documents(qrels, ids, sides)
     rest = values[:, 1] - values[:, 0] - np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
@@ -250,7 +256,7 @@ def attribute(
         run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
         _queries(ids, values, rest, sides, places, resolved.direction),
         _moves(documents, rest, scale, mean_b - mean_a),
-        ids, resolved.direction, qrels, documents,
+        ids, resolved.direction, qrels, documents, mismatches=unjoined,
     )  # fmt: skip
 
 
@@ -259,6 +265,7 @@ class _Side:
     """One run: values and what counts by query; ranks and what they add by hit."""
 
     judged: Judged
+    coverage: Coverage
     values: FloatArray
     scored: BoolArray
     rank: FloatArray
@@ -269,7 +276,9 @@ class _Side:
     @classmethod
     def of(cls, qrels: Qrels, run: Run, measure: Measure, convention: Convention, threads: int) -> "_Side":
         judged = align(qrels, run, convention.alignment, threads=threads)
-        result = measure.measured(judged)
+        result, tally = measure.measured(judged), Tally(0)
+        tally.add(judged, out_of_range=0)
+        coverage = tally.coverage(judged.scope)
         judged = seen_by(measure, judged)
         hits, limit = judged.hits, resolve_cutoff(measure.cutoff, judged.lengths)
         rank, top = hits.rank.astype(np.float64), hits.rank
@@ -278,7 +287,7 @@ class _Side:
         shallow = np.bincount(hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries)
         scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
         unjudged = np.minimum(limit, judged.lengths) - shallow
-        return cls(judged, result.values, scored, rank, top <= limit[hits.query], added(measure, judged), unjudged)
+        return cls(judged, coverage, result.values, scored, rank, top <= limit[hits.query], added(measure, judged), unjudged)
 
 
 def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[str, ...]]:

@@ -30,6 +30,7 @@ from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.families import DRAWS, MANY
+from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.recommending import (
     distance_to_usual,
     in_words,
@@ -154,7 +155,7 @@ def choose(
     OptionError
         There are fewer than two runs.
     InputError
-        Fewer than four queries are scored in all runs.
+        Fewer than four queries are scored in all runs, no run has a judged document, or no judged grade counts.
 
     Examples
     --------
@@ -167,6 +168,8 @@ def choose(
     if len(evaluations) < 2:
         raise OptionError(f"found {len(evaluations)} run, expected two or more: settings are compared by how they tell runs apart")
     evaluations, queries = comparable(evaluations), queries_of(evaluations)
+    names = distinct([evaluation.name for evaluation in evaluations])
+    unjoined = mismatches(evaluations, names, grid[0].measure)
     tables = tuple(Table.of(evaluation, [option.measure for option in grid], queries) for evaluation in evaluations)
     values = np.stack([table.values for table in tables], axis=1)
     kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
@@ -180,18 +183,21 @@ def choose(
     case.draw(size, n_splits, n_resamples)
     shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]
     settings = case.settings(grid, shares, theory or {}, tell)
-    names = distinct([evaluation.name for evaluation in evaluations])
-    return _choice(names, settings, case, evaluations[0].convention, int((~kept).sum()))
+    return _choice(names, settings, case, evaluations[0].convention, int((~kept).sum()), unjoined)
 
 
-def _choice(names: tuple[str, ...], settings: Sequence[Setting], case: "_Case", convention: Convention, left_out: int) -> Choice:
+def _choice(
+    names: tuple[str, ...], settings: Sequence[Setting], case: "_Case", convention: Convention, left_out: int, unjoined: Mapping[str, str]
+) -> Choice:
     usual = nearest_to_usual(settings)
     settings, best = case.beside_best(settings)
     recommended = recommended_of(settings, usual)
     warnings = warnings_of(settings, recommended, len(names), len(case.values), left_out)
     usual = next(setting for setting in settings if setting.measure == usual.measure)
     words = in_words(settings, recommended, best, usual, case.method.size)
-    return Choice(names, len(case.values), left_out, settings, recommended, best, usual, warnings, words, case.method, convention)
+    return Choice(
+        names, len(case.values), left_out, settings, recommended, best, usual, warnings, words, case.method, convention, unjoined
+    )  # fmt: skip
 
 
 def usual_size(n: int) -> int:

@@ -1,8 +1,8 @@
 """What runs of one's own say about discounts and cutoffs: a setting each, and the one that is recommended."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from idealrank.conventions import Convention
@@ -185,6 +185,8 @@ class Choice:
         How it was found out.
     convention : Convention
         Behind every value.
+    mismatches : mapping of str to str
+        By run: why its values mean nothing, in a phrase. Empty if every run has a judged document.
 
     Examples
     --------
@@ -206,6 +208,7 @@ class Choice:
     recommendation: str
     method: Choosing
     convention: Convention
+    mismatches: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, measure: str) -> Setting:
         """The setting of a measure, by its text."""
@@ -239,7 +242,7 @@ class Choice:
             "best": self.best.measure,
             "usual": self.usual.measure,
             "recommendation": self.recommendation,
-            "warnings": list(self.warnings),
+            "warnings": [*(f"run {name} {phrase}" for name, phrase in self.mismatches.items()), *self.warnings],
             "settings": [setting.as_dict() for setting in self.settings],
             "method": asdict(self.method),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},

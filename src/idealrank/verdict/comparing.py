@@ -24,6 +24,7 @@ from idealrank.verdict.comparison import (
     COMPANIONS,
     PRIMARY,
     SLICES,
+    TOO_SHORT,
     Comparison,
     Difference,
     Method,
@@ -35,6 +36,7 @@ from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import DRAWS, MANY, Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.verdict.groups import RunMean
 from idealrank.verdict.judgments import JudgmentsOption, judged_by
+from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.verdict.slices import Categories, Membership, sliced
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
@@ -120,7 +122,7 @@ def compare(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, or a query has no weight or cluster.
+        No query is scored in both of two runs, no run has a judged document, no judged grade counts, or a query has no weight or cluster.
 
     Notes
     -----
@@ -158,7 +160,7 @@ def compare(
     evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
-    queries = queries_of(evaluations)
+    apart, queries = mismatches(evaluations, names, asked[0]), queries_of(evaluations)
     tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", correction, ("auto", "holm"))
@@ -173,7 +175,7 @@ def compare(
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(*pair, rows, alike) for pair, rows in zip(wanted, found, strict=True))
     method = replace(case.method(baseline), judgments=judged_by(evaluations, judgments))
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations))
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
     return case.in_slices(comparison, membership, tell)
 
 
@@ -277,6 +279,7 @@ class _Case:
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
+                judged_reason=TOO_SHORT if judged is None and any(self.companions[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
             )
             rows[str(measure)] = self._as_far_as_judged(row, (a, b), column, one, kept, design)

@@ -11,6 +11,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.shown import repr_html
 from idealrank.verdict.groups import Groups, RunMean, groups_of
+from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.sliced import Slices
 from idealrank.verdict.tipping import Tipping
@@ -18,6 +19,7 @@ from idealrank.verdict.tipping import Tipping
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
 
 PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
+TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not looked at"
 
 
@@ -63,6 +65,8 @@ class Difference:
         Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
+    judged_reason : str or None
+        Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up.
     family : str
         Tests that were corrected together: ``primary measure`` or ``companions``.
     tipping : Tipping or None
@@ -77,8 +81,7 @@ class Difference:
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = ir.compare(a, b)["RR"]
-    >>> found.difference, found.interval, found.p, found.verdict
+    >>> (found := ir.compare(a, b)["RR"]).difference, found.interval, found.p, found.verdict
     (0.5, (0.5, 0.5), 0.03125, 'better')
     """
 
@@ -108,6 +111,7 @@ class Difference:
     unjudged_a: float | None = None
     unjudged_b: float | None = None
     difference_judged: float | None = None
+    judged_reason: str | None = None
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
     slices: Slices | None = None
@@ -135,8 +139,7 @@ class Pair:
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> ir.compare(one, one).pairs[0].measures["RR"].interval
+    >>> ir.compare(*[ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2).pairs[0].measures["RR"].interval
     (0.0, 0.0)
     """
 
@@ -218,7 +221,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(WithWarnings):
     """Runs compared on the same queries, pair by pair and measure by measure; made by `compare`.
 
     Attributes
@@ -324,7 +327,7 @@ class Comparison:
         return groups_of(text, means, differing, rows[0][1].direction, verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: pairs, means, groups (of every two runs), missing, method, convention."""
+        """What JSON has: pairs, means, groups (of every two runs), missing, warnings, method, convention."""
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {
@@ -332,6 +335,7 @@ class Comparison:
             "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
             **groups,
             "missing": dict(self.missing),
+            "warnings": list(self.warnings),
             "method": self.method.as_dict(),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
         }

@@ -10,6 +10,7 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.shown import repr_html
 from idealrank.verdict.comparison import NOT_LOOKED, PRIMARY
+from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.tipping import Tipping
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
@@ -123,9 +124,9 @@ class Check:
     mean_baseline, mean_run, difference : float
         Means over the `n` queries; run - baseline.
     bound : float
-        The one-sided confidence bound of the difference that decides, of this check alone. A gate looks at the end nearer to better: a
-        drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
-        there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
+        The one-sided confidence bound of the difference that decides; the bounds of a family hold together. A gate looks at the end
+        nearer to better: a drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse.
+        Infinite where there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
     p, p_corrected : float
         Of the one-sided test behind the bound, and after correction for its family of checks. The gate decides by the second.
     p_two_sided : float
@@ -265,7 +266,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gated:
+class Gated(WithWarnings):
     """What a gate says of a run; made by `gate`.
 
     Attributes
@@ -275,10 +276,10 @@ class Gated:
     baselines : tuple of str
         Names of what it was held against.
     passed : bool
-        Whether every check that decides and every contract lets it pass.
+        Whether every check that decides and every contract lets it pass, and the run has a judged document (see `warnings`).
     outcome : {"passed", "failed", "judgments do not reach"}
-        ``failed`` where a contract is broken or a check that decides fails; else ``judgments do not reach`` where the judgments do not
-        carry the answer of one.
+        ``failed`` where a contract is broken, a check that decides fails, or the run has no judged document; else ``judgments do not
+        reach`` where the judgments do not carry the answer of one.
     checks : tuple of Check
         Baseline by baseline, measure by measure.
     contracts : tuple of Kept
@@ -332,9 +333,9 @@ class Gated:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate is not open, one phrase for each check that decides and did not pass, and for each broken contract."""
+        """Why the gate is not open, a phrase each: a run without a judged document, checks that did not pass, broken contracts."""
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
-        return (*checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+        return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
     def closing_queries(self) -> tuple[str, ...]:
@@ -356,8 +357,9 @@ class Gated:
     def as_dict(self) -> dict[str, Any]:
         """What JSON has; None for what is not finite. Of each check `p` and `p_corrected` are one-sided, which `p_sides` says."""
         convention = self.convention
-        found = {name: value for name, value in asdict(self).items() if name != "convention"}
+        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches")}
         found["checks"] = [check | {"p_sides": 1} for check in found["checks"]]
+        found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
         return {name: _finite(value) for name, value in found.items()}

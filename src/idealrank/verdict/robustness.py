@@ -8,6 +8,7 @@ from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
 from idealrank.shown import repr_html
 from idealrank.verdict.comparison import NOT_LOOKED, Difference, Method, Verdict
+from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.tipping import Tipping
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
@@ -92,7 +93,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robustness:
+class Robustness(WithWarnings):
     """A comparison of two runs and all its variants; made by `robust`.
 
     Attributes
@@ -239,6 +240,7 @@ class Robustness:
             "verdict": self.verdict,
             "tipping": None if self.tipping is None else self.tipping.as_dict(),
             "tipping_reason": self.tipping_reason,
+            "warnings": list(self.warnings),
             "reference": self.reference.as_dict(),
             "summary": {
                 "text": " ".join(self.summary()),

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from idealrank.coverage import Coverage
 from idealrank.data.aligning import align
 from idealrank.data.alignment import Alignment
 from idealrank.data.facts import Facts
@@ -125,6 +126,7 @@ class Side:
         self._measurer = measurer
         self._facts = facts
         self._found: dict[Wanted, Column | str] = {}
+        self._coverages: dict[Wanted, Coverage] = {}
 
     @classmethod
     def of_run(cls, readings: Readings, run: Run, name: str | None = None, *, threads: int = 0) -> "Side":
@@ -184,6 +186,7 @@ class Side:
             # One of them, or all, are refused: each by itself.
             return {measure: column for one in measures for measure, column in self._columns(alignment, [one]).items()}
         found: dict[Measure, Column | str] = {}
+        self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
         for place, measure in enumerate(measures):
             values, scored = measured.values[:, place], measured.scored[:, place]
             if not np.isfinite(values[scored]).all():
@@ -197,3 +200,7 @@ class Side:
     def column(self, alignment: Alignment, measure: Measure) -> "Column | str":
         """What was found, or why there is nothing."""
         return self._found[self._settled(alignment, measure), measure]
+
+    def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
+        """The coverage behind a column that was found."""
+        return self._coverages[self._settled(alignment, measure), measure]

@@ -243,6 +243,8 @@ def unjudged_share(counts: FloatArray) -> float:
 class Companions:
     """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
 
+    `short` says of which measures the lists are no longer than the cutoff.
+
     Examples
     --------
     >>> import idealrank as ir
@@ -253,6 +255,7 @@ class Companions:
 
     counts: "tuple[FloatArray | None, ...]"
     judged: "tuple[FloatArray | None, ...]"
+    short: tuple[bool, ...]
 
     @classmethod
     def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Companions":
@@ -261,6 +264,7 @@ class Companions:
         return cls(
             tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
             tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
+            tuple(_too_short(evaluation, measure) for measure in measures),
         )
 
     @cached_property
@@ -287,8 +291,17 @@ class Companions:
         else:
             shares = [None if side is None else unjudged_share(side[kept]) for side in (self.counts[column], other.counts[column])]
         ours, theirs = self.judged[column], other.judged[column]
-        difference = None if ours is None or theirs is None else float(design.mean((theirs - ours)[kept]))
+        cannot_close = any(shares) and (self.short[column] or other.short[column])
+        difference = None if ours is None or theirs is None or cannot_close else float(design.mean((theirs - ours)[kept]))
         return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
+
+
+def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
+    """Whether most lists end at the cutoff, so that taking unjudged documents out only makes them shorter; unknown without the lists."""
+    if evaluation.judged is None or not isinstance(measure.cutoff, int):
+        return False
+    lengths = evaluation.judged.lengths[evaluation.judged.lengths > 0]
+    return bool(lengths.size) and 2 * int((lengths > measure.cutoff).sum()) < lengths.size
 
 
 def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) -> "FloatArray | None":

@@ -28,6 +28,7 @@ from idealrank.verdict.comparing import compare, difference_of
 from idealrank.verdict.comparison import PRIMARY, Difference, Method, distinct
 from idealrank.verdict.designs import design_by_query
 from idealrank.verdict.families import Corrected
+from idealrank.verdict.mismatch import mismatches_of
 from idealrank.verdict.robustness import Robustness, Status, Variant
 from idealrank.verdict.sides import Column, JudgmentsSource, Readings, Side
 from idealrank.verdict.table import Table, seed_from, unfit
@@ -195,6 +196,7 @@ class _Study:
         first, *others = self._tried([self.asked.reference, *self.asked.alternatives(wanted)])
         if first.columns is None:
             raise InputError(f"{self.asked.measure}: {first.reason}")
+        unjoined = self._mismatches(first, first.columns)
         grid = _Grid.of([first.columns])
         plan = self.way.plan([Table(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
@@ -204,7 +206,13 @@ class _Study:
             run_a=self.a.name, run_b=self.b.name, measure=str(self.asked.measure), convention=self.asked.convention,
             reference=reference, variants=tuple(variants), pairs=tuple(one for one in tried if _turns(one, reference)),
             pairs_tried=len(tried), lacking=self.asked.lacking() if wanted is None else {}, method=self._method(plan, grid),
+            mismatches=unjoined,
         )  # fmt: skip
+
+    def _mismatches(self, reference: _Tried, columns: tuple[Column, Column]) -> dict[str, str]:
+        alignment, measure = reference.alternative.convention.alignment, _measure(reference)
+        coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
+        return mismatches_of(coverages, measure, [column.values for column in columns])
 
     def _method(self, plan: Plan, grid: "_Grid") -> Method:
         drawn = plan.test == "permutation" and self._design_of(grid, grid.counted[:, 0]).n_units > MOST_UNITS

@@ -84,16 +84,9 @@ def why(
         return attribute(judgments, first, second, measures[0], convention, threads=threads)
 
     found = Watch().run(" - ".join(reversed(names)), work)
-    _doubt(found)
+    for warning in found.warnings:
+        console.say("warning", warning)
     output.write(_report(found, layout, n_queries, n_documents), output_path)
-
-
-def _doubt(found: Attribution) -> None:
-    """Warn of runs and judgments that were hardly meant for each other."""
-    answered = zip(*((query.answered_a, query.answered_b) for query in found.queries), strict=True)
-    for name, of_queries in zip((found.run_a, found.run_b), answered, strict=True):
-        if not any(of_queries):
-            console.say("warning", f"run {name} answers none of the {found.n:,} judged queries; do the query ids of both match?")
 
 
 def _report(found: Attribution, layout: str, n_queries: int | None, n_documents: int | None) -> Iterable[str]:

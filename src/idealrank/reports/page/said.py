@@ -106,7 +106,7 @@ def sentences(subject: Subject) -> list[str]:
     """
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
-        return [*(f"{_opened(reason)}." for reason in reasons(gated)[:_REASONS]), *unanswered(gated.missing), could_see(gated)]
+        return [*(_opened(reason) for reason in reasons(gated)[:_REASONS]), *unanswered(gated.missing), could_see(gated)]
     if comparison is None:
         return _of_evaluation(subject)
     if len(comparison.pairs) == 1:
@@ -145,7 +145,8 @@ def _of_leading(comparison: Comparison) -> list[str]:
 
 def _opened(reason: str) -> str:
     """A reason as a sentence; the name of a measure stays what it is."""
-    return f"Q{reason[1:]}" if reason.startswith("query ") else reason
+    opened = f"{reason[:1].upper()}{reason[1:]}" if reason.startswith(("query ", "run ")) else reason
+    return opened if opened.endswith("?") else f"{opened}."
 
 
 def _of_evaluation(subject: Subject) -> list[str]:
