@@ -22,7 +22,7 @@ from idealrank.verdict.contract_checks import contracts_kept
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
-from idealrank.verdict.judgments import JudgmentsOption
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.mismatch import mismatches, refuse_baselines
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
@@ -154,6 +154,7 @@ def gate(
         correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
+        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
 
 
