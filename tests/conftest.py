@@ -1,5 +1,7 @@
 """Where data lie: the demo's collection in the checkout, and material of others beside it that some tests check against."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 PYDOCS = ROOT / "examples" / "pydocs"
 
+# Hundreds of tests start a process that loads the library; compiled code is kept for them, whatever the environment says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 
 def shared_file(*parts: str) -> Path:
     """A file of the material beside the checkout; skips the test where it is absent."""
@@ -20,7 +26,15 @@ def shared_file(*parts: str) -> Path:
     return path
 
 
-# The default run tries the same examples every time, so that a failure belongs to the change at hand; `thorough` looks for new ones.
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+# The default run tries the same examples every time, so that a failure belongs to the change at hand. `full` tries more of them
+# (`make test-slow`), and `thorough` looks for new ones.
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("full", parent=settings.get_profile("default"), max_examples=25)
 settings.register_profile("thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=3000)
 settings.load_profile("default")
+
+
+def examples(number: int) -> int:
+    """How many examples a test that wants so many of its own tries: all in a full run, in the default run the share that others have."""
+    full = settings.get_profile("full").max_examples
+    return max(number * min(settings().max_examples, full) // full, 1)

@@ -18,7 +18,7 @@ from idealrank.app import cli
 from tests.docs import blocks
 
 # Nothing bash would have to understand, but quotes, patterns of files and one pipe.
-COMMAND = re.compile(r"idealrank (?P<arguments>[^|<>&;$`~\\{}\n]*)(?:\|(?P<pipe>[^|<>&;$`\\\n]*))?")
+COMMAND = re.compile(r"(?P<variables>(?:[A-Z_0-9]+=\w* +)*)idealrank (?P<arguments>[^|<>&;$`~\\{}\n]*)(?:\|(?P<pipe>[^|<>&;$`\\\n]*))?")
 
 
 def arguments_of(text: str) -> list[str]:
@@ -69,7 +69,8 @@ def shell(script: str, status: int = 0) -> tuple[int, str]:
     command = command_of(script)
     if command is None:
         return blocks.shell(script, status)
-    code, out, err = run(arguments_of(command["arguments"]), **blocks.QUIET)
+    variables = dict(one.split("=") for one in command["variables"].split())
+    code, out, err = run(arguments_of(command["arguments"]), **blocks.QUIET | variables)
     if command["pipe"] is None:
         return code, err + out
     done = subprocess.run(["bash", "-c", command["pipe"]], input=out.encode(), capture_output=True, check=False)

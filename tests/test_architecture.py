@@ -39,10 +39,6 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def functions_of(tree: ast.Module) -> Iterator[Function]:
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
-
-
 def code_lines(function: Function) -> int:
     """Lines from `def` to the end, without the docstring."""
     first = function.body[0]
@@ -73,16 +69,22 @@ def test_imports_keep_to_the_layers() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@functools.cache  # of the imports alone: the trees of all files, kept, would make every later collection of garbage slow
-def imports_of(path: Path) -> list[tuple[str, str]]:
-    """Every import as (module, name); the name is empty for a plain import."""
-    found = []
+@functools.cache  # of these facts alone: the trees of all files, kept, would make every later collection of garbage slow
+def facts_of(path: Path) -> tuple[list[tuple[str, str]], dict[str, int]]:
+    """Every import as (module, name), the name empty for a plain import; and every function's lines of code."""
+    imports, functions = [], {}
     for node in ast.walk(ast.parse(read(path))):
         if isinstance(node, ast.Import):
-            found += [(alias.name, "") for alias in node.names]
+            imports += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found += [(node.module or "", alias.name) for alias in node.names]
-    return found
+            imports += [(node.module or "", alias.name) for alias in node.names]
+        elif isinstance(node, Function):
+            functions[f"{named(path)}:{node.lineno} {node.name}"] = code_lines(node)
+    return imports, functions
+
+
+def imports_of(path: Path) -> list[tuple[str, str]]:
+    return facts_of(path)[0]
 
 
 def test_the_kernel_is_used_where_it_may_be() -> None:
@@ -125,14 +127,8 @@ def test_no_file_is_longer_than_one_can_read_at_a_sitting() -> None:
 
 
 def test_no_function_is_longer_than_a_screen() -> None:
-    long = {
-        f"{named(path)}:{function.lineno} {function.name}": code_lines(function)
-        for path in WRITTEN
-        if path.suffix == ".py"
-        for function in functions_of(ast.parse(read(path)))
-        if code_lines(function) > LINES_PER_FUNCTION
-    }
-    assert long == {}
+    sizes = {name: size for path in WRITTEN if path.suffix == ".py" for name, size in facts_of(path)[1].items()}
+    assert {name: size for name, size in sizes.items() if size > LINES_PER_FUNCTION} == {}
 
 
 def test_no_kernel_function_is_longer_than_a_screen() -> None:

@@ -60,7 +60,7 @@ def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seve
 
 
 def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, seven: Path) -> None:
-    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR")
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
 
     short, long = (say(*command, *more, cwd=seven).out for more in ((), ("--pairs",)))
     record = json.loads(say(*command, "--format", "json", cwd=seven).out)
@@ -76,7 +76,7 @@ def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, sev
 
 
 def test_the_map_says_what_the_verdicts_say(say: Say, seven: Path) -> None:
-    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR")
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
     record = json.loads(say(*command, "--format", "json", cwd=seven).out)
     lines = say(*command, cwd=seven).out.split("pairs by RR\n")[1].splitlines()[1:8]
 
@@ -120,7 +120,7 @@ def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Pat
 
 
 def test_a_figure_beside_the_report(say: Say, seven: Path) -> None:
-    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR")
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
 
     said = say(*command, "--figure", "pairs.json", cwd=seven)
     refused = say(*command, "--figure", "bm25.run", cwd=seven)

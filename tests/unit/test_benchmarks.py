@@ -39,6 +39,7 @@ def built(name: str, folder: Path) -> str:
     return str(program)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_yardstick_for_text_computes_what_we_compute(workload: ModuleType, tmp_path: Path) -> None:
     qrels, run = workload.trec_files(23)
@@ -51,6 +52,7 @@ def test_the_yardstick_for_text_computes_what_we_compute(workload: ModuleType, t
     assert ours == pytest.approx(json.loads(three), abs=1e-12)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_yardstick_for_arrays_computes_what_we_compute(workload: ModuleType, tmp_path: Path) -> None:
     files = workload.array_files(500)

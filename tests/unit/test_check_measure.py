@@ -10,8 +10,9 @@ import idealrank as ir
 from idealrank.measures import MEASURES
 from idealrank.measures.facts import example_of
 from idealrank.testing import check_measure, faults_of
+from tests.conftest import examples
 
-FEW = 12
+FEW = examples(12)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,7 +96,7 @@ def test_one_baseline_tells_nothing_of_groups() -> None:
 
 
 def test_holms_method_for_any_number_of_runs() -> None:
-    runs = runs_of(12, n=15, measures=("nDCG@10",))
+    runs = runs_of(12, n=11, measures=("nDCG@10",))
     found = ir.compare(*runs, correction="holm")
     p = [
         stats.permutation_test((b.values[:, 0] - a.values[:, 0],), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue

@@ -107,6 +107,7 @@ def test_identical_runs_raise_no_alarm(scripts) -> None:
     assert not any(rule(nothing, found).any() for rule in scripts.gate.RULES.values())
 
 
+@pytest.mark.slow
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     monkeypatch.setattr(scripts.erosion, "CHANGES", 12)
     scripts.gate.main(["--runs", "60", "--chains", "4", "--queries", "50", "--format", "json"])

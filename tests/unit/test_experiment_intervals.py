@@ -62,6 +62,7 @@ def test_what_the_page_says_of_25_pairs(script) -> None:
         assert covered["bca"] < 0.88 < covered["t"]
 
 
+@pytest.mark.slow
 def test_the_page_has_the_row_that_a_run_prints(script) -> None:
     """A row of the page against 300 data sets, within 4 standard errors."""
     page = (ROOT / "docs" / "concepts" / "intervals.md").read_text(encoding="utf-8")

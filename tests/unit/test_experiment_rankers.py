@@ -154,6 +154,7 @@ def test_the_committed_file_can_be_made_again() -> None:
     assert train.made(train.Setting()) == COMMITTED.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_small_file_has_the_same_bytes_every_time(capsys: pytest.CaptureFixture[str]) -> None:
     setting = train.Setting(training_queries=2, training_documents=80, test_queries=2, test_documents=30)
 

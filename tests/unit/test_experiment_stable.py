@@ -47,6 +47,7 @@ def test_swaps_are_those_of_the_normal_law_and_of_swap_rates(script) -> None:
     assert share == pytest.approx(halves.rate, abs=4 * (normal / trials + normal / 500) ** 0.5)
 
 
+@pytest.mark.slow
 def test_a_quick_run_prints_three_tables_and_the_page_has_the_exact_one(script, capsys) -> None:
     page = (ROOT / "docs" / "concepts" / "stable-queries.md").read_text(encoding="utf-8")
     assert script.printed(script.seen_lines(), "markdown") in page
@@ -71,6 +72,7 @@ def test_the_page_has_what_simulation_gives(script) -> None:
     assert row[1] == f"{(values['fused 1:1'] - values['fused 2:1']).mean():+.4f}"
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_chapter_show_the_demo(script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = importlib.import_module("difference_figures")
     monkeypatch.setitem(sys.modules, "difference_figures", figures)

@@ -105,6 +105,7 @@ def test_ways_with_missing_queries(scripts) -> None:
     assert found == pytest.approx({"union, missing is 0": -0.1875, "each run its own": 1 / 3 - 0.4375, "intersection": 0.25 / 3})
 
 
+@pytest.mark.slow
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     monkeypatch.setattr(scripts.tests, "QUERIES", (25,))
     monkeypatch.setattr(scripts.tests, "UNPAIRED_QUERIES", (50,))

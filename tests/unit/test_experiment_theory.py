@@ -81,6 +81,7 @@ def test_the_limit_law_is_that_of_drawn_coins() -> None:
     assert found.zeta_below_1(0.5) == pytest.approx(-1.4603545088095868, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_theorem_8_condition_2(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "theorem8_condition2", "--runs", "60", "--largest", "3000")
     assert text.count("empty") == 3  # for b = 1/4, 1/2, 2/3

@@ -15,6 +15,7 @@ from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation import evaluate
 from idealrank.explanation import Explanation, explain
+from tests.conftest import examples
 
 DOCUMENTS = [f"d{number}" for number in range(12)]
 MEASURES = (
@@ -66,7 +67,7 @@ def assert_sums_to(found: Explanation, value: float | None) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(judged=grades, returned=scores, measure=st.sampled_from(MEASURES))
 def test_contributions_sum_to_the_value_of_evaluate_under_every_preset(preset: str, judged: dict, returned: dict, measure: str) -> None:
     found, value = explained_and_evaluated({"q": judged}, {"q": returned}, measure, preset)
@@ -75,7 +76,7 @@ def test_contributions_sum_to_the_value_of_evaluate_under_every_preset(preset: s
 
 
 @pytest.mark.parametrize("ties", TIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     judged=st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1, 0, 0.5, 1, 2, 3]), min_size=1),
     returned=scores,
@@ -97,7 +98,7 @@ def test_contributions_sum_to_the_value_of_evaluate_under_every_switch(
 
 
 @pytest.mark.parametrize("duplicates", ["first", "last", "best", "twice"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     judged=grades,
     lines=st.lists(st.tuples(st.sampled_from(DOCUMENTS[:4]), st.sampled_from([0.5, 1.0, 2.0])), min_size=1, max_size=8),
@@ -136,7 +137,7 @@ def swapped(documents: list[str]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(judged=grades, returned=st.permutations(DOCUMENTS), size=st.integers(1, 9))
 def test_the_best_swap_is_the_best_of_all_pairs(measure: str, judged: dict, returned: list, size: int) -> None:
     convention = Convention.of("standard")
@@ -150,7 +151,7 @@ def test_the_best_swap_is_the_best_of_all_pairs(measure: str, judged: dict, retu
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(judged=grades, returned=scores)
 def test_the_best_swap_of_scores_is_found_where_ties_are_averaged(measure: str, judged: dict, returned: dict) -> None:
     convention = Convention.of("standard,ties=expected")
@@ -163,7 +164,7 @@ def test_the_best_swap_of_scores_is_found_where_ties_are_averaged(measure: str, 
     assert reached == pytest.approx(best, abs=CLOSE)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     judged=grades,
     returned=st.permutations(DOCUMENTS),
@@ -182,7 +183,7 @@ def test_the_best_swap_is_exact_where_every_term_is_rounded(judged: dict, return
 
 @pytest.mark.parametrize("convention", ["standard", "sklearn", "elasticsearch", "jarvelin-2002", "linear-2010"])
 @pytest.mark.parametrize("measure", ["nDCG@4", "nDCG", "AP", "RR@3", "P@3", "R@5"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(judged=grades, returned=st.permutations(DOCUMENTS), size=st.integers(1, 6))
 def test_the_best_missing_document_gains_what_putting_it_there_gains(
     measure: str, convention: str, judged: dict, returned: list, size: int

@@ -14,6 +14,7 @@ import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.verdict import Check, Gated
+from tests.conftest import examples
 from tests.unit.gate_samples import enumerated, evaluation, random_pair
 
 FEW = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=14)
@@ -52,7 +53,7 @@ def test_p_of_a_strict_gate_is_scipys() -> None:
     assert only(ir.gate(run, baseline, strict=True, margin=0.06)).p == pytest.approx(expected.pvalue, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(FEW, st.sampled_from([0.0, 0.03, 0.1, 0.2]), st.booleans())
 def test_p_is_that_of_an_enumeration_and_agrees_with_the_bound(pairs: list[tuple[int, int]], drop: float, strict: bool) -> None:
     ours, theirs = (np.array(side) / 10 for side in zip(*pairs, strict=True))
@@ -108,7 +109,7 @@ def test_the_same_values_pass_either_way() -> None:
     assert plain.reasons == ()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(FEW, st.sampled_from([{}, {"tolerance": 0.1}, {"strict": True, "margin": 0.1}]))
 def test_a_measure_of_which_less_is_better_is_the_mirror(pairs: list[tuple[int, int]], asked: dict[str, Any]) -> None:
     ours, theirs = (np.array(side) / 8 for side in zip(*pairs, strict=True))
@@ -126,7 +127,7 @@ def test_a_measure_of_which_less_is_better_is_the_mirror(pairs: list[tuple[int, 
     assert [(drop.query, drop.difference) for drop in up.worst] == [(drop.query, -drop.difference) for drop in down.worst]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(FEW, st.sampled_from([0.05, 0.1, 0.3]))
 def test_what_passes_strictly_passes_with_the_margin_as_tolerance(pairs: list[tuple[int, int]], drop: float) -> None:
     ours, theirs = (evaluation(np.array(side) / 10) for side in zip(*pairs, strict=True))
@@ -292,6 +293,7 @@ def test_tiny_p_values_are_said_as_a_bound() -> None:
     assert only(ir.gate(run, baseline, tolerance=0.01)).reason.endswith("two-sided p of no difference < 0.0001)")
 
 
+@pytest.mark.slow
 def test_the_chance_of_stopping_an_equal_run_is_alpha() -> None:
     """A false alarm comes in 1 of 20 comparisons of runs that are equally good: 400 of them, with 4 standard errors of room."""
     generator = np.random.default_rng(5)

@@ -19,8 +19,9 @@ from idealrank.errors import IdealrankError
 from idealrank.io.detection import FORMATS
 from idealrank.io.linting import lint
 from idealrank.io.reading import read_qrels, read_run
+from tests.conftest import examples
 
-relaxed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def parquet() -> bytes:

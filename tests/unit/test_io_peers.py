@@ -24,7 +24,7 @@ from idealrank.io.letor import read_labels
 from idealrank.io.notes import Notes
 from idealrank.io.reading import read_qrels, read_run
 from idealrank.io.sources import Source
-from tests.conftest import shared_file
+from tests.conftest import examples, shared_file
 
 
 def as_dict(source: Qrels | Run) -> dict[str, dict[str, float]]:
@@ -142,7 +142,7 @@ def test_scores_of_lightgbm_join_their_labels(tmp_path: Path) -> None:
         read_run(tmp_path / "scores.txt")
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_labels_with_qid_are_what_scikit_learn_reads(tmp_path: Path, data: Any) -> None:
     n = data.draw(st.integers(1, 12))

@@ -26,6 +26,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.io.frames import qrels_from_frame, run_from_frame
 from idealrank.io.reading import read_qrels, read_run
+from tests.conftest import examples
 
 Nested = dict[str, dict[str, float]]
 Row = tuple[str, str, float]
@@ -126,7 +127,7 @@ TYPED = {
     "a.feather": write_feather, "b.arrow": write_stream,
 }  # fmt: skip
 
-relaxed = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+relaxed = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 def check(path: Path, write: Callable[[Path, Nested, str], None], data: Nested) -> None:
@@ -157,7 +158,7 @@ COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("ending", COMPRESSORS)
-@settings(relaxed, max_examples=15)
+@settings(relaxed, max_examples=examples(15))
 @given(data=collections(PLAIN), cut=st.integers(0, 200))
 def test_compressed_files_read_back_in_one_or_several_streams(tmp_path: Path, ending: str, data: Nested, cut: int) -> None:
     write_trec(tmp_path / "plain", data, "score")
@@ -185,14 +186,14 @@ FRAMES: dict[str, Callable[[pa.Table], Any]] = {
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-@settings(relaxed, max_examples=15)
+@settings(relaxed, max_examples=examples(15))
 @given(data=collections(ANY))
 def test_every_dataframe_reads_back(kind: str, data: Nested) -> None:
     assert contents(qrels_from_frame(FRAMES[kind](as_arrow(data, "label")))) == expected(data)
     assert contents(run_from_frame(FRAMES[kind](as_arrow(data, "score")))) == expected(data)
 
 
-@settings(relaxed, max_examples=15)
+@settings(relaxed, max_examples=examples(15))
 @given(data=collections(ANY))
 def test_a_relation_of_duckdb_reads_back(data: Nested) -> None:
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")

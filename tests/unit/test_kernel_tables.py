@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idealrank._kernel import ParseError, Progress, Table, Text, align, from_columns, from_mapping, lint_text, rank_query, read_text
+from tests.conftest import examples
 
 
 def content(table: Table) -> dict[bytes, list[tuple[bytes, float]]]:
@@ -116,7 +117,7 @@ def arrow(ids: list[bytes]) -> tuple[Any, bytes]:
         max_size=30,
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_form_of_columns_gives_the_same_table(rows: list[tuple[str, str, float]]) -> None:
     queries, documents = [row[0] for row in rows], [row[1] for row in rows]
     values = np.array([row[2] for row in rows], np.float64)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idealrank import _kernel as kernel
+from tests.conftest import examples
 from tests.twins import kernel_twin as twin
 
 Kind = Literal["qrels", "run"]
@@ -99,7 +100,7 @@ def read_with_twin(kind: Kind, buffers: list[bytes], duplicates: str) -> Any:
 
 @pytest.mark.parametrize("kind", ["qrels", "run"])
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_reading_agrees_with_the_twin(kind: Kind, data: st.DataObject) -> None:
     buffers = data.draw(texts(kind, dirty=data.draw(st.booleans())))
     duplicates = data.draw(st.sampled_from(["error", "first", "last", "best", "keep"]))
@@ -189,7 +190,7 @@ def align_with_twin(qrels: kernel.Table, buffers: list[bytes], removed: Any, cho
 
 
 @given(data=st.data(), chosen=options)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_aligning_a_text_agrees_with_the_twin(data: st.DataObject, chosen: dict[str, Any]) -> None:
     qrels = draw_qrels(data)
     buffers = data.draw(texts("run", dirty=data.draw(st.integers(0, 5)) == 0))
@@ -213,7 +214,7 @@ def test_aligning_a_text_agrees_with_the_twin(data: st.DataObject, chosen: dict[
 
 
 @given(data=st.data(), chosen=options)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_aligning_a_table_agrees_with_the_twin(data: st.DataObject, chosen: dict[str, Any]) -> None:
     qrels = draw_qrels(data)
     buffers = data.draw(texts("run", dirty=False))
@@ -232,7 +233,7 @@ def test_aligning_a_table_agrees_with_the_twin(data: st.DataObject, chosen: dict
 
 
 @given(buffers=texts("run", dirty=False), chosen=options)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_single_ranking_agrees_with_the_twin(buffers: list[bytes], chosen: dict[str, Any]) -> None:
     chosen = {name: chosen[name] for name in ("ties", "float32")}
     run = kernel.read_text(kernel.Text(buffers, "run"), duplicates="keep")
@@ -246,7 +247,7 @@ def test_a_single_ranking_agrees_with_the_twin(buffers: list[bytes], chosen: dic
 
 @pytest.mark.parametrize("kind", ["qrels", "run"])
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_linting_agrees_with_the_twin(kind: Kind, data: st.DataObject) -> None:
     buffers = data.draw(texts(kind, dirty=True))
     examples = data.draw(st.integers(0, 4))
@@ -257,7 +258,7 @@ def test_linting_agrees_with_the_twin(kind: Kind, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_one_query_can_be_read_alone(data: st.DataObject) -> None:
     buffers = data.draw(texts("run", dirty=False))
     wanted = data.draw(queries)

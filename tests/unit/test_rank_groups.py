@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from idealrank._kernel import Groups, ParseError, rank_groups
+from tests.conftest import examples
 from tests.twins.groups_twin import COLUMNS, TwinGroups, rank_groups_twin
 
 Ties = Literal["input", "reversed"]
@@ -53,7 +54,7 @@ def draw_labels(rng: np.random.Generator, n: int, kind: str, dtype: type[Any]) -
     return rng.integers(*bounds, size=n).astype(dtype)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     lengths=st.lists(st.sampled_from(LENGTHS) | st.integers(0, 40), max_size=8),

@@ -63,6 +63,16 @@ def trials() -> Trials:
     return Trials.of_run(Qrels(GRADES), Run(SCORES))
 
 
+def searched(stated: str, measure: str, convention: str = "standard") -> Reconciliation:
+    """What `reconcile` says of the tables above."""
+    return Search(trials(), Stated.parse(stated), parse_measure(measure), Convention.of(convention)).run()
+
+
+def test_reconcile_searches_with_trials_of_its_own() -> None:
+    for stated, measure, convention in ((repr(value_of("sklearn", "nDCG@3")), "nDCG@3", "standard"), ("0.7", "AP", "lightgbm")):
+        assert reconcile(Qrels(GRADES), Run(SCORES), stated, measure, convention) == searched(stated, measure, convention)
+
+
 REFUSED = {"ranx", "ranx-burges"}  # a judged query is missing from the run
 
 
@@ -71,7 +81,7 @@ REFUSED = {"ranx", "ranx-burges"}  # a judged query is missing from the run
 def test_the_number_of_a_preset_leads_back_to_it(name: str, measure: str) -> None:
     value = value_of(name, measure)
 
-    found = Search(trials(), Stated.parse(repr(value)), parse_measure(measure), PRESETS["standard"]).run()
+    found = searched(repr(value), measure)
 
     (match,) = [match for match in found.matches if name in match.conventions]
     assert (match.found, match.fit, match.value) == ("preset", "rounded", value)
@@ -84,7 +94,7 @@ def test_the_number_of_a_preset_leads_back_to_it(name: str, measure: str) -> Non
 def test_four_digits_are_enough_among_presets_here(name: str) -> None:
     value = value_of(name, "nDCG@3")
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), f"{value:.4f}", "nDCG@3")
+    found = searched(f"{value:.4f}", "nDCG@3")
 
     assert name in names_of(found)
 
@@ -92,7 +102,7 @@ def test_four_digits_are_enough_among_presets_here(name: str) -> None:
 def test_the_current_convention_stands_first_among_equals() -> None:
     value = value_of("standard", "nDCG@3")
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), repr(value), "nDCG@3", "standard")
+    found = searched(repr(value), "nDCG@3", "standard")
 
     assert found.matches[0].conventions == ("standard",)
     assert found.matches[0].differences == ()
@@ -100,8 +110,8 @@ def test_the_current_convention_stands_first_among_equals() -> None:
 
 
 def test_names_that_mean_the_same_are_one_line() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), repr(value_of("trec_eval", "nDCG@3")), "nDCG@3")
-    with_cutoff = reconcile(Qrels(GRADES), Run(SCORES), repr(value_of("ranx,missing=zero", "P@1")), "P@1", "ranx")
+    found = searched(repr(value_of("trec_eval", "nDCG@3")), "nDCG@3")
+    with_cutoff = searched(repr(value_of("ranx,missing=zero", "P@1")), "P@1", "ranx")
 
     assert ("trec_eval-10", "trec_eval") in [match.conventions for match in found.matches]
     assert with_cutoff.refused[0].conventions == ("ranx", "ranx-burges")  # the gain means nothing to P
@@ -110,7 +120,7 @@ def test_names_that_mean_the_same_are_one_line() -> None:
 def test_a_changed_switch_is_found_and_told() -> None:
     value = value_of("lightgbm,discount=jarvelin(2)", "nDCG@3")
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), repr(value), "nDCG@3", "lightgbm")
+    found = searched(repr(value), "nDCG@3", "lightgbm")
 
     assert (found.matches[0].found, found.matches[0].words) == ("one switch", "discount jarvelin(2) instead of log2")
 
@@ -118,14 +128,14 @@ def test_a_changed_switch_is_found_and_told() -> None:
 def test_two_switches_are_tried_when_nothing_else_fits() -> None:
     value = value_of("standard,ties=best,discount=zipf(1)", "nDCG")
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), f"{value:.10f}", "nDCG")
+    found = searched(f"{value:.10f}", "nDCG")
 
     assert found.matches[0].found == "two switches"
     assert found.matches[0].words == "ties in the best order instead of by document id; discount 1/rank instead of log2"
 
 
 def test_another_cutoff_is_tried_when_nothing_else_fits() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), f"{value_of('standard', 'nDCG@1'):.6f}", "nDCG@10")
+    found = searched(f"{value_of('standard', 'nDCG@1'):.6f}", "nDCG@10")
 
     assert (found.matches[0].found, found.matches[0].measure, found.matches[0].conventions) == ("other cutoff", "nDCG@1", ("standard",))
 
@@ -144,14 +154,14 @@ def test_the_bare_ndcg_of_xgboost_is_found_although_it_is_cut_at_32() -> None:
 def test_percentages_are_read(text: str, reading: str) -> None:
     stated = text.format(100 * value_of("sklearn", "nDCG@3"))
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), stated, "nDCG@3")
+    found = searched(stated, "nDCG@3")
 
     assert {match.reading for match in found.matches} == {reading}
     assert "sklearn" in names_of(found)
 
 
 def test_one_minus_the_value_is_read_when_nothing_else_fits() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), f"{1 - value_of('standard', 'nDCG@3'):.6f}", "nDCG@3")
+    found = searched(f"{1 - value_of('standard', 'nDCG@3'):.6f}", "nDCG@3")
 
     assert (found.matches[0].reading, found.matches[0].conventions) == ("one minus", ("standard",))
 
@@ -160,7 +170,7 @@ def test_the_value_of_one_query_is_read_when_nothing_else_fits() -> None:
     evaluation = evaluate(Qrels(GRADES), Run(SCORES), "nDCG", "standard")
     value = evaluation.per_query()["whole"]["nDCG"]
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), f"{value:.12f}", "nDCG")
+    found = searched(f"{value:.12f}", "nDCG")
 
     assert (found.matches[0].found, found.matches[0].query) == ("one query", "whole")
     assert "query whole alone" in str(found)
@@ -171,14 +181,14 @@ def test_digits_that_were_cut_off_fit_and_are_told() -> None:
     cut = str(Decimal(value).quantize(Decimal("0.0001"), ROUND_DOWN))
     assert cut != f"{value:.4f}"  # else this test shows nothing
 
-    found = reconcile(Qrels(GRADES), Run(SCORES), cut, "nDCG@3")
+    found = searched(cut, "nDCG@3")
 
     assert next(match.fit for match in found.matches if "standard" in match.conventions) == "cut off"
     assert "its digits cut off, not rounded" in str(found)
 
 
 def test_finding_nothing_is_an_answer_with_the_nearest_numbers() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), "0.000123456", "nDCG@3")
+    found = searched("0.000123456", "nDCG@3")
 
     assert found.matches == ()
     distances = [match.distance for match in found.nearest]
@@ -188,7 +198,7 @@ def test_finding_nothing_is_an_answer_with_the_nearest_numbers() -> None:
 
 
 def test_presets_come_first_and_the_nearest_number_first_among_them() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), "0.7", "nDCG@3")
+    found = searched("0.7", "nDCG@3")
     presets = [match for match in found.matches if match.found == "preset" and match.fit == "rounded"]
 
     assert len({match.group for match in presets}) > 1
@@ -268,7 +278,7 @@ def test_judgments_given_twice_are_read_as_each_convention_reads_them(policy: Qr
 
 
 def test_as_dict_is_plain_and_whole() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), "0.7", "nDCG@3")
+    found = searched("0.7", "nDCG@3")
 
     record = json.loads(json.dumps(found.as_dict(), allow_nan=False))
 
@@ -280,7 +290,7 @@ def test_as_dict_is_plain_and_whole() -> None:
 
 
 def test_every_convention_told_can_be_asked_for_by_its_name() -> None:
-    found = reconcile(Qrels(GRADES), Run(SCORES), "0.6", "nDCG@3")
+    found = searched("0.6", "nDCG@3")
 
     assert len(found.matches) > 20
     for match in found.matches:
@@ -288,8 +298,8 @@ def test_every_convention_told_can_be_asked_for_by_its_name() -> None:
 
 
 def test_counts_and_other_measures_are_reconciled_too() -> None:
-    assert reconcile(Qrels(GRADES), Run(SCORES), "6", "NumQ").matches[0].conventions[0] == "standard"
-    assert "rankkit" in names_of(reconcile(Qrels(GRADES), Run(SCORES), repr(value_of("rankkit", "AP")), "AP"))
+    assert searched("6", "NumQ").matches[0].conventions[0] == "standard"
+    assert "rankkit" in names_of(searched(repr(value_of("rankkit", "AP")), "AP"))
 
 
 def test_a_large_run_stops_the_search_at_the_same_place_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

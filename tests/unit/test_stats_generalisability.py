@@ -330,6 +330,7 @@ def sakai(change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float
     return float((statistics >= observed).mean()), float(abs(samples[place].mean()))
 
 
+@pytest.mark.slow
 def test_discriminative_power_by_bootstrap_is_that_of_the_paper() -> None:
     """Levels of all pairs decide as the plain algorithm does but for those within 4 Monte Carlo errors of 0.05; likewise the difference."""
     table = np.random.default_rng(8).beta(2, 2, (50, 6)) + np.linspace(0, 0.12, 6)
@@ -358,6 +359,7 @@ def equally_good(rng: np.random.Generator, runs: int) -> np.ndarray:
     return np.clip(rng.normal(0.45, 0.3, (40, 1)) + rng.normal(0, 0.2, (40, runs)), 0, 1)
 
 
+@pytest.mark.slow
 def test_tukeys_hsd_calls_any_of_many_equal_runs_different_at_the_level() -> None:
     rng = np.random.default_rng(12)
     alarms = np.mean([discriminative_power(equally_good(rng, 8)).significant > 0 for _ in range(300)])

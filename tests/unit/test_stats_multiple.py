@@ -11,6 +11,7 @@ from scipy import stats
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import adjust, letters, tukey_hsd
 from idealrank.stats.studentized import range_quantile, range_sf
+from tests.conftest import examples
 
 METHODS = ("holm", "bh", "by")
 
@@ -214,7 +215,7 @@ def test_two_systems_share_a_letter_if_and_only_if_they_do_not_differ(n: int) ->
         assert found.top == tuple(np.flatnonzero(~graph[0]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(5, 9), st.floats(0, 1), st.integers(0, 2**32))
 def test_letters_of_larger_graphs_are_right_and_none_is_needless(n: int, share: float, seed: int) -> None:
     upper = np.triu(np.random.default_rng(seed).random((n, n)) < share, 1)

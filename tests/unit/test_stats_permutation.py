@@ -13,6 +13,7 @@ import idealrank as ir
 from idealrank.stats import Design, permutation_test, tails
 from idealrank.stats.flips import AllFlips, Flips
 from idealrank.stats.tails import nth_largest
+from tests.conftest import examples
 
 TENTHS = st.integers(-10, 10).map(lambda tenths: tenths / 10)
 
@@ -33,7 +34,7 @@ def p_of(differences: Any, **options: Any) -> Any:
 
 
 @given(st.lists(TENTHS, min_size=1, max_size=9), st.sampled_from(["two-sided", "greater", "less"]), st.sampled_from([0.0, 0.1, -0.25]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_exact_p_value_is_that_of_all_sign_vectors(differences: list[float], alternative: str, null: float) -> None:
     test = p_of(differences, alternative=alternative, null=null)
     assert test.p == pytest.approx(enumerated_p(np.array(differences) - null, alternative), abs=1e-14)
@@ -47,7 +48,7 @@ def test_the_exact_p_value_is_that_of_all_sign_vectors(differences: list[float],
     st.sampled_from([0.5, 0.8, 0.95]),
     st.data(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_interval_holds_the_shifts_that_are_not_rejected(differences: list[float], alternative: str, level: float, data: Any) -> None:
     """On a grid of hundredths off the jumps, with clusters and weights, by enumeration at every shift."""
     values = np.array(differences)
@@ -65,7 +66,7 @@ def test_the_interval_holds_the_shifts_that_are_not_rejected(differences: list[f
 
 
 @given(st.lists(TENTHS, min_size=21, max_size=40), st.sampled_from(["two-sided", "greater", "less"]), st.sampled_from([0.0, 0.1]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_interval_and_p_value_never_contradict_each_other(differences: list[float], alternative: str, null: float) -> None:
     """Tenths tie often, so p and level meet; drawn, enumerated, and anything between."""
     for level in (0.9, 0.95, 0.5):

@@ -153,6 +153,7 @@ def test_more_queries_do_not_shrink_what_training_adds() -> None:
     assert found.standard_error_with(n_queries=10**9, n_seeds=10**9) < 1e-4
 
 
+@pytest.mark.slow
 def test_leaving_out_the_seeds_covers_too_little_and_counting_them_does_not() -> None:
     one, means, pooled, both, width = seeds_and_queries.coverage(200, 3, trials=500, rng=1)
     assert max(one, means, pooled) < 0.92

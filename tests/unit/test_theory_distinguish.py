@@ -36,6 +36,7 @@ def drawn_by_rejection(ybar: Any, relevant: np.ndarray, rng: np.random.Generator
     return scores
 
 
+@pytest.mark.slow
 def test_models_agree_with_documents_drawn_one_by_one() -> None:
     """Documents with labels and two scores each, in order of arrival; values by the measure itself."""
     sizes, runs, rng = [10, 20, 40], 1000, np.random.default_rng(1)

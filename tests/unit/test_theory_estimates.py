@@ -237,6 +237,7 @@ def test_implied_mean_is_that_of_simulated_lists() -> None:
     assert abs(values.mean() - implied) < 5 * np.hypot(values.std() / np.sqrt(200), 0.1 * abs(implied - plain))
 
 
+@pytest.mark.slow
 def test_implied_intervals_hold_the_truth_and_depend_on_the_seed_alone() -> None:
     truth = pseudo_expectation(lambda s: 0.1 + 0.8 * s, 10**5)
     held = 0

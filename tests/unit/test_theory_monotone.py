@@ -41,6 +41,7 @@ def test_the_p_value_of_two_and_of_three_blocks_by_hand() -> None:
     assert check_monotone(listed(relevant)).p == pytest.approx(stats.chi2.sf(three, 2) / 3 + stats.chi2.sf(three, 1) / 2, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [1, 50])
 def test_a_constant_ybar_is_refused_as_often_as_stated(queries: int) -> None:
     """600 samples: the p values lie about uniform, but for those at 1; 5 sigma at 0.1."""

@@ -138,6 +138,7 @@ def test_the_mean_of_noise() -> None:
     assert mean_ndcg_of_noise(0.5, 1000, "log2")[0] == pytest.approx(0.872204, abs=2e-5)
 
 
+@pytest.mark.slow
 def test_how_much_one_list_of_noise_varies() -> None:
     """The orders that limits name, by exact standard deviations: their ratio to the order comes to a constant."""
     orders = {"log2": lambda n: n**-0.5 / math.log(n), "zipf(0.3)": lambda n: n**-0.5, "zipf(0.8)": lambda n: n**-0.2}

@@ -13,6 +13,7 @@ from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation import evaluate
 from idealrank.explanation import explain
 from idealrank.verdict.added import EXACT, FROM_THE_TOP, OWN_IDEAL, _from_the_top, added
+from tests.conftest import examples
 
 DOCUMENTS = [f"d{number}" for number in range(10)]
 # Sums in another order differ in the last bits; 1e-12 is far above that and far below anything printed.
@@ -51,7 +52,7 @@ def attributed(qrels: dict, a: dict, b: dict, measure: str, convention: str) -> 
         raise
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(qrels=tables, a=runs, b=runs, measure=measures, ties=st.sampled_from(TIES))
 def test_documents_sum_to_their_query_and_queries_to_the_difference_of_means(qrels, a, b, measure, ties):
     found = attributed(qrels, a, b, measure, f"standard,ties={ties}")
@@ -67,7 +68,7 @@ def test_documents_sum_to_their_query_and_queries_to_the_difference_of_means(qre
     assert math.fsum(move.difference for move in found.moves) == pytest.approx(found.difference, abs=CLOSE)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(qrels=grades, run=scores, measure=st.sampled_from(EXPLAINED), ties=st.sampled_from(TIES[:4]))
 def test_a_document_adds_what_explain_shows(qrels, run, measure, ties):
     assume(any(qrels.get(document, 0) > 0 for document in run))  # else there is nothing to attribute
@@ -81,7 +82,7 @@ def test_a_document_adds_what_explain_shows(qrels, run, measure, ties):
         assert added_b.get(row.document, 0.0) == pytest.approx(row.contribution, abs=CLOSE)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(qrels=grades, run=scores, measure=st.sampled_from(EXPLAINED[:8]), ties=st.sampled_from(TIES))
 def test_terms_of_sums_are_the_rises_of_the_value_down_the_list(qrels, run, measure, ties):
     convention = ir.Convention.of("standard", ties=ties)
@@ -102,7 +103,7 @@ def recounted(qrels: dict[str, int], ranking: list[str], measure: str) -> dict[s
     return {document: values[rank + 1] - values[rank] for rank, document in enumerate(ranking)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     qrels=grades,
     a=st.lists(st.sampled_from(DOCUMENTS), unique=True, min_size=1),
@@ -121,7 +122,7 @@ def test_every_document_is_recounted_from_lists_known_down_to_it(qrels, a, b, me
         assert document.rank_b == (b.index(name) + 1 if name in b else None)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(qrels=tables, a=runs, b=runs, measure=measures)
 def test_the_reverse_comparison_has_the_opposite_parts(qrels, a, b, measure):
     there, back = attributed(qrels, a, b, measure, "standard"), attributed(qrels, b, a, measure, "standard")
@@ -138,7 +139,7 @@ def test_the_reverse_comparison_has_the_opposite_parts(qrels, a, b, measure):
 SWITCHES = ("", "negative=kept", "duplicates=twice", "no_relevant=one", "no_relevant=left-out", "missing=left-out", "unjudged=skipped")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     table=tables,
     a=runs,

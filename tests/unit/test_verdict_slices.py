@@ -16,6 +16,7 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.by_query import read_clusters
 from idealrank.reports.attributed import attribution_report
 from idealrank.reports.compared_slices import slices_table
+from tests.conftest import examples
 
 CLOSE = 1e-12
 
@@ -25,7 +26,7 @@ queries = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(table=queries)
 def test_slices_that_part_the_queries_sum_to_the_difference(table):
     a, b = ({query: row[side] for query, row in table.items()} for side in (0, 1))

@@ -78,13 +78,12 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
         "worse": f"{found.b} is worse than {found.a}",
         "undecided": f"These runs cannot decide whether {found.b} is better than {found.a}",
     }[row.verdict]
-    one, tests = row.found, len(found.measures)
-    corrected = f" after correction for {tests} measures" if tests > 1 else ""
+    one = row.found
     copies = f"means over {len(row.copies_a)} and {len(row.copies_b)} runs and {row.n:,} queries"
     sentences = [
         f"{said}: {row.measure} {number(row.mean_b, places)} against {number(row.mean_a, places)} ({copies}), "
         f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval {number(one.low, places, signed=True)} to "
-        f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}{corrected}."
+        f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}."
     ]
     sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
     sentences.append(
@@ -169,7 +168,9 @@ def _method(found: SystemComparison) -> list[str]:
             {"fixed": "a single run is not trained", "alike": "training moves a single run as those of the other side"}[found.single]
         )
     if len(found.measures) > 1:
-        phrases.append(f"p and verdict corrected for {len(found.measures)} measures (Holm)")
+        more = len(found.measures) - 1
+        several = f"{more} tests of the other measures corrected together (Bonferroni)"
+        phrases += [f"{next(iter(found.measures))} is tested alone", several if more > 1 else "the other measure is tested alone"]
     phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: what a training does to one query")

@@ -11,7 +11,6 @@ from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import smallest_visible
-from idealrank.stats.multiple import adjust
 from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.copies import relation_of
@@ -62,8 +61,8 @@ def compare_systems(
     Returns
     -------
     SystemComparison
-        p values corrected by Holm's method over the measures; the variances of queries and of training; the standard error to expect of
-        other numbers of both.
+        The first measure tested alone, the others corrected together by Bonferroni's method, intervals too; the variances of queries
+        and of training; the standard error to expect of other numbers of both.
 
     Raises
     ------
@@ -107,11 +106,12 @@ def compare_systems(
     asked = chosen_measures(everything, measures)
     queries = queries_of(everything)
     tables = [[Table.of(one, asked, queries) for one in side] for side in sides]
-    found = [_found(tables, column, measure, (seeds, single, level)) for column, measure in enumerate(asked)]
-    corrected = adjust([one.p for one, _ in found]).tolist()
-    rows = {
-        str(measure): _row(measure, *one, p, (len(asked), len(queries))) for measure, one, p in zip(asked, found, corrected, strict=True)
-    }
+    rows = {}
+    for column, measure in enumerate(asked):
+        tests = max(len(asked) - 1, 1) if column else 1
+        of_family = round(1 - (1 - level) / tests, 12)
+        found, values = _found(tables, column, measure, (seeds, single, of_family))
+        rows[str(measure)] = _row(measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries)))
     a, b = distinct(names)
     runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
     return SystemComparison(
@@ -134,11 +134,11 @@ def _found(
 
 
 def _row(
-    measure: Measure, found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], p: float, sizes: tuple[int, int]
+    measure: Measure, found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], p: float, sizes: tuple[float, float, int]
 ) -> SystemDifference:
-    alpha = round(1 - found.level, 12)
+    of_family, level, n_queries = sizes
+    alpha, n = round(1 - level, 12), found.n_queries
     verdict: Side = "undecided" if p > alpha else "better" if found.difference * measure.direction > 0 else "worse"
-    n, (tests, n_queries) = found.n_queries, sizes
     copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
     mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
     return SystemDifference(
@@ -153,5 +153,5 @@ def _row(
         verdict=verdict,
         n=n,
         excluded_queries=n_queries - n,
-        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, alpha / tests, _POWER),
+        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, of_family, _POWER),
     )

@@ -29,7 +29,7 @@ class SystemDifference:
     found : ReplicatedDifference
         Difference, interval, p, degrees of freedom and the variances of queries and of training.
     p_corrected : float
-        After Holm's correction over the measures.
+        The first measure's is its own; of the others after Bonferroni's correction over them, as their intervals are.
     verdict : {"better", "worse", "undecided"}
         About b, by the corrected p value.
     n, excluded_queries : int
