@@ -13,6 +13,8 @@ Rules      A verdict stands if the mean difference is significant, with the same
            convex, so that a verdict that stands at some points stands between them, too.
 Tests      Paired t, two-sided, alpha 0.05.
 Wrong      A verdict against the sign of the true difference; where that is 0, any verdict.
+Library    `compare` decides one pair at a time, by `idealrank.verdict.tipping`: too slow for the pairs drawn here. The rule below works on
+           arrays; `tests/unit/test_experiment_reach.py` holds both to the same verdicts, rates and limits.
 Time       About six minutes of one core.
 """
 
@@ -388,6 +390,22 @@ def rivals(found: Sequence[dict[str, Any]]) -> list[str]:
     return lined(["rule", *GROUPS, *(f"power, {group}" for group in powered)], body, 1)
 
 
+def pool_lines(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Each pool: the largest share of wrong verdicts over worlds, measures and truths, and the mean share of right ones."""
+    cells_of = [cell for cell in found if cell["kind"] == "pools"]
+    body = []
+    for pool in dict.fromkeys(cell["pool"] for cell in cells_of):
+        for queries in sorted({cell["queries"] for cell in cells_of}):
+            part = [cell for cell in cells_of if (cell["pool"], cell["queries"]) == (pool, queries)]
+            line = [pool, f"{queries:,}", *(f"{max(cell['wrong'][rule] for cell in part):.3f}" for rule in ("as judged", CHOSEN))]
+            for truth, rules in (("better", ("all judged", "as judged", CHOSEN)), ("worse", ("as judged", CHOSEN))):
+                right = [[cell["right"][rule] for rule in rules] for cell in part if cell["truth"] == truth]
+                line += [f"{share:.2f}" for share in np.mean(right, axis=0)]
+            body.append(line)
+    head = ["pool", "queries", "wrong: as judged", "rule", "B better, found: all judged", "as judged", "rule"]
+    return lined([*head, "B worse, found: as judged", "rule"], body, 1)
+
+
 def cell_lines(part: Sequence[dict[str, Any]]) -> list[str]:
     """Wrong and right verdicts of single cells: with all judged, as judged, and by the rule."""
     shown = ("all judged", "as judged", CHOSEN)
@@ -418,7 +436,7 @@ def rate_lines(found: Sequence[dict[str, Any]]) -> list[str]:
 def tables(found: dict[str, Any]) -> list[str]:
     """All of the answer as Markdown."""
     rows = found["cells"]
-    lines = ["**rules**", "", *rivals(rows), ""]
+    lines = ["**rules**", "", *rivals(rows), "", "**pools**", "", *pool_lines(rows), ""]
     for kind in ("pools", "crossing", "crossing, others", "hidden"):
         for world in dict.fromkeys(cell["world"] for cell in rows if cell["kind"] == kind):
             for measure in MEASURES:

@@ -20,8 +20,8 @@ import idealrank
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "idealrank"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
-LINES_PER_FILE = 400
-LINES_PER_FUNCTION = 40
+LINES_PER_FILE = 450  # of code: docstrings of Python do not count
+LINES_PER_FUNCTION = 50
 IMPORT_MILLISECONDS = 50
 MAY_USE_THE_KERNEL = ("data", "evaluation.py", "likeness.py", "io", "api.py")
 # Loaded by those who need them, never by `import idealrank`.
@@ -49,6 +49,14 @@ def code_lines(function: Function) -> int:
     documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
     docstring = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
     return (function.end_lineno or 0) - function.lineno + 1 - docstring
+
+
+def docstring_lines(path: Path) -> int:
+    """Lines of the docstrings of a Python file."""
+    if path.suffix != ".py":
+        return 0
+    holders = (node for node in ast.walk(ast.parse(read(path))) if isinstance(node, ast.Module | ast.ClassDef | Function))
+    return sum(len((ast.get_docstring(node, clean=False) or "").splitlines()) for node in holders)
 
 
 def run(code: str) -> str:
@@ -112,7 +120,7 @@ WRITTEN = sorted(
 
 
 def test_no_file_is_longer_than_one_can_read_at_a_sitting() -> None:
-    sizes = {named(path): len(read(path).splitlines()) for path in WRITTEN}
+    sizes = {named(path): len(read(path).splitlines()) - docstring_lines(path) for path in WRITTEN}
     assert {name: size for name, size in sizes.items() if size > LINES_PER_FILE} == {}
 
 

@@ -1,15 +1,24 @@
 """What the guide of the gate shows and no code block can run: workflows of build servers, and a session of pytest."""
 
+import os
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from idealrank.app.cli import UNDECIDABLE
 from idealrank.app.commands.gate import gate
 from idealrank.pytest_plugin import gating
 from idealrank.reports.gated_markdown import MARKER
+from tests.cli.terminal import environment
 from tests.conftest import PYDOCS
 from tests.docs.blocks import ROOT, Block, blocks_of, commands_of
+from tests.git import NOBODY, Repository
+from tests.pools import collection, qrels_text, run_text
+from tests.workflow_commands import obeyed
 
 PAGE = (ROOT / "docs" / "guides" / "gate.md").read_text(encoding="utf-8")
 BLOCKS = blocks_of(PAGE)
@@ -40,19 +49,100 @@ def test_the_github_workflow_is_one_and_asks_for_little() -> None:
     assert "${{" not in posted["run"]  # what GitHub puts into a script can be a script
 
 
+@pytest.mark.parametrize(("code", "passes"), [(0, True), (1, False), (2, False), (3, True), (70, False)])
+def test_the_github_step_turns_exit_code_3_and_no_other_into_a_warning(tmp_path: Path, code: int, passes: bool) -> None:
+    workflow = pytest.importorskip("yaml").safe_load(block("yaml", "runs-on").text)
+    (step,) = (one for one in workflow["jobs"]["gate"]["steps"] if "idealrank gate" in one.get("run", ""))
+
+    done = with_gate_of(code, step["run"], tmp_path)
+
+    assert (done.returncode == 0) == passes
+    assert passes or done.returncode == code
+    kinds = [kind for kind, _, _ in obeyed(done.stdout)]
+    assert kinds == (["warning"] if code == 3 else [])
+
+
+def test_the_step_with_a_page_lets_exit_code_3_pass(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guides" / "from-gate-to-query.md").read_text(encoding="utf-8")
+    workflow = pytest.importorskip("yaml").safe_load(next(one.text for one in blocks_of(page) if "outputs" in one.text))
+    (step,) = (one for one in workflow["jobs"]["gate"]["steps"] if "idealrank gate" in one.get("run", ""))
+
+    assert [with_gate_of(code, step["run"], tmp_path).returncode for code in (0, 1, 2, 3)] == [0, 1, 1, 0]
+
+
+def with_gate_of(code: int, script: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run a step as GitHub does, with an `idealrank` that only ends with this code."""
+    program = folder / "idealrank"
+    program.write_text(f"#!/bin/sh\nexit {code}\n", encoding="utf-8")
+    program.chmod(0o755)
+    environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(["bash", "-e", "-c", script], env=environment, cwd=folder, capture_output=True, text=True, check=False)
+
+
 def test_the_gitlab_job_hands_over_the_junit_file() -> None:
     (job,) = pytest.importorskip("yaml").safe_load(block("yaml", "merge_request_event").text).values()
 
     assert job["artifacts"]["reports"] == {"junit": "gate.xml"}
     assert job["artifacts"]["when"] == "always"
     assert any("--junit gate.xml" in line for line in job["script"])
+    assert job["allow_failure"] == {"exit_codes": UNDECIDABLE}
+
+
+@pytest.mark.slow  # a process of idealrank for each commit
+def test_git_bisect_skips_what_is_neither_open_nor_closed(tmp_path: Path) -> None:
+    """Six commits: good; one that the judgments do not reach; good; one that does not run; the first bad one; bad."""
+    _, pooled, baseline, run = collection()
+    worse = {query: [*(f"other-{rank}" for rank in range(9)), listed[0]] for query, listed in baseline.items()}
+    judged = pooled | {query: pooled[query] | dict.fromkeys(worse[query][:9], 0) for query in pooled}
+    (tmp_path / "eval").mkdir()
+    (tmp_path / "eval" / "qrels.txt").write_text(qrels_text(judged), encoding="utf-8")
+    (tmp_path / "release.baseline.gz").write_text(run_text(baseline), encoding="utf-8")
+    repository = Repository(tmp_path)
+    (tmp_path / ".gitignore").write_text("new.run\neval\nrelease.baseline.gz\n*.sh\nbin\n", encoding="utf-8")
+    copy = "import shutil; shutil.copy('ranking.txt', 'new.run')  # {}\n"
+    versions = [(baseline, copy), (run, copy), (baseline, copy), (baseline, "raise SystemExit(1)  # {}"), (worse, copy), (worse, copy)]
+    commits = [
+        repository.commit(f"change {number}", **{"search.py": script.format(number), "ranking.txt": run_text(lists)})
+        for number, (lists, script) in enumerate(versions)
+    ]
+    wrapper = tmp_path / "bisect-gate.sh"
+    wrapper.write_text(block("sh", "exit 125").text, encoding="utf-8")
+    wrapper.chmod(0o755)
+    codes = [bisected(tmp_path, commit, repository) for commit in commits]
+
+    said = subprocess.run(
+        ["sh", "-e", "-c", f"git bisect start {commits[-1]} {commits[0]} && git bisect run {wrapper}"],
+        cwd=tmp_path, env=with_idealrank(tmp_path), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert codes == [0, 125, 0, 125, 1, 1]
+    # The commit before the first bad one cannot be tested, so git names both, as it does after a skip.
+    possible = set(re.findall(r"^[0-9a-f]{40}$", said.stdout, re.MULTILINE))
+    assert "There are only 'skip'ped commits left to test" in said.stdout + said.stderr
+    assert possible == {commits[3], commits[4]}
+
+
+def bisected(folder: Path, commit: str, repository: Repository) -> int:
+    """What the wrapper says of a commit."""
+    repository.git("checkout", "-q", commit)
+    return subprocess.run([folder / "bisect-gate.sh"], cwd=folder, env=with_idealrank(folder), capture_output=True, check=False).returncode
+
+
+def with_idealrank(folder: Path) -> dict[str, str]:
+    """An environment with `idealrank` and `python` on the path, and a git that asks nobody's configuration."""
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    for name, command in (("idealrank", f'"{sys.executable}" -m idealrank'), ("python", f'"{sys.executable}"')):
+        (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        (programs / name).chmod(0o755)
+    return environment(**NOBODY, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
 
 
 def test_every_option_of_the_gate_that_the_guide_names_exists() -> None:
     lines = [line for line in PAGE.splitlines() if "idealrank gate" in line]
     named = set(re.findall(r"(?<=[\s`])--[a-z-]+", "\n".join(lines)))
 
-    assert {"--baseline", "--update-baseline", "--strict", "--margin", "--junit", "--markdown", "--contracts"} <= named
+    assert {"--baseline", "--update-baseline", "--strict", "--margin", "--also", "--junit", "--markdown", "--contracts"} <= named
     assert named - OPTIONS - {"--help"} == set()
     assert set(re.findall(r"`(--(?:no-)?(?:github|strict|tolerance|margin|update-baseline)\b)", PAGE)) <= OPTIONS
 

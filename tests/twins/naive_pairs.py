@@ -70,7 +70,7 @@ def cut(measure: Measure, a: Groups, b: Groups) -> int:
 
 
 def overlap(measure: Measure, a: Groups, b: Groups) -> float:
-    k = cut(measure, a, b)
+    k = cut(measure, a, b) if measure.cutoff is None else int(measure.cutoff)  # type: ignore[call-overload]
     top_a, top_b = down_to(a, k), down_to(b, k)
     return 2 * len(top_a & top_b) / (max(len(top_a), k) + max(len(top_b), k))
 

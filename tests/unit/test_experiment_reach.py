@@ -12,6 +12,9 @@ from scipy.stats import binomtest
 
 import idealrank as ir
 from idealrank import stats
+from idealrank.verdict.places import Places, matches, unjudged_keys
+from idealrank.verdict.table import queries_of, rows_in
+from idealrank.verdict.tipping import Reach
 from tests.conftest import ROOT
 
 MODULES = ("judgment_reach", "judged_pools")
@@ -140,6 +143,87 @@ def test_queries_can_be_balanced(scripts, drawn) -> None:
     assert chances.sum() == pytest.approx(1)
 
 
+class Seen(NamedTuple):
+    """A cell as files have it: judgments and both lists of each query."""
+
+    qrels: list[dict[str, int]]
+    runs: tuple[list[list[str]], list[list[str]]]
+
+
+def seen(drawn: Any, judged: Any) -> Seen:
+    """Judgments and lists of ten with document ids, query by query."""
+    qrels = [{f"d{at}": int(drawn.grades[query, at]) for at in np.flatnonzero(known)} for query, known in enumerate(judged)]
+    order = np.argsort(drawn.ranks[:, :2], axis=2, kind="stable")[:, :, :10]
+    return Seen(qrels, tuple([[f"d{at}" for at in top] for top in order[:, side]] for side in (0, 1)))  # type: ignore[arg-type]
+
+
+def evaluated(of: Seen, picked: Any, measure: str) -> list[Any]:
+    """Both runs on queries drawn with replacement, each draw a query of its own."""
+    names = [f"q{place:03}" for place in range(len(picked))]
+    qrels = ir.Qrels({name: of.qrels[query] for name, query in zip(names, picked, strict=True)})
+    lists = ({name: run[query] for name, query in zip(names, picked, strict=True)} for run in of.runs)
+    return [ir.evaluate(qrels, one, measure, keep_unjudged=True) for one in lists]
+
+
+def reach_of(evaluations: list[Any]) -> Reach:
+    queries = queries_of(evaluations)
+    rows = [rows_in(one, queries) for one in evaluations]
+    places = [Places.of(one, one.measures[0], at) for one, at in zip(evaluations, rows, strict=True)]
+    assert all(isinstance(one, Places) for one in places), places
+    matched = matches(*(unjudged_keys(one, at) for one, at in zip(evaluations, rows, strict=True)))
+    return Reach.of(*places, len(queries), matched)  # type: ignore[arg-type]
+
+
+# Among them one where the common share decides, and one where the limits of each run do.
+CELLS = (
+    ("some relevant", "A 12, B 6", "nDCG@10", 0.1),
+    ("many relevant", "A 6, B 6", "P@10", 0.2),
+    ("few relevant", "A 4, B 4", "nDCG@10", 0.2),
+    ("few relevant", "1 other, 10", "nDCG@10", 0.2),
+    ("few relevant", "relative of A, 20", "nDCG@10", 0.0),
+    ("many relevant", "A 10, B 10", "nDCG@10", 0.2),
+)
+
+
+def test_the_library_decides_as_the_script(scripts) -> None:
+    """Verdicts, rates, documents behind them, limits, and what unjudged documents would add, of the same queries."""
+    said = set()
+    for world, pool, measure, better in CELLS:
+        kind = scripts.pools.WORLDS[world]
+        drawn = scripts.pools.bank(kind, 50, np.random.default_rng(5), seen_b=tuple(value * (1 + better) for value in kind.seen))
+        judged = scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
+        picked = np.random.default_rng(6).integers(0, 50, (3, 50))
+        replicates = scripts.reach.Replicates(scripts.reach.Columns(scripts.pools.sample(drawn, judged, measure)), picked)
+        verdicts, given = replicates.verdicts(), seen(drawn, judged)
+        for at, queries in enumerate(picked):
+            pair = evaluated(given, queries, measure)
+            row = ir.compare(*pair, test="t")[measure]
+            assert {"better": 1, "worse": -1}.get(row.verdict, 0) == verdicts[scripts.reach.CHOSEN][at]
+            assert (row.verdict == "judgments do not reach") == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
+            held_alike(scripts, replicates, at, row.tipping, 0 if row.difference > 0 else 1)
+            reach, adds = reach_of(pair), [side[at] for side in replicates.adds]
+            assert reach.moved(1.0, 0.0) == pytest.approx(-adds[0], abs=1e-6)
+            assert reach.moved(0.0, 1.0) == pytest.approx(adds[1], abs=1e-6)
+            assert reach.moved(0.5, 0.5, both=True) == pytest.approx((adds[1] - adds[0] + replicates.shift[at]) / 2, abs=1e-6)
+            said.add(row.verdict)
+    assert {"better", "undecided", "judgments do not reach"} <= said
+
+
+def held_alike(scripts: Scripts, replicates: Any, at: int, found: Any, behind: int) -> None:
+    """Rates and limits of one replicate; those of a run without unjudged documents are None here and 0 there."""
+    rates = [replicates.rates(run, scripts.reach.Z["90 %"]) for run in (behind, 1 - behind)]
+    theirs, ahead = (type(one)(*(column[at] for column in one)) for one in rates)
+    assert found.likely == pytest.approx(theirs.upper, abs=1e-6)
+    assert found.likely_ahead == pytest.approx(ahead.lower, abs=1e-6)
+    assert found.likely_both == pytest.approx(max(theirs.upper, ahead.upper), abs=1e-6)
+    if (found.unjudged_a, found.unjudged_b)[behind] + found.unjudged_both:
+        assert found.rate_judged == pytest.approx(theirs.among_judged, abs=1e-6)
+        assert found.rate_exclusive == pytest.approx(theirs.among_alone, abs=1e-6)
+        assert found.n_exclusive == round(theirs.n_alone)
+    else:
+        assert (found.rate_judged, found.rate_exclusive, found.n_exclusive) == (None, None, 0)
+
+
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     """One world, judged from A's side: the verdict as judged is wrong, the rule's is not; what is hidden for its grade deceives both."""
     monkeypatch.setattr(scripts.reach, "WORLDS", {"some relevant": scripts.pools.WORLDS["some relevant"]})
@@ -162,6 +246,71 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
         for rule, share in cell["wrong"].items():
             assert rule in ("all judged", "as judged") or share <= cell["wrong"]["as judged"]
     assert any(line.startswith("| both, 90 % |") for line in scripts.reach.tables(found))
+
+
+def rows_of(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n\n")[1].splitlines()[2:]]
+
+
+@pytest.fixture(scope="module")
+def printed() -> list[dict[str, Any]]:
+    """The cells of the page of cells: as judged, by the rule, and with all judged."""
+    found = []
+    page = (ROOT / "docs" / "concepts" / "judgments-reach-cells.md").read_text(encoding="utf-8")
+    for part in page.split("\n**")[1:-1]:
+        kind, _, rest = part.partition("**")[0].partition(": ")
+        world = rest.removesuffix(", binary").rpartition(", ")[0]
+        for row in rows_of(part):
+            wrong, right = ([float(cell) if cell else None for cell in cells] for cells in (row[7:10], row[10:13]))
+            found.append({
+                "kind": kind, "world": world, "measure": rest[len(world) + 2 :], "truth": row[0], "pool": row[1],
+                "queries": int(row[2]), "wrong": dict(zip(SHOWN, wrong, strict=True)), "right": dict(zip(SHOWN, right, strict=True)),
+            })  # fmt: skip
+    return found
+
+
+SHOWN = ("all judged", "as judged", "both, 90 %")
+
+
+def table_after(title: str) -> list[list[str]]:
+    page = (ROOT / "docs" / "concepts" / "judgments-reach.md").read_text(encoding="utf-8")
+    return rows_of("\n\n" + page[page.index(title) :].partition("\n\n")[0])
+
+
+def test_the_tables_of_the_page_are_those_of_its_cells(scripts, printed) -> None:
+    """Largest shares exactly, means of shares to the digits of the cells."""
+    assert len(printed) == 510
+    groups = len(scripts.reach.GROUPS)
+    for title, lines, exact in (
+        ("| rule |", scripts.reach.rivals(printed), slice(0, 1 + groups)),
+        ("| pool |", scripts.reach.pool_lines(printed), slice(0, 4)),
+    ):
+        table = {tuple(row[:2]) if title == "| pool |" else row[0]: row for row in table_after(title)}
+        for row in rows_of("\n\n" + "\n".join(lines)):
+            on_page = table[tuple(row[:2]) if title == "| pool |" else row[0]]
+            assert on_page[exact] == row[exact]
+            assert [float(cell) for cell in on_page[exact.stop :]] == pytest.approx([float(cell) for cell in row[exact.stop :]], abs=0.011)
+
+
+def test_the_rule_is_wrong_in_less_than_alpha_of_the_cells_where_the_page_says_so(scripts, printed) -> None:
+    for group in ("one side", "both sides", "neither", "a relative of A", "crossing, own pools"):
+        cells = [cell for cell in printed if scripts.reach.GROUPS[group](cell)]
+        assert len(cells) > 20
+        assert max(cell["wrong"]["both, 90 %"] for cell in cells) < 0.05
+        assert group == "both sides" or max(cell["wrong"]["as judged"] for cell in cells) > 0.05
+
+
+def test_the_page_has_the_shares_that_a_run_prints(scripts, printed) -> None:
+    """Runs that are equal, 300 replicates from 1,000 queries: within four standard errors and what another bank moves."""
+    of = scripts.pools.bank(scripts.pools.WORLDS["some relevant"], 500, np.random.default_rng(12)).mirrored()
+    for pool, measure in (("A 12, B 6", "nDCG@10"), ("A 6, B 6", "P@10"), ("3 others, 20", "P@10"), ("relative of A, 20", "nDCG@10")):
+        names = scripts.reach.Names("pools", "some relevant", measure, "equal", pool)
+        judged = scripts.pools.judged_by(of, scripts.pools.POOLS[pool])
+        found = scripts.reach.run_cell(scripts.pools.sample(of, judged, measure), 50, 300, 13, names)
+        asked = (*names, 50)
+        (cell,) = (one for one in printed if (*(one[name] for name in names._fields), one["queries"]) == asked)
+        for rule, share in cell["wrong"].items():
+            assert found.wrong[rule] == pytest.approx(share, abs=4 * (share * (1 - share) / 300) ** 0.5 + 0.05), (pool, rule)
 
 
 def test_quick_is_a_look(scripts, capsys, monkeypatch) -> None:

@@ -123,25 +123,29 @@ def test_equal_runs_have_1(name: str, ties: str, data: st.DataObject) -> None:
 
     found = ir.overlap(run, run, measure, ties=ties)
 
-    assert found.values[found.scored] == pytest.approx(1.0, abs=1e-12)
+    # overlap@k divides by k: of lists that end before, even equal ones share fewer.
+    whole = (
+        np.minimum(found.lengths[:, :1] / measure.cutoff, 1.0) if name == "overlap" and measure.cutoff else np.ones((len(found.queries), 1))
+    )
+    assert found.values[found.scored] == pytest.approx(whole[found.scored], abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "shared", "either"),
     [("ab", "ac", 1 / 2, 1 / 3), ("ab", "ab", 1, 1), ("ab", "a", 1 / 2, 1 / 2), ("abcdefghij", "a", 1 / 10, 1 / 10), ("a", "b", 0, 0)],
 )
-def test_ranks_that_neither_list_has_do_not_count(a: str, b: str, shared: float, either: float) -> None:
-    """Counted by hand: documents of both lists over the ranks of the longer one, and over the documents of either."""
+def test_overlap_divides_by_k_on_short_lists_too(a: str, b: str, shared: float, either: float) -> None:
+    """Counted by hand: documents of both lists over k, over the ranks of the longer one, and over the documents of either."""
     found = ir.overlap({"q": list(a)}, {"q": list(b)}, ["overlap@100", "Jaccard@100", "Same@100", "overlap"]).mean()
 
-    assert (found["overlap@100"], found["Jaccard@100"], found["Same@100"]) == (shared, either, a == b)
-    assert found["overlap"] == found["overlap@100"]
+    assert (found["overlap@100"], found["Jaccard@100"], found["Same@100"]) == (len({*a} & {*b}) / 100, either, a == b)
+    assert found["overlap"] == shared
 
 
 def test_an_empty_list_is_a_query_of_the_other_run_alone() -> None:
     found = ir.overlap({"p": ["a"], "q": ["a", "b"]}, {"p": ["a"], "q": []}, "overlap@10")
 
-    assert (list(found.queries), list(found.only_a), found.mean()) == (["p"], ["q"], {"overlap@10": 1.0})
+    assert (list(found.queries), list(found.only_a), found.mean()) == (["p"], ["q"], {"overlap@10": 0.1})
 
 
 @pytest.mark.parametrize("measure", ["RBO", "RBO(p=0.5)@3", "RBO(estimate=min)", "overlap@5", "overlap", "Jaccard@5"])

@@ -231,3 +231,63 @@ def test_the_first_run_better_only_where_the_other_was_not_judged_is_out_of_reac
     assert (gated.passed, gated.outcome) == (False, "judgments do not reach")
     assert ir.gate(second, first, when_unjudged="fail").outcome == "failed"
     assert ir.gate(second, first, when_unjudged="pass").passed
+
+
+def ideal_by_hand(grades: dict[str, int], more: list[float], depth: int) -> float:
+    return sum(gain / math.log2(rank + 2) for rank, gain in enumerate(sorted([*grades.values(), *more], reverse=True)[:depth]))
+
+
+@pytest.mark.parametrize("options", ["", "gain=exp2"])
+def test_an_ideal_with_more_documents_is_that_of_the_sorted_list(options: str) -> None:
+    qrels, lists, _ = collection(6, n_queries=12)
+    measure = f"nDCG({options})@6" if options else "nDCG@6"
+    one = ir.evaluate(qrels, lists, measure, keep_unjudged=True)
+    assert one.judged is not None
+    asked = one.measures[0].under(one.convention)
+    gain = np.random.default_rng(1).uniform(0.5, 3.5, len(qrels))
+    found = asked.ideal_with(one.judged, gain, 8)
+    assert found is not None
+    for row, query in enumerate(one.judged.queries):
+        gains = {document: 2**grade - 1 if options else grade for document, grade in qrels[query].items()}
+        for count in range(9):
+            assert found[row, count] == pytest.approx(ideal_by_hand(gains, [gain[row]] * count, 6), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_the_ideal_moves_the_share_is_the_one_at_which_scipys_t_test_stops_to_reject(seed: int) -> None:
+    qrels, a, b = collection(seed)
+    found, differences = tipping_of(qrels, a, b, "nDCG@6")
+    gains = gain_by_rank(qrels, (a, b), 6)
+    mine, other, sign = (b, a, 1) if differences.mean() < 0 else (a, b, -1)
+    added = sign * added_by_own(qrels, mine, other, gains, 6)
+
+    def moved(share: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+        values = []
+        for row, query in enumerate(sorted(qrels)):
+            own = [gains[at] for at, name in enumerate(mine[query]) if name not in qrels[query] and name not in other[query]]
+            ideal, wanted = ideal_by_hand(qrels[query], [], 6), share * len(own)
+            mean = sum(own) / max(len(own), 1)
+            low, high = (ideal_by_hand(qrels[query], [mean] * count, 6) for count in (math.floor(wanted), math.floor(wanted) + 1))
+            raised = low + (wanted - math.floor(wanted)) * (high - low) if own else ideal
+            values.append((differences[row] + share * added[row]) * (ideal / raised if ideal else 1.0))
+        return np.array(values)
+
+    shares = np.linspace(0, 1, 21)
+    p = [float(ttest_rel(moved(share), np.zeros(differences.size)).pvalue) for share in shares]
+    means = [float(moved(share).mean()) for share in shares]
+    gone = next((at for at, one in enumerate(p) if one >= 0.05), None)
+    turned = next((at for at, one in enumerate(means) if one * means[0] <= 0), None)
+    for share, at in ((found.significance_moved, gone), (found.sign_moved, turned)):
+        if at in (None, 0):
+            assert share == at
+        else:
+            assert share is not None
+            assert shares[at - 1] < share <= shares[at]
+    assert gone is not None
+
+
+def test_no_ideal_moves_of_measures_without_one() -> None:
+    qrels, a, b = collection(1)
+    for measure in ("P@6", "DCG@6", "R@6", "nDCG"):
+        found, _ = tipping_of(qrels, a, b, measure)
+        assert (found.significance_moved, found.sign_moved) == (None, None)

@@ -322,6 +322,30 @@ class NDCG(_Discounted):
         ideal = self._sum(self._ideal_dcg, judged)[documents.query]
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
 
+    def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
+        """Ideal DCG with further documents inserted by gain; None without a constant cutoff, and where the ideal depends on the list."""
+        cutoff = self.cutoff
+        if not isinstance(cutoff, int) or self.ideal not in (None, "judged") or self._discount.by_length or judged.rectangle is not None:
+            return None
+        grades = judged.ideal
+        gains = self._gain(grades.grade)
+        if not self._gain.rising:
+            gains = sort_by_query(grades.query, gains, judged.n_queries)
+        top = grades.rank <= cutoff
+        best = np.zeros((judged.n_queries, cutoff))
+        best[grades.query[top], grades.rank[top] - 1] = gains[top]
+        weights = self._discount.at(np.arange(1, cutoff + 1), np.zeros(cutoff, np.int64))
+        above = best >= gain[:, None]
+        kept = (best * above * weights).sum(axis=1)
+        pushed, place = np.where(above, 0.0, best), above.sum(axis=1)
+        summed_weights = np.concatenate(([0.0], np.cumsum(weights)))
+        found = np.empty((judged.n_queries, most + 1))
+        for count in range(most + 1):
+            within = summed_weights[np.minimum(place + count, cutoff)] - summed_weights[place]
+            lower = (pushed[:, : max(cutoff - count, 0)] * weights[count:]).sum(axis=1)
+            found[:, count] = kept + gain * within + lower
+        return found
+
     @property
     def trec_name(self) -> str:
         """``ndcg`` or ``ndcg_cut_10``."""

@@ -190,6 +190,25 @@ class Measure:
         """
         return None
 
+    def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
+        """Value of the ideal list of every query with up to `most` further documents in it.
+
+        Parameters
+        ----------
+        judged : Judged
+            The lists.
+        gain : float64 array, shape (n_queries,)
+            Gain of each further document, above 0 where there are any.
+        most : int
+            Largest number of them.
+
+        Returns
+        -------
+        float64 array, shape (n_queries, most + 1), or None
+            By their number, 0 first. None if a value is not divided by an ideal, or by one that depends on the run.
+        """
+        return None
+
     def measured(self, judged: Judged) -> PerQuery:
         """Values and which of them count, with what holds for every measure: `judged_only`, and ties that it does not offer.
 

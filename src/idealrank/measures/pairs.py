@@ -131,14 +131,12 @@ def _chance(side: Side, limit: IntArray) -> FloatArray:
 class OverlapAtK(PairMeasure):
     """Overlap: the share of the first k ranks that the two lists have in common, in whatever order.
 
-    ``overlap@k = |A_k and B_k| / min(k, length of the longer list)``, in [0, 1], where A_k holds the first k documents of the first list.
-    Without a cutoff it is of whole lists.
+    ``overlap@k = |A_k and B_k| / k``, in [0, 1], where A_k holds the first k documents of the first list. Without a cutoff k is the length
+    of the longer list.
 
-    Shorter lists: [a, b] and [a, c] have 1/2 at every k from 2 on. Equal lists have 1, since the two do not differ at a rank that neither
-    has; divided by k = 100, equal lists of two documents would have 0.02, a statement about their length. The longer list counts, not
-    the shorter one: [a] and [a, ..., j] have 1/10, since nine results of the second are not in the first. A query that one run leaves
-    unanswered has no value (`Overlap.only_a`, `only_b`). Webber et al. always divide by k, since their lists are the beginnings
-    of endless ones; at lists as deep as k the two definitions agree.
+    Shorter lists: k divides there, too, as in the agreement at depth k of Webber et al., so that one number means one thing: [a, b] and
+    [a, c] have overlap@100 = 0.01. Choose a cutoff that the lists reach, or none. A query that one run leaves unanswered has no value
+    (`Overlap.only_a`, `only_b`).
 
     Ties: documents that share a rank are in A_k when the rank is at most k; the sets may then be larger than k, and k becomes the
     mean of their sizes. Under ``ties=expected`` the value is the mean over all orders.
@@ -169,8 +167,9 @@ class OverlapAtK(PairMeasure):
 
     def of_pair(self, pairs: Pairs) -> PerQuery:
         """Overlap of every query."""
-        depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
-        sizes = np.maximum(top(pairs.a, pairs.ties, depth), depth) + np.maximum(top(pairs.b, pairs.ties, depth), depth)
+        asked = resolve_cutoff(self.cutoff, pairs.longer)
+        depth = np.minimum(asked, pairs.longer)
+        sizes = np.maximum(top(pairs.a, pairs.ties, depth), asked) + np.maximum(top(pairs.b, pairs.ties, depth), asked)
         return PerQuery(2 * shared_documents(pairs, depth) / sizes)
 
 

@@ -1,6 +1,10 @@
 """Why two runs differ, as text: rank moves, the worst queries with their documents."""
 
+from dataclasses import replace
+
 from idealrank.measures.texts import number_text
+from idealrank.reports.compared import verdict_text
+from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped, columns, wrapped
 from idealrank.reports.words import warned
 from idealrank.verdict import Attribution, DocumentChange, QueryChange
@@ -53,8 +57,15 @@ def attribution_report(found: Attribution, *, queries: int = 5, documents: int =
 def _head(found: Attribution) -> list[str]:
     gains = [query.difference * (-1 if found.direction < 0 else 1) for query in found.queries]
     better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
+    verdict = []
+    if found.comparison is not None:
+        pair, row = next(found.comparison.rows())
+        verdict = [
+            f"{verdict_text(replace(pair, a=found.run_a, b=found.run_b), row, found.comparison.method)}, p {p_text(row.p_corrected)}"
+        ]
     return [
         *warned(found.mismatches),
+        *verdict,
         f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} {found.mean_b:.4f}, difference {_signed(found.difference)} "
         f"over {_queries(found.n)}",
         f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, {found.n - better - worse:,} equal",

@@ -35,7 +35,9 @@ def _at(depth: str, found: Rankings) -> str:
         return f"{what} the same on each of the {same:,} queries that both answer"
     more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
     text = f"{what} the same on {f'{same:,}' if same else 'none'} of the {found.queries:,} queries that both answer{more}"
-    share = f"{shared:.0%}" if ranks is None else f"{shared * ranks:.1f} of {ranks}"
+    # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the lists.
+    count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
+    share = count if ranks is None else f"{count} of {ranks}"
     return text if ranks == 1 else f"{text}; on average {share} are shared"
 
 

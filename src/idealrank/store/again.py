@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.store.stored import StoredVerdict
-from idealrank.verdict import Check, Comparison, Contract, Gated, Policy, compare, gate
+from idealrank.verdict import Check, Comparison, Contract, Difference, Gated, Pair, Policy, compare, gate
 from idealrank.verdict.gating import first_run, outcome_of
 from idealrank.verdict.tipping import Tipping
+
+Row = TypeVar("Row", Check, Difference)
 
 
 def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Comparison:
@@ -24,7 +26,7 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
     """
     method = kept.result["method"]
     given = _by_query(kept, weights=method["weighted"], clusters=method["clustered"], slices=method.get("slices") is not None)
-    return compare(
+    made = compare(
         evaluations[0],
         evaluations[1],
         *evaluations[2:],
@@ -39,6 +41,12 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         judgments=_asked(method),
         **given,
     )
+    return replace(made, pairs=tuple(map(_pair_as_kept, made.pairs, kept.result["pairs"])))
+
+
+def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
+    rows = {text: _reached(row, kept["measures"].get(text, {}), ("verdict",)) for text, row in pair.measures.items()}
+    return replace(pair, measures=rows)
 
 
 def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Gated:
@@ -70,7 +78,8 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         judgments=_asked(result),
         **given,
     )
-    checks = tuple(map(_as_far_as_kept, made.checks, result["checks"]))
+    parts = ("carried", "outcome", "passed", "reason")
+    checks = tuple(_reached(check, was, parts) for check, was in zip(made.checks, result["checks"], strict=True))
     outcome = outcome_of(checks, made.contracts)
     return replace(made, checks=checks, outcome=outcome, passed=outcome == "passed")
 
@@ -80,12 +89,12 @@ def _decides(check: Mapping[str, Any]) -> bool:
     return bool(check.get("decides", True))
 
 
-def _as_far_as_kept(check: Check, kept: Mapping[str, Any]) -> Check:
-    """A check with the tipping point that was found: a store keeps no rankings to find it again."""
-    if check.tipping is not None or not kept.get("tipping") or check.p_corrected != kept["p_corrected"]:
-        return check
-    found = {name: kept[name] for name in ("carried", "outcome", "passed", "reason", "tipping_reason")}
-    return replace(check, tipping=Tipping(**kept["tipping"]), **found)
+def _reached(made: Row, kept: Mapping[str, Any], parts: Sequence[str]) -> Row:
+    """A row with the tipping point that was found, and what followed from it: a store keeps no rankings to find it again."""
+    if made.tipping is not None or not kept.get("tipping") or made.p_corrected != kept["p_corrected"]:
+        return made
+    found = {name: kept[name] for name in parts}
+    return replace(made, tipping=Tipping(**kept["tipping"]), tipping_reason=kept["tipping_reason"], **found)
 
 
 def _asked(said: Mapping[str, Any]) -> Literal["same", "different"]:

@@ -1,5 +1,6 @@
 """Why two runs differ: the difference of their values taken apart into queries, documents and rank moves."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -14,15 +15,18 @@ from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
-from idealrank.errors import InputError
+from idealrank.errors import IdealrankWarning, InputError
+from idealrank.evaluation import evaluate
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 from idealrank.verdict.added import EXACT, UNORDERED, added, seen_by, split_of
 from idealrank.verdict.changes import MOVES, DocumentChange, Move, QueryChange
-from idealrank.verdict.comparison import distinct
+from idealrank.verdict.comparing import compare
+from idealrank.verdict.comparison import Comparison, distinct
 from idealrank.verdict.mismatch import WithWarnings, mismatches_of
+from idealrank.verdict.table import unfit
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,8 @@ class Attribution(WithWarnings):
         The queries in the order of the judgments.
     direction : int
         Of the measure: 1 where more is better, -1 where less is, 0 where neither.
+    comparison : Comparison or None
+        Of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse.
 
     Examples
     --------
@@ -111,6 +117,7 @@ class Attribution(WithWarnings):
     direction: int
     _qrels: Qrels
     _documents: Documents
+    comparison: Comparison | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -182,9 +189,11 @@ class Attribution(WithWarnings):
         -0.5
         """
         names = ("run_a", "run_b", "measure", "resolved", "split", "is_exact", "n", "mean_a", "mean_b", "difference")
-        shown = self.queries[:queries]
+        shown, row = self.queries[:queries], None if self.comparison is None else next(self.comparison.rows())[1]
         return {
             **{name: getattr(self, name) for name in names},
+            "verdict": None if row is None else row.verdict,
+            "p": None if row is None else row.p_corrected,
             "convention": {"name": self.convention.name, "fingerprint": self.convention.fingerprint, **self.convention.switches()},
             "excluded": list(self.excluded),
             "warnings": list(self.warnings),
@@ -256,8 +265,19 @@ def attribute(
         run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
         _queries(ids, values, rest, sides, places, resolved.direction),
         _moves(documents, rest, scale, mean_b - mean_a),
-        ids, resolved.direction, qrels, documents, mismatches=unjoined,
+        ids, resolved.direction, qrels, documents, _compared((qrels, run_a, run_b), asked, convention, threads), mismatches=unjoined,
     )  # fmt: skip
+
+
+def _compared(data: tuple[Qrels, Run, Run], measure: Measure, convention: Convention, threads: int) -> Comparison | None:
+    """The comparison of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse."""
+    if unfit(measure):
+        return None
+    qrels, *runs = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the sides were measured
+        evaluations = [evaluate(qrels, run, measure, convention, keep_unjudged=True, threads=threads) for run in runs]
+    return compare(*evaluations, measures=measure, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,9 +124,9 @@ class Check:
     mean_baseline, mean_run, difference : float
         Means over the `n` queries; run - baseline.
     bound : float
-        The one-sided confidence bound of the difference that decides, of this check alone. A gate looks at the end nearer to better: a
-        drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse. Infinite where
-        there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
+        The one-sided confidence bound of the difference that decides; the bounds of a family hold together. A gate looks at the end
+        nearer to better: a drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse.
+        Infinite where there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
     p, p_corrected : float
         Of the one-sided test behind the bound, and after correction for its family of checks. The gate decides by the second.
     p_two_sided : float

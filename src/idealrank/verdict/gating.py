@@ -1,14 +1,14 @@
 """Hold a run against its baselines: a gate closes where a drop is shown and the judgments carry it."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from idealrank.data.types import BoolArray
-from idealrank.errors import IncompatibleError, OptionError
+from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -18,10 +18,11 @@ from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.verdict.companions import companions_of
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
+from idealrank.verdict.contract_checks import contracts_kept
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
-from idealrank.verdict.judgments import JudgmentsOption
+from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.mismatch import mismatches, refuse_baselines
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
@@ -32,8 +33,6 @@ _POWER = 0.8
 _DRAWS = 100_000
 _MAY = "unjudged documents may explain it"
 _WORST = 10  # queries shown of each check
-_TINY = 1e-4  # p values below are said as a bound
-_ROUNDING = 1e-12  # of the larger value: a contract is not broken by rounding
 
 
 def gate(
@@ -142,21 +141,20 @@ def gate(
     apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [Table.of(one, chosen, queries) for one in evaluations]
-    seed = seed_from(rng, plain)
-    draws = _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
+    seed, draws = seed_from(rng, plain), _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
     companions = [Companions.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
-    tippings = Tippings(evaluations, chosen, queries, every_measure=True)
-    case = _Case(names, chosen, deciding, queries, tables, companions, design, _plan(asked, draws, seed, threads), asked, tippings)
-    checks = case.checks()
-    looked = _looked_at(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
+    tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), _plan(asked, draws, seed, threads)
+    checks = _Case(names, chosen, deciding, queries, tables, companions, design, plan, asked, tippings).checks()
+    looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
+    drawn = design.n_units > MOST_UNITS
     outcome: Outcome = "failed" if apart else outcome_of(checks, looked)
-    drawn = case.design.n_units > MOST_UNITS
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
         correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
+        judgments=judged_by(evaluations, judgments),
     )  # fmt: skip
 
 
@@ -234,7 +232,7 @@ def first_run(
     mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
     chosen, deciding = chosen_of_gate([evaluation], measures, also)
     held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
-    looked = _looked_at(contracts, [evaluation], [evaluation.name], held_to)
+    looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
     outcome = outcome_of((), looked)
     return Gated(
         run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked, policy=policy,
@@ -333,36 +331,16 @@ class _Case:
         carried = same or p > self.policy.alpha or isinstance(tipping, str) or tipping.reaches
         outcome = self._outcome(p <= self.policy.alpha, same, carried)
         return Check(
-            baseline=self.names[place.baseline],
-            measure=str(measure),
-            direction=measure.direction,
-            mean_baseline=one.mean_a * sign + 0.0,
-            mean_run=one.mean_b * sign + 0.0,
-            difference=one.difference * sign + 0.0,
-            bound=bound * sign + 0.0,
-            p=single,
-            p_corrected=p,
-            p_two_sided=two_sided,
-            decides=self.deciding[place.column],
-            family=COMPANIONS if place.column else PRIMARY,
-            passed=outcome == "passed",
-            outcome=outcome,
-            carried=carried,
+            baseline=self.names[place.baseline], measure=str(measure), direction=measure.direction,
+            mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
+            bound=bound * sign + 0.0, p=single, p_corrected=p, p_two_sided=two_sided, decides=self.deciding[place.column],
+            family=COMPANIONS if place.column else PRIMARY, passed=outcome == "passed", outcome=outcome, carried=carried,
             reason=_reason(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
-            n=one.n,
-            excluded_queries=int((~both).sum()),
-            identical_queries=one.ties,
-            wins=one.wins,
-            ties=one.ties,
-            losses=one.losses,
-            detectable=_detectable(one, self.plan, self.policy, of.alpha),
-            worst=self._worst(place, sign),
-            unjudged_baseline=beside[0],
-            unjudged_run=beside[1],
-            difference_judged=beside[2],
-            tipping=None if isinstance(tipping, str) else tipping,
-            tipping_reason=tipping if isinstance(tipping, str) else None,
-        )
+            n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
+            detectable=_detectable(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
+            unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
+            tipping=None if isinstance(tipping, str) else tipping, tipping_reason=tipping if isinstance(tipping, str) else None,
+        )  # fmt: skip
 
     def _tipping(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> Tipping | str:
         """Where the answer of the test tips; values are turned, so that more is better."""
@@ -385,11 +363,8 @@ class _Case:
         with np.errstate(invalid="ignore"):
             fallen = np.flatnonzero((ours < theirs) & ~equal)
         order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST].tolist()
-        return tuple(_drop(self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
-
-
-def _drop(query: str, baseline: float, run: float) -> QueryDrop:
-    return QueryDrop(query=query, baseline=baseline, run=run, difference=run - baseline)
+        found = ((self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
+        return tuple(QueryDrop(query=query, baseline=before, run=now, difference=now - before) for query, before, now in found)
 
 
 def _is_same(one: Found) -> bool:
@@ -412,7 +387,7 @@ def _reason(one: Found, p: float, two_sided: float, policy: Policy, direction: i
 
 
 def _p(p: float) -> str:
-    return f"{p:.2g}" if p >= _TINY else f"< {_TINY:f}".rstrip("0")
+    return f"{p:.2g}" if p >= 1e-4 else "< 0.0001"
 
 
 def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:
@@ -423,59 +398,3 @@ def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:
         return -math.inf
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
     return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """An evaluation, and where each of its queries stands."""
-
-    name: str
-    evaluation: Evaluation
-    rows: Mapping[str, int]
-
-    @classmethod
-    def of(cls, name: str, evaluation: Evaluation) -> "_Values":
-        return cls(name, evaluation, {query: row for row, query in enumerate(evaluation.queries)})
-
-    def of_query(self, measure: Measure, contract: Contract) -> float:
-        """NaN where the query has no value."""
-        found = self.evaluation
-        if measure not in found.measures:
-            place = f"{contract.place}: " if contract.place else ""
-            have = ", ".join(map(str, found.measures))
-            raise IncompatibleError(f"{place}contract of query {contract.query!r}: {self.name} was not evaluated by {measure}, only {have}")
-        row, column = self.rows.get(contract.query), found.measures.index(measure)
-        return math.nan if row is None or not found.scored[row, column] else float(found.values[row, column])
-
-
-def _looked_at(
-    contracts: Iterable[Contract], evaluations: Sequence[Evaluation], names: Sequence[str], chosen: Sequence[Measure]
-) -> tuple[Kept, ...]:
-    sides = [_Values.of(name, one) for name, one in zip(names, evaluations, strict=True)]
-    return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
-
-
-def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[Kept]:
-    """A contract, looked at for its measures and, without a number of its own, for every baseline."""
-    run, *baselines = sides
-    for measure in chosen if contract.measure is None else [_of_contract(contract)]:
-        found = run.of_query(measure, contract)
-        if contract.at_least is not None:
-            yield _held(contract, measure, None, float(contract.at_least), found)
-            continue
-        for side in baselines:
-            yield _held(contract, measure, side.name, side.of_query(measure, contract), found)
-
-
-def _of_contract(contract: Contract) -> Measure:
-    measure = parse_measure(contract.measure or "")
-    if not measure.direction:
-        raise OptionError(f"{contract.place or 'contract'}: {measure}: more of it is neither better nor worse; expected another measure")
-    return measure
-
-
-def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float) -> Kept:
-    rounding = _ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
-    # Where the baseline has no value, any value will do.
-    reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
-    return Kept(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)

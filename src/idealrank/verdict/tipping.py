@@ -14,6 +14,7 @@ from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean
+from idealrank.verdict.moved_ideal import shrinking
 from idealrank.verdict.places import ByRank, KeyArray, Places, joined_ranks, matches, same_rows, shared_documents, unjudged_keys
 from idealrank.verdict.table import rows_in
 
@@ -41,6 +42,9 @@ class Tipping:
         all of them would do.
     significance_both, sign_both : float or None
         The same where one share of all unjudged documents is relevant, those that both runs show included.
+    significance_moved, sign_moved : float or None
+        As `significance` and `sign`, but the relevant documents raise the ideal of their query, too. None also where no ideal moves: of
+        nDCG with a cutoff alone it does.
     unjudged_a, unjudged_b, unjudged_both : int
         Unjudged documents within the cutoff: own ones of a and of b, and those that both show.
     rate_judged, rate_exclusive : float or None
@@ -77,6 +81,8 @@ class Tipping:
     likely_ahead: float
     likely_both: float
     reaches: bool
+    significance_moved: float | None = None
+    sign_moved: float | None = None
     test: str = TEST
 
     def as_dict(self) -> dict[str, Any]:
@@ -263,7 +269,7 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         return reach.moved(share, share, both=True)[kept]
 
     linear = reach.a.linear
-    one, two = path(alone, linear=linear), path(both, linear=linear)
+    one, two, outer = path(alone, linear=linear), path(both, linear=linear), _outer(reach, side, differences, kept, path)
     own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
     extremes = [own[kept], both(both_share)]
     if question.margin is not None:
@@ -288,7 +294,23 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         likely_ahead=ahead.low,
         likely_both=both_share,
         reaches=stands,
+        significance_moved=outer.significance,
+        sign_moved=outer.sign,
     )
+
+
+def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray, kept: BoolArray, path: "Callable[..., _Path]") -> "_Path":
+    """Where the difference tips if the ideal moves with the documents of the run that is behind."""
+    places, own = (reach.a, reach.own_a) if side == "a" else (reach.b, reach.own_b)
+    factor = shrinking(places, own, reach.gain, reach.n_queries)
+    if side is None or factor is None:
+        return _Path(None, None)
+    whole = reach.moved(1.0, 0.0) if side == "a" else reach.moved(0.0, 1.0)
+
+    def moved(share: float) -> FloatArray:
+        return ((differences + share * whole) * factor(share) - differences)[kept]
+
+    return path(moved, linear=False)
 
 
 def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
