@@ -140,6 +140,9 @@ _AS_NEW = """() => {
 }"""
 
 
+_KEPT = 4  # pages open at a time: each has Vega, and a process of its own
+
+
 class Shared(Visits):
     """Reports that stay open from test to test, as new for each: to open one costs more than most tests of it."""
 
@@ -151,9 +154,11 @@ class Shared(Visits):
         """A report without a query, a filter or a choice, at its top."""
         assert not options, "a page of other options is not shared: use visit"
         key = (str(file), size, scheme)
-        if key not in self._pages:
-            self._pages[key] = super().report(file, size=size, scheme=scheme)
-        page = self._pages[key]
+        page = self._pages.pop(key, None) or super().report(file, size=size, scheme=scheme)
+        self._pages[key] = page  # the last to go
+        while len(self._pages) > _KEPT:
+            longest_unused = next(iter(self._pages))
+            self._pages.pop(longest_unused).context.close()
         page.bring_to_front()
         page.emulate_media(media="screen", color_scheme=scheme)
         page.mouse.move(0, 0)
