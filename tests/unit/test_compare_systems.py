@@ -1,4 +1,4 @@
-"""Systems of several copies: the numbers of `replicated_difference`, the first measure alone and the others by Bonferroni, the power behind what is visible, folds."""
+"""Systems of several copies: numbers of `replicated_difference`, families by Bonferroni, the power behind what is visible, folds."""
 
 import numpy as np
 import pytest
@@ -73,9 +73,9 @@ def test_crossed_copies_and_single_ones_are_what_they_are_said_to_be():
     a, b = evaluated(8, 3, 1), evaluated(6, 3, 2)
     values = [np.stack([one["RR"] for one in side], axis=1) for side in (a, b)]
 
-    crossed = ir.compare_systems(a, b, seeds="crossed")["RR"]
-    fixed = ir.compare_systems(a[:1], b, single="fixed")["RR"]
-    alike = ir.compare_systems(a, b[:1], single="alike")["RR"]
+    crossed = ir.compare_systems(a, b, measures="RR", seeds="crossed")["RR"]
+    fixed = ir.compare_systems(a[:1], b, measures="RR", single="fixed")["RR"]
+    alike = ir.compare_systems(a, b[:1], measures="RR", single="alike")["RR"]
 
     assert crossed.found == replicated_difference(*values, seeds="crossed")
     assert fixed.found == replicated_difference(values[0][:, :1], values[1], single="fixed")
