@@ -53,7 +53,10 @@ def test_they_are_those_of_slices_alone_and_are_corrected_over_all_pairs():
     for measures in (MEASURES[:1], MEASURES[1:]):
         pairs = [tuple(runs[found.names.index(name)] for name in (pair.a, pair.b)) for pair in found.pairs]
         columns = [
-            [values(b, measure)[query] - values(a, measure)[query] for query in ordered] for a, b in pairs for measure in measures for _ in names
+            [values(b, measure)[query] - values(a, measure)[query] for query in ordered]
+            for a, b in pairs
+            for measure in measures
+            for _ in names
         ]  # fmt: skip
         family = simultaneous(np.array(columns).T, counted=np.tile(within, len(columns) // 2), rng=3)
         rows = [pair[measure].slices[name] for pair in found.pairs for measure in measures for name in names]

@@ -133,7 +133,11 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         return []
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
-    return [sentence(clause)] if clause else []
+    said = [sentence(clause)] if clause else []
+    if row.verdict == "judgments do not reach" and row.tipping is not None:
+        behind = pair.a if row.tipping.side == "a" else pair.b
+        said.append(f"Judge the documents that only {behind} shows, the highest ranks first, and compare again.")
+    return said
 
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
@@ -149,7 +153,8 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     """
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
-    p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None else row.p_corrected
+    differs = bool(row.wins or row.losses)
+    p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None and differs else row.p_corrected
     means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), p {shown.p(p)}{corrected}"
 
@@ -251,16 +256,16 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     if not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    titles = (*names, "tips at", "turns at", "likely", "difference on judged documents")
+    titles = (*names, "tips at", "turns at", "likely behind", "likely ahead", "difference on judged documents")
     columns = [Column("unjudged"), *(Column(title, "number") for title in titles)]
     cells = []
     for row in rows:
         judged = Cell(row.judged_reason or shown.signed(row.difference_judged), row.difference_judged)
         cells.append([Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b), *_tipping_cells(row), judged])
     note = (
-        "tips at, turns at: share of the unjudged documents that only the run behind shows which would have to be relevant for the "
-        "difference not to be significant (paired t) and to change its sign, none of the other run's being so; likely: of the run behind "
-        "at most, of the other at least, by judged documents at these ranks; a verdict stands if it is significant there"
+        "tips at: share of the unjudged documents of the run behind that, if relevant, undo the significance (paired t); "
+        "turns at: the share that turns the sign; likely: relevant at most (run behind) and at least (run ahead), by judged "
+        "documents at these ranks; a verdict stands if it stays significant when these shares are relevant"
     )
     return Table(columns, cells, notes=[note] if any(row.tipping is not None for row in rows) else [])
 
@@ -269,9 +274,13 @@ def _tipping_cells(row: Difference) -> list[Cell]:
     """Shares at which a difference tips and turns, and the likely one; a dash where none does, or it is not known."""
     found = row.tipping
     if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
-        return [Cell("-")] * 3
-    cells = [Cell("never" if share is None else share_text(share), share) for share in (found.significance, found.sign)]
-    return [*cells, Cell(f"{share_text(found.likely)} / {share_text(found.likely_ahead)}", found.likely)]
+        return [Cell("-")] * 4
+    tips = Cell("-") if found.significance == 0 else _share_cell(found.significance)
+    return [tips, _share_cell(found.sign), _share_cell(found.likely), _share_cell(found.likely_ahead)]
+
+
+def _share_cell(share: float | None) -> Cell:
+    return Cell("never" if share is None else share_text(share), share)
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:

@@ -252,7 +252,7 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
 def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
     shut = check.decides and check.outcome == "failed"
     tone: Tone = "quiet" if is_same(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = "same" if check.decides and is_same(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "not reached")
+    verdict = "same" if check.decides and is_same(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "out of reach")
     counts = f"{check.wins}/{check.ties}/{check.losses}"
     return [
         Cell(check.measure),
