@@ -112,7 +112,7 @@ def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Pat
     more = (("--test", "t"), (), ("--correction", "holm", "--level", "0.9"))
     by_t, by_signs, by_holm = (" ".join(say(*command, *one, cwd=tmp_path).out.split()) for one in more)
 
-    assert "corrected for 55 tests (Holm); intervals hold pair by pair, not all at once;" in by_t
+    assert "55 tests of RR corrected together (Bonferroni);" in by_t
     assert "corrected for 55 tests (randomised HSD)" in by_signs
     assert "sign-flip permutation test, two-sided; 100,000 draws" in by_holm
     assert "corrected for 55 tests (Holm)" in by_holm

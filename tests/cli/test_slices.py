@@ -61,7 +61,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def compared(folder: Path, slices: object, *names: str, **options: object) -> Comparison:
-    runs = [ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", ir.with_companions(["RR", "P@3"])) for name in names]
+    runs = [
+        ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", ir.with_companions(["RR", "P@3"]), keep_unjudged=True) for name in names
+    ]
     return ir.compare(*runs, measures=["RR", "P@3"], slices=slices, **options)  # type: ignore[arg-type]
 
 

@@ -84,9 +84,9 @@ def test_the_shares_of_queries_that_are_not_compared_do_not_count() -> None:
 
 @pytest.mark.filterwarnings("ignore::idealrank.errors.IdealrankWarning")
 def test_a_run_that_returns_nothing_has_no_unjudged_document() -> None:
-    nothing, one = (ir.evaluate(QRELS, ir.Run(run), ir.with_companions("nDCG@10")) for run in ({"q9": ["a"]}, {"q1": ["x"]}))
+    nothing, one = (ir.evaluate(QRELS, ir.Run(run), ir.with_companions("nDCG@10")) for run in ({"q9": ["a"]}, {"q1": ["x", "a"]}))
 
     row = ir.compare(nothing, one, measures="nDCG@10").pairs[0].measures["nDCG@10"]
 
-    assert (row.unjudged_a, row.unjudged_b) == (0.0, 1.0)
-    assert [evaluation.coverage.unjudged_share for evaluation in (nothing, one)] == [0.0, 1.0]
+    assert (row.unjudged_a, row.unjudged_b) == (0.0, 0.5)
+    assert [evaluation.coverage.unjudged_share for evaluation in (nothing, one)] == [0.0, 0.5]

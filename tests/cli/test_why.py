@@ -81,7 +81,7 @@ def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_
 
     cancelled, one_way = (say("why", "qrels.txt", "old.run", f"{run}.run", "-m", "RR", cwd=tmp_path) for run in ("new", "worse"))
 
-    assert cancelled.out.splitlines()[3:9] == [
+    assert cancelled.out.splitlines()[4:10] == [
         "documents that  number  queries  difference",
         "moved up             1        1     +0.1250",
         "moved down           1        1     -0.2500",

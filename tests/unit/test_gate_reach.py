@@ -134,7 +134,7 @@ def test_the_report_says_it_first_and_marks_companions(doubtful: Gated) -> None:
     assert (found := SENTENCE.search(words)) is not None
     assert doubtful.checks[0].tipping is not None
     assert int(found["own"]) == doubtful.checks[0].tipping.unjudged_b
-    assert "companion, not reached" in words
+    assert "companion, out of reach" in words
     assert "companion: does not close the gate; --also MEASURE lets it" in words
     assert "nDCG@10 tested alone; P@5, a companion, tested alone; companions do not close the gate" in words
     assert "Holm" not in words

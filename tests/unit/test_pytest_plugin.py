@@ -92,7 +92,7 @@ def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pyte
     ("options", "outcome"),
     [
         (', measures="RR", tolerance=0.6', "passed"),
-        (', measures="RR", tolerance=0.2', "failed"),
+        (', measures="RR", tolerance=0.2, when_unjudged="fail"', "failed"),
         (', measures="RR", strict=True, margin=0.6', "passed"),
         (', measures="RR", strict=True, margin=0.3', "failed"),
         (', measures="R@3"', "passed"),
@@ -191,6 +191,7 @@ def test_what_a_test_does_not_say_comes_from_the_project(session: pytest.Pyteste
         baseline = "main.run"
         measures = ["RR"]
         tolerance = 0.6
+        when_unjudged = "fail"
     """)
     session.makepyfile("""
         def test_as_the_project_says(ranking_gate):

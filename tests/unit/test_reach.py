@@ -13,7 +13,7 @@ def tipping(**changes: object) -> Tipping:
     found = {
         "side": "b", "significance": 0.12, "sign": 0.34, "significance_both": None, "sign_both": None, "unjudged_a": 7, "unjudged_b": 58,
         "unjudged_both": 3, "rate_judged": 0.38, "rate_exclusive": None, "n_judged": 80, "n_exclusive": 0, "likely": 0.48,
-        "reaches": False,
+        "likely_ahead": 0.0, "likely_both": 0.48, "reaches": False,
     }  # fmt: skip
     return Tipping(**{**found, **changes})  # type: ignore[arg-type]
 

@@ -250,7 +250,7 @@ class AP(NeedsRelevant):
         total = judged.relevant(self.threshold).total
 
         def value(chance: float) -> FloatArray:
-            return self.filled((constant + chance * (linear + chance * square)) / np.maximum(total, 1), total).values
+            return np.asarray((constant + chance * (linear + chance * square)) / np.maximum(total, 1), np.float64)
 
         return value
 
@@ -361,11 +361,11 @@ class RR(NeedsRelevant):
         query, rank, unjudged = lists
         first = _above(query, (~unjudged).astype(np.float64)) == 0
         query, rank, unjudged = query[first], rank[first], unjudged[first]
-        above, total = _above(query, unjudged.astype(np.float64)), judged.relevant(self.threshold).total
+        above = _above(query, unjudged.astype(np.float64))
 
         def value(chance: float) -> FloatArray:
             here = (1 - chance) ** above * np.where(unjudged, chance, 1.0)
-            return self.filled(judged.sum_by_query(query, here / rank), total).values
+            return judged.sum_by_query(query, here / rank)
 
         return value
 

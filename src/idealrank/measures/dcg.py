@@ -315,11 +315,18 @@ class NDCG(_Discounted):
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """Discount of the rank over the ideal DCG, 0 without an ideal; None if values are rounded or the ideal is of the list itself."""
+        """Discount of the rank over the ideal DCG; None if values are rounded or the ideal is of the list itself.
+
+        Without a relevant document the ideal is that of one with the highest gain judged anywhere: an unjudged one would create it.
+        """
         weights = None if self.ideal == "returned" else self._weights_of(judged, documents)
         if weights is None:
             return None
         ideal = self._sum(self._ideal_dcg, judged)[documents.query]
+        highest = float(self._gain(judged.ideal.grade).max(initial=0.0)) or 1.0
+        of_one = highest * self._discount.at(np.ones_like(documents.rank), judged.lengths[documents.query])
+        created = (ideal == 0) & (self.no_relevant in (None, "zero"))
+        ideal = np.where(created, of_one, ideal)
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
 
     def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:

@@ -167,7 +167,7 @@ class OverlapAtK(PairMeasure):
 
     def of_pair(self, pairs: Pairs) -> PerQuery:
         """Overlap of every query."""
-        asked = resolve_cutoff(self.cutoff, pairs.longer)
+        asked = pairs.longer if self.cutoff is None else np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
         depth = np.minimum(asked, pairs.longer)
         sizes = np.maximum(top(pairs.a, pairs.ties, depth), asked) + np.maximum(top(pairs.b, pairs.ties, depth), asked)
         return PerQuery(2 * shared_documents(pairs, depth) / sizes)

@@ -119,7 +119,7 @@ def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
     >>> import idealrank as ir
     >>> record = json.loads("".join(overlap_json(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2"))))
     >>> record["mean"], record["common_queries"]
-    ({'overlap@2': 1.0}, 1)
+    ({'overlap@2': 0.5}, 1)
     """
     record = {
         "version": found.version,
@@ -166,7 +166,7 @@ def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
     --------
     >>> import idealrank as ir
     >>> list(overlap_csv(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2")))[1]
-    'A,B,overlap@2,1.0,1,1,0,0,shared\n'
+    'A,B,overlap@2,0.5,1,1,0,0,shared\n'
     """
     if per_query:
         yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])

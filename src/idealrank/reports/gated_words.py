@@ -80,7 +80,7 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
     Examples
     --------
     >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(8)}
     >>> good, bad = (
     ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR@2", keep_unjudged=True) for ranking in (["x", "y"], ["y", "x"])
     ... )

@@ -66,7 +66,10 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
     if not count:
-        return ""
+        if tipping.reaches or not tipping.unjudged_both or not tipping.significance_both:
+            return ""
+        shown = f"{tipping.unjudged_both:,} {'document' if tipping.unjudged_both == 1 else 'documents'}"
+        return f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both show without a judgment were relevant"
     documents = f"the {count:,} {'document' if count == 1 else 'documents'} that only {name} shows without a judgment"
     other = b if tipping.side == "a" else a
     stands = tipping.reaches and tipping.significance is not None and tipping.significance <= tipping.likely

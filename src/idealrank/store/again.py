@@ -46,7 +46,12 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
 
 
 def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
-    rows = {text: _reached(row, kept["measures"].get(text, {}), ("verdict",)) for text, row in pair.measures.items()}
+    rows = {}
+    for text, row in pair.measures.items():
+        one = kept["measures"].get(text, {})
+        # Whether lists close up without their unjudged documents, only the rankings tell.
+        judged = {name: one[name] for name in ("difference_judged", "judged_reason") if "judged_reason" in one}
+        rows[text] = replace(_reached(row, one, ("verdict",)), **judged)
     return replace(pair, measures=rows)
 
 
@@ -79,7 +84,7 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         judgments=_asked(result),
         **given,
     )
-    parts = ("carried", "outcome", "passed", "reason")
+    parts = ("carried", "outcome", "passed", "reason", "difference_judged")
     checks = tuple(_reached(check, was, parts) for check, was in zip(made.checks, result["checks"], strict=True))
     outcome = outcome_of(checks, made.contracts)
     return replace(made, checks=checks, outcome=outcome, passed=outcome == "passed")

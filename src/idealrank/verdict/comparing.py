@@ -38,6 +38,7 @@ from idealrank.verdict.groups import RunMean
 from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
+from idealrank.verdict.sliced import Slices
 from idealrank.verdict.slices import Categories, Membership, sliced
 from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored, side_of
@@ -291,6 +292,8 @@ class _Case:
     ) -> Difference:
         """The row with its tipping point, and without a verdict that the judgments do not carry."""
         question = Question(one.critical)
+        if one.found.lean * one.found.difference < 0:
+            return carried(row, "the side of the test is not that of the mean difference")
         if row.verdict == "equivalent":
             question = Question(critical_t(self.plan.alpha / one.tests, one.found.df, 1), margin=self.plan.margin)
         first, second = (self.tables[run].values[:, column] for run in pair)
@@ -316,7 +319,7 @@ class _Case:
         directions = [measure.direction for measure in self.measures]
         found = sliced(tables, directions, membership, self.design, self.plan, self.correction, tell=tell)
         pairs = tuple(
-            replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
+            replace(pair, measures={text: _with_slices(row, one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
             for pair, rows in zip(comparison.pairs, found, strict=True)
         )
         sizes = {name: found[0][place].tests for place, name in enumerate((SLICES, COMPANION_SLICES)) if place < len(self.measures)}
@@ -325,6 +328,14 @@ class _Case:
         return replace(
             comparison, pairs=pairs, method=replace(comparison.method, families=families, correction=correction, slices=membership.counts())
         )  # fmt: skip
+
+
+def _with_slices(row: Difference, found: Slices) -> Difference:
+    """The row with its slices: where the judgments do not carry the whole, they carry no part."""
+    if row.verdict == "judgments do not reach":
+        rows = tuple(one if one.verdict == "undecided" else replace(one, verdict="judgments do not reach") for one in found.rows)
+        found = replace(found, rows=rows)
+    return replace(row, slices=found)
 
 
 def carried(row: Difference, tipping: Tipping | str) -> Difference:

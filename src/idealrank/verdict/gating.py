@@ -328,7 +328,8 @@ class _Case:
         beside = self.companions[place.baseline].beside(self.companions[0], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
         tipping = self._tipping(place, of, both, design)
-        carried = same or p > self.policy.alpha or isinstance(tipping, str) or tipping.reaches
+        nothing_shown = not self.policy.strict if same else p > self.policy.alpha
+        carried = nothing_shown or isinstance(tipping, str) or tipping.reaches
         outcome = self._outcome(p <= self.policy.alpha, same, carried)
         return Check(
             baseline=self.names[place.baseline], measure=str(measure), direction=measure.direction,

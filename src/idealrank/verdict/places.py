@@ -117,12 +117,13 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
         return f"{measure.name} does not say what one more relevant document would be worth"
     if judged is None or not judged.unjudged_depth:
         return _NO_RANKINGS
+    if evaluation.convention.alignment.without_judgments == "evaluated" and judged.scope.without_judgments:
+        return "queries without any judgment count, and their documents are not looked at; leave these queries out"
     if judged.hits.document is None:
         return "the lists have no document ids"
-    if not isinstance(measure.cutoff, int) and judged.unjudged_depth < int(judged.lengths.max(initial=0)):
-        return f"{measure} looks at whole lists, which are too long to be matched; expected a cutoff, as in {measure.name}@100"
-    if isinstance(measure.cutoff, int) and judged.unjudged_depth < measure.cutoff:
-        return f"unjudged documents were kept down to rank {judged.unjudged_depth} only"
+    if judged.unjudged_depth < (measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))):
+        known = f"rank {judged.unjudged_depth}, down to which unjudged documents are known"
+        return f"{measure} looks deeper than {known}; expected a cutoff, as in {measure.name}@100"
     if judged.ties in _UNORDERED and judged.alignments.tied.any():
         return f"scores tie, and under ties={judged.ties} a tied document has no rank of its own"
     return ""

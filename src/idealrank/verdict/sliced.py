@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from idealrank.shown import repr_html
 from idealrank.verdict.tested import Side
@@ -31,8 +31,8 @@ class Slice:
         "mean difference", or what else the test is about, as in `Difference`.
     p, p_corrected : float
         Of no difference, two-sided; and after the correction over all slices.
-    verdict : {"better", "worse", "undecided"}
-        About b, by the corrected p value.
+    verdict : {"better", "worse", "undecided", "judgments do not reach"}
+        About b, by the corrected p value; the last where the judgments do not carry the difference over all queries.
     effect, sd_difference : float
         The difference over the standard deviation of the differences; and that deviation.
     wins, ties, losses : int
@@ -55,7 +55,7 @@ class Slice:
     about: str
     p: float
     p_corrected: float
-    verdict: Side
+    verdict: Side | Literal["judgments do not reach"]
     effect: float
     sd_difference: float
     wins: int

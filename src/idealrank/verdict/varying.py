@@ -116,12 +116,12 @@ def robust(
     names = distinct([run_a.name, run_b.name])
     sides = [Side.of_run(readings, run, name, threads=threads) for run, name in zip((run_a, run_b), names, strict=True)]
     found = _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
-    return _as_far_as_judged(found, readings, (run_a, run_b), way or Way())
+    return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or Way())
 
 
-def _as_far_as_judged(found: Robustness, readings: Readings, runs: tuple[Run, Run], way: Way) -> Robustness:
+def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: Way) -> Robustness:
     """The study with the tipping point of the comparison asked for."""
-    measure, convention = parse_run_measure(found.measure), found.convention
+    convention = found.convention
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the variants were made
         evaluations = [
