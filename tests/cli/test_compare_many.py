@@ -113,9 +113,9 @@ def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Pat
     by_t, by_signs, by_holm = (" ".join(say(*command, *one, cwd=tmp_path).out.split()) for one in more)
 
     assert "55 tests of RR corrected together (Bonferroni);" in by_t
-    assert "corrected for 55 tests (randomised HSD)" in by_signs
+    assert "55 tests of RR corrected together (max-T)" in by_signs
     assert "sign-flip permutation test, two-sided; 100,000 draws" in by_holm
-    assert "corrected for 55 tests (Holm)" in by_holm
+    assert "55 tests of RR corrected together (Holm)" in by_holm
     assert "(corrected p at most 0.1)" in by_holm
 
 

@@ -80,7 +80,12 @@ def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> N
     texts = {layout: say(*options, layout, cwd=folder).out for layout in ("table", "markdown", "latex")}
 
     assert measures_of(record) == measures_of(expected.as_dict())
-    assert record["method"]["families"] == {"all queries": 6, "slices": 18}
+    assert record["method"]["families"] == {
+        "primary measure": 3,
+        "companions": 3,
+        "slices": 9,
+        "slices of companions": 9,
+    }
     assert record["method"]["slices"] == {"in_none": 0, "in_several": 10, "unknown": 0}
     assert [row["slice"] for row in rows] == [record["slice"] or "" for record in expected.records()]
     assert [float(row["p"]) for row in rows] == [record["p"] for record in expected.records()]

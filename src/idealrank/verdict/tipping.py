@@ -322,6 +322,8 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
         return True
     found = linear_mean(np.column_stack([start, *(start + one for one in moved)]), design)
     mean, error = sign * found.mean, found.se
+    if not np.isfinite(error).all():  # one query: no test finds anything
+        return True
     # Where the test of the comparison finds what the t test does not, the difference has to stay as far from 0 as it is.
     critical = min(question.critical, mean[0] / error[0] * (1 - 1e-9)) if error[0] > 0 else question.critical
     return bool((mean[1:] > critical * error[1:]).all())
@@ -333,6 +335,8 @@ def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, desig
     if not moved:
         return True
     found = linear_mean(np.column_stack([differences + one for one in moved]), design)
+    if not np.isfinite(found.se).all():
+        return False
     return bool((np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all())
 
 
