@@ -291,3 +291,80 @@ def test_no_ideal_moves_of_measures_without_one() -> None:
     for measure in ("P@6", "DCG@6", "R@6", "nDCG"):
         found, _ = tipping_of(qrels, a, b, measure)
         assert (found.significance_moved, found.sign_moved) == (None, None)
+
+
+def lists_of(rng: np.random.Generator, noises: tuple[float, ...], n_queries: int = 30) -> tuple[dict[str, dict[str, int]], list[Ranked]]:
+    """Judged lists of ten, ranked by grade and noise."""
+    qrels = {f"q{i:02d}": {f"d{place}": int(grade) for place, grade in enumerate(rng.integers(0, 3, 10))} for i in range(n_queries)}
+    runs: list[Ranked] = []
+    for noise in noises:
+        order = {q: np.argsort(-(np.array(list(grades.values())) + rng.normal(0, noise, 10))) for q, grades in qrels.items()}
+        runs.append({query: [f"d{place}" for place in places] for query, places in order.items()})
+    return qrels, runs
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+def test_one_harmless_document_takes_no_verdict_that_holms_method_gives(test: Any) -> None:
+    names, met = ["base", "one", "two", "three"], 0
+    for seed in range(80):
+        qrels, runs = lists_of(np.random.default_rng(seed), (2.0, 0.5, 0.5, 1.4))
+
+        def found(*, unjudged: bool, qrels: Any = qrels, runs: list[Ranked] = runs) -> list[Any]:
+            listed = [{**run, "q00": [*run["q00"][:9], f"x{number}"]} if unjudged else run for number, run in enumerate(runs)]
+            every = [
+                ir.evaluate(qrels, ir.Run(run, name=name), "nDCG@10", keep_unjudged=True) for name, run in zip(names, listed, strict=True)
+            ]
+            return [pair["nDCG@10"] for pair in ir.compare(*every, baseline="base", correction="holm", test=test).pairs]
+
+        for before, after in zip(found(unjudged=False), found(unjudged=True), strict=True):
+            # Significant after Holm's correction by more than a hair, and not after Bonferroni's.
+            if before.p_corrected < 0.025 and after.p_corrected < 0.025 and 3 * after.p > 0.05:
+                met += 1
+                assert after.verdict == before.verdict
+                assert after.tipping is not None
+                assert after.tipping.reaches
+        if met:
+            return
+    pytest.fail("no run was significant by Holm's method alone")
+
+
+def test_judgments_in_another_order_are_the_same_judgments() -> None:
+    qrels, a, b = collection(4)
+    for query in qrels:  # equal grades, so that offsets and grades of both tables are the same
+        qrels[query] = dict.fromkeys(qrels[query], 1)
+    turned = {query: dict(reversed(grades.items())) for query, grades in qrels.items()}
+    expected, _ = tipping_of(Qrels(qrels), a, b, "nDCG@6")
+    evaluations = [ir.evaluate(judged, run, "nDCG@6", keep_unjudged=True) for judged, run in ((qrels, a), (turned, b))]
+    found = ir.compare(*evaluations)["nDCG@6"].tipping
+    assert found is not None
+    assert (found.rate_exclusive, found.n_exclusive) == (expected.rate_exclusive, expected.n_exclusive)
+
+
+def test_the_order_of_tied_documents_in_the_input_decides_nothing_where_all_orders_count() -> None:
+    qrels, a, b = collection(2)
+    convention = ir.Convention.of("standard", ties="expected")
+
+    def found(*, turned: bool) -> Tipping:
+        runs = []
+        for run in (a, b):
+            tied = {query: {doc: float(-(place // 3)) for place, doc in enumerate(listed)} for query, listed in run.items()}
+            runs.append({query: dict(reversed(scored.items())) if turned else scored for query, scored in tied.items()})
+        pair = [ir.evaluate(qrels, run, "nDCG@6", convention=convention, keep_unjudged=True) for run in runs]
+        tipping = ir.compare(*pair)["nDCG@6"].tipping
+        assert tipping is not None
+        return tipping
+
+    one, other = found(turned=False), found(turned=True)
+    assert one == other
+
+
+def test_a_document_listed_twice_meets_itself_place_by_place() -> None:
+    qrels, a, b = collection(3)
+    twice = {query: [*listed[:5], listed[0]] for query, listed in a.items()}
+    options: dict[str, Any] = {"convention": ir.Convention.of("standard", duplicates="twice"), "keep_unjudged": True}
+    one, other = (ir.evaluate({q: {"d0": 1} for q in qrels}, run, "P@6", **options) for run in (twice, b))
+    there, back = (ir.compare(*pair)["P@6"].tipping for pair in ((one, other), (other, one)))
+    assert there is not None
+    assert back is not None
+    assert there.unjudged_both
+    assert (there.unjudged_both, there.unjudged_a, there.unjudged_b) == (back.unjudged_both, back.unjudged_b, back.unjudged_a)

@@ -291,7 +291,7 @@ class _Case:
         self, row: Difference, pair: tuple[int, int], column: int, one: Corrected, kept: BoolArray, design: Design
     ) -> Difference:
         """The row with its tipping point, and without a verdict that the judgments do not carry."""
-        question = Question(one.critical)
+        question = Question(one.critical, observed=one.observed)
         if one.found.lean * one.found.difference < 0:
             return carried(row, "the side of the test is not that of the mean difference")
         if row.verdict == "equivalent":

@@ -62,6 +62,9 @@ class Corrected:
         The t statistic beyond which it is.
     tests : int
         Size of the family.
+    observed : float or None
+        The t statistic whose p value is that of the test, for tests of other statistics; None where `critical` is a quantile of the
+        test's own statistic, as of max-T.
     """
 
     found: Found
@@ -70,6 +73,7 @@ class Corrected:
     alpha: float
     critical: float
     tests: int
+    observed: float | None = None
 
 
 def name_of(plan: Plan, tests: int, correction: Correction) -> str:
@@ -136,10 +140,10 @@ def corrected(
     adjusted = adjust(p).tolist() if name == "holm" else [min(1.0, n * value) for value in p]
     if name == "holm":
         found = [_ending_at_zero(one, value <= plan.alpha) for one, value in zip(found, adjusted, strict=True)]
-    alpha = plan.alpha / n
+    alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
     return [
-        Corrected(one, value, equal, alpha, critical_t(alpha, one.df, plan.sides), n)
-        for one, value, equal in zip(found, adjusted, equivalence, strict=True)
+        Corrected(one, value, equal, plan.alpha / n, critical_t(alpha, one.df, plan.sides), n, critical_t(one.p, one.df, plan.sides))
+        for one, value, equal, alpha in zip(found, adjusted, equivalence, alphas, strict=True)
     ]
 
 
@@ -187,6 +191,13 @@ def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> list[Found
             )
             found |= dict(zip(places, compare_columns(first, second, own, plan), strict=True))
     return [found[place] for place in range(len(tests))]
+
+
+def _levels(p: Sequence[float], alpha: float) -> list[float]:
+    """Levels that Holm's method holds the p values of a family against, the smallest p against the strictest."""
+    place = np.argsort(np.argsort(p, kind="stable"), kind="stable")
+    levels: list[float] = (alpha / (len(p) - place)).tolist()
+    return levels
 
 
 def _ending_at_zero(one: Found, significant: bool) -> Found:  # noqa: FBT001

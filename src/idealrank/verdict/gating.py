@@ -348,7 +348,9 @@ class _Case:
         if self.measures[place.column].direction < 0:
             return f"{self.measures[place.column].name} falls as documents become relevant"
         differences = self.tables[0].values[:, place.column] - self.tables[place.baseline].values[:, place.column]
-        return self.tippings.of((place.baseline, 0), place.column, differences, both, design, Question(of.critical, self.plan.null))
+        return self.tippings.of(
+            (place.baseline, 0), place.column, differences, both, design, Question(of.critical, self.plan.null, observed=of.observed)
+        )
 
     def _outcome(self, rejected: bool, same: bool, carried: bool) -> Outcome:  # noqa: FBT001
         # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.

@@ -34,7 +34,7 @@ def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) ->
     if not side.linear or not query.size:
         return None
     n_own = np.bincount(query, minlength=side.judged.n_queries)
-    sums = np.bincount(query, weights=gain[side.documents.rank[own]], minlength=n_own.size)
+    sums = np.bincount(query, weights=gain[side.rank[own]], minlength=n_own.size)
     most = int(n_own.max())
     ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), most)
     if ideals is None:

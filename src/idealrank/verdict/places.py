@@ -1,5 +1,6 @@
 """Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and what each would be worth."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -8,6 +9,7 @@ import numpy as np
 from idealrank.data.alignment import Ties
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
+from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation import Evaluation
 from idealrank.measures.cutoffs import limits_of
@@ -36,10 +38,13 @@ class Places:
         Unjudged documents within the cutoff.
     place : int64 array, shape (n_unjudged,)
         Their places among all unjudged documents of the run.
+    rank : int64 array, shape (n_unjudged,)
+        Rank that stands for each: its own, and under ``ties=expected``, where all orders of tied documents count, the middle one of its
+        tie group, so that the order of the input decides nothing.
     weight : float64 array, shape (n_unjudged,)
         Value added per unit of gain; 1 where the measure is no sum over documents.
     hit_rank : int64 array, shape (n_hits,)
-        Ranks of judged documents within the cutoff.
+        Ranks of judged documents within the cutoff, in the same way.
     hit_document : int64 array, shape (n_hits,)
         Their rows in the judgments.
     hit_worth : float64 array, shape (n_hits,)
@@ -53,6 +58,7 @@ class Places:
     row: IntArray
     documents: Hits
     place: IntArray
+    rank: IntArray
     weight: FloatArray
     hit_rank: IntArray
     hit_document: IntArray
@@ -91,13 +97,21 @@ class Places:
         assert hits.document is not None  # noqa: S101
         place = np.flatnonzero(within)
         return cls(
-            measure, judged, rows, documents.part(within), place, weights[place], hits.rank[found], hits.document[found], worth, linear
+            measure, judged, rows, documents.part(within), place, _ranks(judged, documents)[place], weights[place],
+            _ranks(judged, hits)[found], hits.document[found], worth, linear,
         )  # fmt: skip
 
     @property
     def document_rows(self) -> IntArray:
         """Row of the query of each unjudged document, among the queries compared."""
         return self.row[self.documents.query]
+
+
+def _ranks(judged: Judged, places: Hits) -> IntArray:
+    """Ranks that stand for places, whatever the order of tied documents in the input; see `Places.rank`."""
+    if places.tie_first is None or places.tie_last is None or judged.ties != "expected":
+        return places.rank
+    return (places.tie_first + places.tie_last) // 2
 
 
 def _within(measure: Measure, judged: Judged, places: Hits) -> BoolArray:
@@ -193,8 +207,15 @@ def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> "tuple[KeyArray, In
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     # A large odd multiple of the query, so that one number stands for query and document.
     keys = judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    order = np.argsort(keys)
-    return keys[order], order
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    again = np.append(False, keys[1:] == keys[:-1])
+    if again.any():  # a document that is listed twice, and counts twice: its first place meets that of the other run, then its second
+        at = np.arange(keys.size)
+        keys = keys + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+        resorted = np.argsort(keys, kind="stable")
+        keys, order = keys[resorted], order[resorted]
+    return keys, order
 
 
 def matches(a: "tuple[KeyArray, IntArray]", b: "tuple[KeyArray, IntArray]") -> tuple[IntArray, IntArray]:
@@ -217,9 +238,27 @@ def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -
     return found[0][both], found[1][both]
 
 
-def same_rows(a: Places, b: Places) -> bool:
-    """Whether rows of the judgments mean the same documents in both: one table, or the same file read twice."""
-    first, second = a.judged.qrels, b.judged.qrels
-    if first is second or first is None or second is None:
-        return first is second
-    return np.array_equal(first.offsets, second.offsets) and np.array_equal(first.grades, second.grades)
+def shown_by_both(side: Places, other: Places) -> BoolArray:
+    """Which judged documents of a run the other run shows, too; all of them where the judgments of one have no documents."""
+    first, second = side.judged.qrels, other.judged.qrels
+    if first is second or _same_rows(first, second, np.union1d(side.hit_document, other.hit_document)):
+        return np.isin(side.hit_document, other.hit_document)
+    if first is None or second is None:
+        return np.ones(side.hit_document.size, np.bool_)
+    shown = set(_pairs(second, other.hit_document))
+    return np.array([pair in shown for pair in _pairs(first, side.hit_document)], np.bool_)
+
+
+def _same_rows(first: Qrels | None, second: Qrels | None, rows: IntArray) -> bool:
+    """Whether rows of two tables of judgments mean the same documents, as of one file read twice."""
+    if first is None or second is None or not np.array_equal(first.offsets, second.offsets):
+        return False
+    same_queries = first.table.query_ids() == second.table.query_ids()
+    return same_queries and first.table.document_ids(rows) == second.table.document_ids(rows)
+
+
+def _pairs(qrels: Qrels, rows: IntArray) -> Iterator[tuple[bytes, bytes]]:
+    """Query and document of rows."""
+    queries = qrels.table.query_ids()
+    of_rows = np.searchsorted(qrels.offsets, rows, side="right") - 1
+    return zip(map(queries.__getitem__, of_rows.tolist()), qrels.table.document_ids(rows), strict=True)

@@ -15,7 +15,7 @@ from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean
 from idealrank.verdict.moved_ideal import shrinking
-from idealrank.verdict.places import ByRank, KeyArray, Places, joined_ranks, matches, same_rows, shared_documents, unjudged_keys
+from idealrank.verdict.places import ByRank, KeyArray, Places, joined_ranks, matches, shared_documents, shown_by_both, unjudged_keys
 from idealrank.verdict.table import rows_in
 
 TEST = "paired t"
@@ -95,11 +95,13 @@ class Question(NamedTuple):
 
     `null` is the difference that would not count, as in a one-sided test with a tolerance; `critical` the t statistic beyond which a
     difference from it is significant. With a `margin` the verdict is that the runs are equivalent, at the one-sided critical value.
+    `observed` is the t statistic with the p value of the comparison's own test: see `_stays_significant`.
     """
 
     critical: float
     null: float = 0.0
     margin: float | None = None
+    observed: float | None = None
 
 
 def critical_t(alpha: float, df: int, sides: int) -> float:
@@ -139,14 +141,14 @@ class Reach:
         shared = shared_documents(a, b, matched)
         own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
         own_a[shared[0]], own_b[shared[1]] = False, False
-        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.documents.rank)), default=0)
+        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
         rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
         gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
         return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
 
     def worth(self, side: Places, own: BoolArray) -> FloatArray:
         """What each of a run's own unjudged documents would add if it were relevant."""
-        return side.weight[own] * self.gain[side.documents.rank[own]]
+        return side.weight[own] * self.gain[side.rank[own]]
 
     def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
         """Change of each query's difference if shares of the unjudged documents were relevant, shape (n_queries,).
@@ -179,7 +181,7 @@ class Reach:
 
     def _added_by_shared(self) -> FloatArray:
         first, second = self.shared
-        gain = (self.gain[self.a.documents.rank[first]] + self.gain[self.b.documents.rank[second]]) / 2
+        gain = (self.gain[self.a.rank[first]] + self.gain[self.b.rank[second]]) / 2
         terms = gain * (self.b.weight[second] - self.a.weight[first])
         return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
 
@@ -188,11 +190,11 @@ class Reach:
         at = own if own.any() else np.ones(own.size, np.bool_)
         if not at.any():
             return _Limits(_Rate(None, 0.0), _Rate(None, 0.0), 0.0, 0.0)
-        ranks = side.documents.rank[at]
+        ranks = side.rank[at]
         weights = self.worth(side, at) if side.linear else 1.0 / ranks
         by_rank = np.bincount(ranks, weights=weights, minlength=self.gain.size).astype(np.float64, copy=False)
         relevant = (side.hit_worth > 0).astype(np.float64)
-        alone = ~np.isin(side.hit_document, other.hit_document) if same_rows(side, other) else np.zeros(relevant.size, np.bool_)
+        alone = ~shown_by_both(side, other)
         judged, exclusive = (_Rate.of(side.hit_rank[kept], relevant[kept], by_rank) for kept in (np.ones(alone.size, np.bool_), alone))
         low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
         return _Limits(judged, exclusive, low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE)))
@@ -324,8 +326,12 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
     mean, error = sign * found.mean, found.se
     if not np.isfinite(error).all():  # one query: no test finds anything
         return True
-    # Where the test of the comparison finds what the t test does not, the difference has to stay as far from 0 as it is.
-    critical = min(question.critical, mean[0] / error[0] * (1 - 1e-9)) if error[0] > 0 else question.critical
+    critical = question.critical
+    if error[0] > 0 and mean[0] <= critical * error[0]:
+        # The test of the comparison finds what the t test does not. Its p value says how far beyond its critical value its own statistic
+        # is; the t statistic may fall by the same share.
+        spare = critical / question.observed if question.observed and question.observed > critical else 1 - 1e-9
+        critical = mean[0] / error[0] * spare
     return bool((mean[1:] > critical * error[1:]).all())
 
 
