@@ -136,3 +136,11 @@ def test_several_baselines_are_one_family() -> None:
     )
     for check, one in zip([check for check in gated.checks if check.measure == "nDCG@5"], observed, strict=True):
         assert check.p_corrected == pytest.approx(float(np.mean(least <= one + 1e-12)), abs=1e-12)
+
+
+@pytest.mark.parametrize(("n_queries", "drawn"), [(14, False), (19, True), (30, True)])
+def test_a_family_names_its_draws_and_seed_where_it_does_not_look_at_all_signs(n_queries: int, drawn: bool) -> None:
+    runs = evaluations(3, n_queries=n_queries, n_runs=3)
+    method, gated = ir.compare(*runs, measures=["nDCG@5"]).method, ir.gate(*runs, measures=["nDCG@5"])
+    for found in (method, gated):
+        assert (found.n_resamples is not None, found.seed is not None) == (drawn, drawn)

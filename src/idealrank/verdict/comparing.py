@@ -175,7 +175,7 @@ def compare(
     found = case.tested(tell, alone=not many or margin is not None)
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(*pair, rows, alike) for pair, rows in zip(wanted, found, strict=True))
-    method = replace(case.method(baseline), judgments=judged_by(evaluations, judgments))
+    method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
     comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
     return case.in_slices(comparison, membership, tell)
 
@@ -299,12 +299,12 @@ class _Case:
         first, second = (self.tables[run].values[:, column] for run in pair)
         return carried(row, self.tippings.of(pair, column, second - first, kept, design, question))
 
-    def method(self, baseline: str | None) -> Method:
+    def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
         """How it was compared."""
         plan, design, pairs = self.plan, self.design, len(self.wanted)
         sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
-        # With fewer units every sign vector is looked at.
-        drawn = plan.test == "permutation" and design.n_units > MOST_UNITS
+        # Of fewer units every sign vector is looked at; of a family of tests, where there are no more of them than draws.
+        drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row))
         return Method(
             plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None,
             name_of(plan, max(sizes.values()), self.correction), sizes, baseline, design.weights is not None,

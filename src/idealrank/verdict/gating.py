@@ -145,9 +145,9 @@ def gate(
     companions = [Companions.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), _plan(asked, draws, seed, threads)
-    checks = _Case(names, chosen, deciding, queries, tables, companions, design, plan, asked, tippings).checks()
+    checks, exact = _Case(names, chosen, deciding, queries, tables, companions, design, plan, asked, tippings).checks()
     looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
-    drawn = design.n_units > MOST_UNITS
+    drawn = design.n_units > MOST_UNITS or not exact
     outcome: Outcome = "failed" if apart else outcome_of(checks, looked)
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
@@ -296,12 +296,13 @@ class _Case:
     policy: Policy
     tippings: Tippings
 
-    def checks(self) -> tuple[Check, ...]:
-        """Baseline by baseline, measure by measure."""
+    def checks(self) -> tuple[tuple[Check, ...], bool]:
+        """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
         places = [_Place(number, column) for number in range(1, len(self.tables)) for column in range(len(self.measures))]
         two_sided = replace(self.plan, alternative="two-sided", null=0.0)
         held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
-        return tuple(self._check(place, held[place], beside[place].p) for place in places)
+        exact = all(one.found.exact for family in (held, beside) for one in family.values())
+        return tuple(self._check(place, held[place], beside[place].p) for place in places), exact
 
     def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
         """The primary measure against every baseline is one family, its companions another; strict checks need no correction."""
