@@ -1,18 +1,21 @@
-"""Sign flips of a pair with ten measures against SciPy's, and all pairs of 130 runs with their HSD."""
+"""Sign flips of a pair with ten measures against SciPy's, all pairs of 130 runs with their HSD, and what tipping points add."""
 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from measuring import BenchmarkError, Contender, Sample, Timing, in_turns, require_equal, seconds
-from report import Row, faster
+from report import Row, costing, faster
+from workload import trec_files
 
-SCRIPT = Path(__file__).resolve().parent / "contenders" / "flips.py"
+CONTENDERS = Path(__file__).resolve().parent / "contenders"
+SCRIPT, REACH = CONTENDERS / "flips.py", CONTENDERS / "reach.py"
 DRAWS, QUERIES, MEASURES = 100_000, 5000, 10
 SECONDS = 2.0
 THEIR_DRAWS = 500  # SciPy's time is a time a draw: 100,000 would take minutes
 PAIR_DRAWS, PAIR_QUERIES, RUNS, PAIR_MEASURES = 10_000, 250, 130, 3
 PAIR_SECONDS = 25.0
+REACH_QUERIES, TIPPING_COSTS = 1000, 1.1
 
 
 def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
@@ -21,6 +24,7 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     require_same_p_values()
     yield from pair_rows(rounds)
     yield all_pairs_row(rounds)
+    yield tipping_row(rounds)
 
 
 def call(name: str, *sizes: int, calls: int = 1, rounds: int = 1) -> Contender:
@@ -60,6 +64,24 @@ def all_pairs_row(rounds: int) -> Row:
     samples = in_turns({"ours": call("all-pairs", PAIR_DRAWS, PAIR_QUERIES, RUNS, PAIR_MEASURES, rounds=rounds)})["ours"]
     subject = f"all pairs of {RUNS} runs, {PAIR_MEASURES} measures, {PAIR_QUERIES} queries, {PAIR_DRAWS:,} draws: p, intervals, HSD"
     return within(subject, PAIR_SECONDS, Timing.of_calls(samples), samples)
+
+
+def tipping_row(rounds: int) -> Row:
+    """Tipping points beside reading, evaluating and comparing; nearly every document of the first ten is unjudged."""
+    qrels, first = trec_files(REACH_QUERIES)
+    second = first.with_name(f"{first.stem}-second.run")
+    if not second.exists():
+        unfinished = second.with_suffix(".part")
+        with first.open(encoding="ascii") as lines, unfinished.open("w", encoding="ascii") as turned:
+            for line in lines:  # every tenth document changes its place
+                query, q0, document, rank, score, tag = line.split()
+                turned.write(f"{query} {q0} {document} {rank} {float(score) + 3 * (int(document) % 10 == 0):.6f} {tag}\n")
+        unfinished.rename(second)
+    files = (str(qrels), str(first), str(second))
+    samples = in_turns({name: Contender((sys.executable, str(REACH), name, *files, "5"), rounds) for name in ("with", "without")})
+    subject = f"two runs of {REACH_QUERIES:,} queries and 1,000 documents read, evaluated and compared by 3 measures"
+    ours, theirs = Timing.of_calls(samples["with"]), Timing.of_calls(samples["without"])
+    return costing(subject, "with tipping points, against without", TIPPING_COSTS, ours, theirs)
 
 
 def within(subject: str, at_most: float, ours: Timing, samples: list[Sample]) -> Row:

@@ -361,10 +361,11 @@ class RR(NeedsRelevant):
         query, rank, unjudged = lists
         first = _above(query, (~unjudged).astype(np.float64)) == 0
         query, rank, unjudged = query[first], rank[first], unjudged[first]
-        above = _above(query, unjudged.astype(np.float64))
+        above = _above(query, unjudged.astype(np.float64)).astype(np.int64)
+        powers = np.arange(int(above.max(initial=0)) + 1)
 
         def value(chance: float) -> FloatArray:
-            here = (1 - chance) ** above * np.where(unjudged, chance, 1.0)
+            here = ((1 - chance) ** powers)[above] * np.where(unjudged, chance, 1.0)
             return judged.sum_by_query(query, here / rank)
 
         return value

@@ -160,19 +160,20 @@ class Reach:
             return total + share_b * self._added_by_shared() if both else total
         change = np.zeros(self.n_queries)
         for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
-            curve = self._curves[run, both]
-            change[side.row] += sign * (np.nan_to_num(curve(share)) - np.nan_to_num(curve(0.0)))
+            if share:
+                curve, as_judged = self._curves[run, both]
+                change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
         return change
 
     @cached_property
-    def _curves(self) -> "dict[tuple[int, bool], Callable[[float], FloatArray]]":
-        """Expected values of both runs, as their own and as all of their unjudged documents are relevant."""
+    def _curves(self) -> "dict[tuple[int, bool], tuple[Callable[[float], FloatArray], FloatArray]]":
+        """Expected values of both runs, as their own and as all of their unjudged documents are relevant; and what they are as judged."""
         found = {}
         for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
             for both in (False, True):
                 curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
                 assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-                found[run, both] = curve
+                found[run, both] = curve, np.nan_to_num(curve(0.0))
         return found
 
     def _added(self, side: Places, own: BoolArray) -> FloatArray:
