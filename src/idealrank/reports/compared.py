@@ -15,6 +15,7 @@ from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.reach import reach_text, sentence
 from idealrank.reports.reach import share as share_text
 from idealrank.reports.tables import Cell, Column, Table
+from idealrank.reports.verdicts import is_identical, word
 from idealrank.reports.words import paragraph, unanswered, warned
 from idealrank.verdict import Comparison, Difference, Method, Pair
 
@@ -75,19 +76,18 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> found = ir.compare(one, one)
     >>> sentences(found, found.pairs[0])[0].split(":")[0]
-    'run (2) and run cannot be told apart, for they have the same value on every query'
+    'run (2) and run are identical in every value'
     """
     method, shown = comparison.method, shown or Shown.of(comparison)
     first, *others = pair.measures.values()
     said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
     said += [plain] if (plain := plain_sentence(pair)) else []
-    if first.wins or first.losses:
+    if not is_identical(first):
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
     said += reach_sentences(pair, first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
-    if first.queries_needed is not None and first.queries_needed > first.n:
-        said.append(f"To detect a difference of this size would take about {_queries(_rounded(first.queries_needed))} like these.")
+    said += [f"{needed}."] if (needed := needed_text(first, method)) else []
     if math.isinf(first.detectable):
         said.append("So few queries cannot detect any difference by this test, however large.")
     elif math.isfinite(first.detectable):
@@ -107,8 +107,9 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
     >>> verdict_text(found.pairs[0], found["RR"], found.method)
     'run (2) is better than run'
     """
-    if not row.wins and not row.losses:
-        return f"{pair.b} and {pair.a} cannot be told apart, for they have the same value on every query"
+    if is_identical(row):
+        every = all(map(is_identical, pair.measures.values()))
+        return f"{pair.b} and {pair.a} are identical in every value" + ("" if every else f" of {row.measure}")
     return {
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
@@ -129,7 +130,7 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     >>> reach_sentences(found, found["RR"])
     []
     """
-    if not row.wins and not row.losses:
+    if is_identical(row):
         return []
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
@@ -153,8 +154,7 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     """
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
-    differs = bool(row.wins or row.losses)
-    p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None and differs else row.p_corrected
+    p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None and not is_identical(row) else row.p_corrected
     means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), p {shown.p(p)}{corrected}"
 
@@ -173,9 +173,27 @@ def _interval(row: Difference, shown: Shown) -> str:
 def _others(rows: Sequence[Difference]) -> list[str]:
     by_verdict: dict[str, list[str]] = {}
     for row in rows:
-        by_verdict.setdefault(row.verdict, []).append(row.measure)
+        by_verdict.setdefault(word(row), []).append(row.measure)
     said = [f"{verdict} ({', '.join(measures)})" for verdict, measures in by_verdict.items()]
     return [f"Other measures say: {', '.join(said)}."] if said else []
+
+
+def needed_text(row: Difference, method: Method) -> str:
+    """How many queries would detect an undecided difference of the size seen, without a full stop; empty where these are enough.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
+    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
+    >>> needed_text(found["RR"], found.method)
+    'About 17 queries like these would detect a difference this large with 80 % power'
+    """
+    if row.queries_needed is None or row.queries_needed <= row.n:
+        return ""
+    queries, power = _queries(_rounded(row.queries_needed)), f"{100 * method.power:g} % power"
+    return f"About {queries} like these would detect a difference this large with {power}"
 
 
 def _rounded(number: int) -> int:
@@ -207,7 +225,7 @@ def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None)
     shown, lines = shown or Shown.of(comparison), []
     for pair in comparison.pairs:
         row = pair.measures[measure]
-        needed = f" (about {_queries(_rounded(row.queries_needed))} would be needed)" if row.queries_needed else ""
+        needed = f"; {said[:1].lower()}{said[1:]}" if (said := needed_text(row, comparison.method)) else ""
         numbers = f"{shown.signed(row.difference)}, p {shown.p(row.p_corrected)}"
         lines.append(f"{verdict_text(pair, row, comparison.method)}: {numbers}{needed}")
     return lines

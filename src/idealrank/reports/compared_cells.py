@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from idealrank.reports.cells import Cell, Column, Tone
 from idealrank.reports.digits import decimals, interval, number, p_text
+from idealrank.reports.verdicts import word
 from idealrank.verdict import Comparison, Difference, Pair, Slice
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
@@ -156,7 +157,7 @@ def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark:
         Cell(f"{row.wins}/{row.ties}/{row.losses}", f"{row.wins}/{row.ties}/{row.losses}", tone="quiet"),
         Cell("-" if math.isnan(row.effect) else f"{row.effect:+.2f}", row.effect, tone="quiet"),
         Cell(shown.number(row.detectable), row.detectable, tone="quiet"),
-        Cell(SHORT.get(row.verdict, row.verdict), tone=tone),
+        Cell(SHORT.get(row.verdict, word(row)), tone=tone),
     ]
 
 

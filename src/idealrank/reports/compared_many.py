@@ -223,7 +223,7 @@ def league_tables(comparison: Comparison, digits: int | None = None, letters: Le
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> from idealrank.reports.tables import as_text
     >>> print(as_text(league_tables(ir.compare(bad, good))[0]), end="")
-    #  run          RR    95 % interval  better than
+    #  run          RR     95 % interval  better than
     a  run (2)  1.0000  [1.0000, 1.0000]  b
     b  run      0.5000  [0.5000, 0.5000]
     """

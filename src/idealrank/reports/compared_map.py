@@ -6,13 +6,13 @@ import numpy as np
 
 from idealrank.data.types import BoolArray
 from idealrank.reports.layout import clipped, filled
-from idealrank.reports.verdicts import look
+from idealrank.reports.verdicts import IDENTICAL, look, word
 from idealrank.verdict import Comparison, Difference
 
 _NAME = 24  # letters of a run's name
 _CELLS = 60  # of a line: with more runs, neighbours share a cell
 _BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))  # by how many times p is below alpha
-_OPEN, _EQUIVALENT, _AGAINST, _UNREACHED, _SELF = ".", "~", "!", "?", "\\"
+_OPEN, _SAME, _EQUIVALENT, _AGAINST, _UNREACHED, _SELF = ".", "=", "~", "!", "?", "\\"
 
 
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
@@ -29,9 +29,9 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
     pairs by RR
                   123
         1 run (2) \
-        2 run (3) .\
+        2 run (3) =\
         3 run     ++\
-    + p <= 0.01, . undecided: column better than line
+    + p <= 0.01, = identical: column better than line
     """
     order = list(comparison.groups(measure).letters)
     rows = {(pair.a, pair.b): pair.measures[measure] for pair in comparison.pairs}
@@ -47,7 +47,12 @@ def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], 
     lines = _framed(names, ["".join(line) + _SELF for line in signs], len(order))
     used = {sign for line in signs for sign in line}
     words = {sign: f"{sign} p <= {alpha / part:g}" for sign, part in _BANDS}
-    words |= {_OPEN: f"{_OPEN} undecided", _EQUIVALENT: f"{_EQUIVALENT} equivalent", _AGAINST: f"{_AGAINST} the other way round, by ranks"}
+    words |= {
+        _OPEN: f"{_OPEN} undecided",
+        _SAME: f"{_SAME} {IDENTICAL}",
+        _EQUIVALENT: f"{_EQUIVALENT} equivalent",
+        _AGAINST: f"{_AGAINST} the other way round, by ranks",
+    }
     words |= {_UNREACHED: f"{_UNREACHED} the judgments do not reach"}
     legend = ", ".join(text for sign, text in words.items() if sign in used)
     return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than line"])]
@@ -58,7 +63,7 @@ def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alp
     turned = (better, run) not in rows
     row = rows[(run, better) if turned else (better, run)]
     if look(row.verdict).side == "equal":
-        return {"undecided": _OPEN, "equivalent": _EQUIVALENT}.get(row.verdict, _UNREACHED)
+        return {"undecided": _OPEN, IDENTICAL: _SAME, "equivalent": _EQUIVALENT}.get(word(row), _UNREACHED)
     if (row.verdict == "better") != turned:
         return _AGAINST
     return next(sign for sign, part in _BANDS if row.p_corrected <= alpha / part or part == 1)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from idealrank.reports.compared import pair_table
+from idealrank.reports.compared import needed_text, pair_table, verdict_text
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_letters import Letters, letters_note
 from idealrank.reports.compared_many import beside, is_many, league_places, named_rows, ranked_by_all
@@ -11,6 +11,7 @@ from idealrank.reports.compared_slices import slice_cells
 from idealrank.reports.markdown import markdown_text
 from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
+from idealrank.reports.verdicts import is_identical
 from idealrank.reports.words import warned
 from idealrank.verdict import Comparison
 
@@ -31,8 +32,18 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     if _as_league(comparison, every_pair=every_pair):
         return above + as_markdown(_league(comparison, digits, letters, intervals=True))
     table = comparison_cells(comparison, digits)
-    plain = [plain_sentence(pair) for pair in comparison.pairs if len(comparison.pairs) == 1]
-    return above + as_markdown(replace(table, notes=[*filter(None, plain), *table.notes, _below(comparison)]))
+    said = _said(comparison) if len(comparison.pairs) == 1 else []
+    return above + as_markdown(replace(table, notes=[*said, *table.notes, _below(comparison)]))
+
+
+def _said(comparison: Comparison) -> list[str]:
+    """Of one pair: that nothing differs, the difference in plain words, or how many queries would decide."""
+    (pair,) = comparison.pairs
+    first = next(iter(pair.measures.values()))
+    same = verdict_text(pair, first, comparison.method) if is_identical(first) else ""
+    return [
+        said if said.endswith(".") else f"{said}." for said in (same, plain_sentence(pair), needed_text(first, comparison.method)) if said
+    ]
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:

@@ -22,6 +22,7 @@ from idealrank.reports.gated_words import (
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
+from idealrank.reports.verdicts import IDENTICAL
 from idealrank.reports.words import JUDGED, paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
 from idealrank.verdict.gated import UNREACHED
@@ -241,7 +242,7 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
-    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'same']
+    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
     """
     numbers = ["its mean", "run", "difference", "bound", "1-sided p", "2-sided p", "+/=/-", "detectable"]
     columns = [Column("measure"), Column("baseline"), *(Column(title, "number") for title in numbers), Column("verdict")]
@@ -252,7 +253,7 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
 def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
     shut = check.decides and check.outcome == "failed"
     tone: Tone = "quiet" if is_same(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = "same" if check.decides and is_same(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "out of reach")
+    verdict = IDENTICAL if check.decides and is_same(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "out of reach")
     counts = f"{check.wins}/{check.ties}/{check.losses}"
     return [
         Cell(check.measure),

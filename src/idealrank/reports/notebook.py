@@ -103,7 +103,7 @@ def comparison_html(found: Comparison) -> str:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> "cannot be told apart" in comparison_html(ir.compare(one, one))
+    >>> "identical in every value" in comparison_html(ir.compare(one, one))
     True
     """
     shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))

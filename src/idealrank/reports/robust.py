@@ -12,6 +12,7 @@ from idealrank.reports.layout import WIDTH, clipped, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.tables import Cell, Column, Table
+from idealrank.reports.verdicts import word
 from idealrank.reports.words import paragraph, warned
 from idealrank.verdict import Difference, Robustness, Variant
 from idealrank.verdict.robustness import CAUTION, Status
@@ -74,7 +75,7 @@ def _asked(found: Robustness, shown: Shown) -> list[str]:
     interval = "without an interval" if ends == "-" else ends
     means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
     numbers = f"{means} {interval}, p {shown.p(row.p)}"
-    return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {row.verdict}.")
+    return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(row)}.")
 
 
 def mark(one: Variant) -> str:

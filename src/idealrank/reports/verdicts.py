@@ -1,12 +1,16 @@
-"""What each verdict looks like in pages and figures: the one table that maps verdicts to colours, marks and their opposites."""
+"""What each verdict looks like in reports, pages and figures: its word, colour, mark and opposite."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from idealrank.reports.cells import Tone
+from idealrank.verdict import Difference, Slice
 
 V = TypeVar("V", bound=str)
+
+IDENTICAL = "identical"
+"""The word for two runs that have one value on every query: more queries cannot tell them apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,7 @@ VERDICTS: Mapping[str, Look] = {
     "equivalent": Look(decided=True),
     "undecided": Look(tone="quiet"),
     "judgments do not reach": Look(tone="quiet"),
+    IDENTICAL: Look(tone="quiet"),
     "passed": Look(decided=True),
     "failed": Look(tone="worse", decided=True),
     "kept": Look(decided=True),
@@ -57,6 +62,33 @@ def look(verdict: str) -> Look:
     ('worse', 'quiet')
     """
     return VERDICTS.get(verdict, VERDICTS["undecided"])
+
+
+def is_identical(row: Difference | Slice) -> bool:
+    """Whether both runs have the same value on every query.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> is_identical(ir.compare(one, one)["RR"])
+    True
+    """
+    return not row.wins and not row.losses
+
+
+def word(row: Difference | Slice) -> str:
+    """The verdict for people: a difference that is undecided because all values are equal is called identical.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> row = ir.compare(one, one)["RR"]
+    >>> row.verdict, word(row)
+    ('undecided', 'identical')
+    """
+    return IDENTICAL if row.verdict == "undecided" and is_identical(row) else row.verdict
 
 
 def opposite(verdict: V) -> V:

@@ -384,11 +384,12 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
 
 
 def _line(pair: Pair, row: Difference) -> str:
+    differs = bool(row.wins or row.losses)
     said = {
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
-        "undecided": f"whether {pair.b} or {pair.a} is better is undecided",
+        "undecided": f"whether {pair.b} or {pair.a} is better is undecided" if differs else f"{pair.b} and {pair.a} are identical",
         "judgments do not reach": f"the judgments do not reach far enough to say whether {pair.b} or {pair.a} is better",
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"

@@ -7,6 +7,7 @@ from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.verdicts import is_identical, word
 from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison, Difference, Pair, Robustness
 from idealrank.verdict.gated import UNREACHED
@@ -70,7 +71,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     shown = None if comparison is None else next(iter(leading_pairs(comparison)[0].measures.values())).verdict
     alone = ", tested alone" if shown not in (None, verdict) else ""
     alone = ", if the judgments reached" if UNREACHED in (shown, found.verdict) else alone
-    said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({verdict}{alone})"
+    said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({word(found.asked)}{alone})"
     total, turning = len(found.changing), [one.change for one in found.changing if one.verdict_turns]
     if not total:
         return f"{said} rests on no switch: no variant of measure and convention that was tried changes the numbers."
@@ -145,7 +146,7 @@ def _on_judged(comparison: Comparison) -> Iterator[str]:
 
 def _near_ties(comparison: Comparison) -> Iterator[str]:
     rows = [(pair, next(iter(pair.measures.values()))) for pair in leading_pairs(comparison)]
-    near = [(pair, row) for pair, row in rows if row.verdict == "undecided" and (row.wins or row.losses)]
+    near = [(pair, row) for pair, row in rows if row.verdict == "undecided" and not is_identical(row)]
     if len(near) > _NEAR:
         yield (
             f"{len(near):,} of {counted(len(rows), 'pair')} cannot be told apart by {near[0][1].measure}: do not order such runs by "

@@ -13,7 +13,7 @@ from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.verdicts import look
+from idealrank.reports.verdicts import look, word
 from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean, Slice
 from idealrank.verdict.robustness import Variant
 from idealrank.verdict.table import Companions
@@ -130,7 +130,7 @@ def pair_grid(pair: Pair) -> Table:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> [cell.text for cell in pair_grid(ir.compare(one, one).pairs[0]).rows[0]][:5]
-    ['RR', 'undecided', '1.0000', '1.0000', '+0.0000']
+    ['RR', 'identical', '1.0000', '1.0000', '+0.0000']
     """
     rows = list(pair.measures.values())
     a, b = one_line(pair.a), one_line(pair.b)
@@ -144,7 +144,7 @@ def pair_grid(pair: Pair) -> Table:
     for row in rows:
         cells = [_number(row.mean_a, places), _number(row.mean_b, places), *_difference(row, places), _outcomes(row)]
         shares = [_share(row.unjudged_a), _share(row.unjudged_b)] if judged else []
-        found.append([Cell(row.measure), _said(row.verdict), *cells, *shares])
+        found.append([Cell(row.measure), _said(word(row)), *cells, *shares])
     return Table(columns, found, f"{b} against {a}")
 
 
@@ -206,7 +206,7 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
         Column("p", "number"),
     ]
     columns += [Column("better / equal / worse", "number")]
-    rows = [[Cell(one_line(p.b)), Cell(one_line(p.a)), _said(row.verdict), *_difference(row, places), _outcomes(row)] for p, row in found]
+    rows = [[Cell(one_line(p.b)), Cell(one_line(p.a)), _said(word(row)), *_difference(row, places), _outcomes(row)] for p, row in found]
     return Table(columns, rows, f"All pairs by {measure}")
 
 
@@ -219,7 +219,7 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> found = slices_grid(ir.compare(one, one, slices={"q": "short"}).pairs[0], "RR")
     >>> [cell.text for cell in found.rows[0]][:5]
-    ['short', 'undecided', '1', '1.0000', '1.0000']
+    ['short', 'identical', '1', '1.0000', '1.0000']
     """
     row = pair.measures[measure]
     if row.slices is None:
@@ -230,7 +230,7 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     rows = []
     for one in row.slices:
         cells = [Cell(f"{one.n:,}", one.n), _number(one.mean_a, places), _number(one.mean_b, places), *_difference(one, places)]
-        rows.append([Cell(one_line(one.name)), _said(one.verdict), *cells])
+        rows.append([Cell(one_line(one.name)), _said(word(one)), *cells])
     return Table(columns, rows, f"Slices by {measure}, the worst first")
 
 
@@ -300,7 +300,7 @@ def _variant(one: Variant, changed: str) -> Iterator[list[Cell]]:
     if one.row is not None:
         turns = "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"
         numbers = [_number(one.row.difference, sign="+"), _ends(one.row.interval, sign="+"), Cell(p_text(one.row.p), one.row.p)]
-        yield [Cell(changed), Cell(one.measure), *numbers, _said(one.row.verdict), Cell(turns)]
+        yield [Cell(changed), Cell(one.measure), *numbers, _said(word(one.row)), Cell(turns)]
 
 
 def checks_grid(gated: Gated) -> Table:

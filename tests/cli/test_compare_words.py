@@ -1,0 +1,85 @@
+"""What `idealrank compare` calls two runs with one value on every query, and how many queries an undecided difference takes."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
+NEEDED = re.compile(r"About (\d+) queries like these would detect a difference this large with 80 % power\.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Judgments of the demo, one of its runs, a copy, and the run with its first two documents exchanged on every seventh query."""
+    qrels, run = (PYDOCS / "qrels.txt").read_text(encoding="utf-8"), (PYDOCS / "bm25.run").read_text(encoding="utf-8")
+    changed = []
+    for line in run.splitlines():
+        query, q0, document, rank, _, tag = line.split()
+        place = {"1": 2, "2": 1}.get(rank, int(rank)) if int(query[1:]) % 7 == 0 else int(rank)
+        changed.append(f"{query} {q0} {document} {place} {-place} {tag}")
+    (tmp_path / "qrels.txt").write_text(qrels, encoding="utf-8")
+    for name, text in (("old", run), ("copy", run), ("near", "\n".join(changed) + "\n")):
+        (tmp_path / f"{name}.run").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def compared(say: Say, folder: Path, *options: str) -> str:
+    return say("compare", "qrels.txt", *options, cwd=folder).out
+
+
+def test_a_copy_is_identical_in_every_value_and_not_undecided(say: Say, folder: Path) -> None:
+    text, markdown = (compared(say, folder, "old.run", "copy.run", "-m", "nDCG@10,P@5", "--format", one) for one in ("table", "markdown"))
+
+    words = " ".join(text.split())
+    assert words.startswith("copy and old are identical in every value: nDCG@10 ")
+    assert "Other measures say: identical (P@5)." in words
+    assert [line.split()[-1] for line in text.splitlines() if line.startswith(("nDCG@10 ", "P@5 "))] == ["identical"] * 2
+    assert "copy and old are identical in every value." in markdown
+    assert markdown.count("| identical |") == 2
+    assert "undecided" not in text + markdown
+    assert "queries like these" not in words
+
+
+def test_programs_read_the_verdict_of_before(say: Say, folder: Path) -> None:
+    found = json.loads(compared(say, folder, "old.run", "copy.run", "-m", "nDCG@10", "--format", "json"))
+    assert found["pairs"][0]["measures"]["nDCG@10"]["verdict"] == "undecided"
+
+
+def test_values_equal_by_one_measure_alone_are_said_of_that_measure(say: Say, folder: Path) -> None:
+    words = " ".join(compared(say, folder, "old.run", "near.run", "-m", "P@5,RR").split())
+    assert words.startswith("near and old are identical in every value of P@5: P@5 ")
+
+
+def test_the_page_and_the_printed_comparison_call_a_copy_identical(folder: Path) -> None:
+    runs = [ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", "nDCG@10") for name in ("old", "copy")]
+    comparison = ir.compare(*runs)
+
+    page = ir.report(comparison, evaluations=runs)
+
+    assert "copy and old are identical in every value." in page
+    assert ">undecided<" not in page
+    assert "copy and old are identical: " in str(comparison)
+
+
+def test_an_undecided_report_says_how_many_queries_a_difference_of_its_size_takes(say: Say, folder: Path) -> None:
+    asked = ("old.run", "near.run", "-m", "RR")
+    text, markdown = (" ".join(compared(say, folder, *asked, "--format", one).split()) for one in ("table", "markdown"))
+    row = json.loads(compared(say, folder, *asked, "--format", "json"))["pairs"][0]["measures"]["RR"]
+
+    assert row["verdict"] == "undecided"
+    said = [NEEDED.search(one) for one in (text, markdown)]
+    assert all(said), (text, markdown)
+    assert {row["queries_needed"] <= int(one[1].replace(",", "")) <= 1.2 * row["queries_needed"] for one in said if one} == {True}
+
+
+def test_several_pairs_say_it_of_each_undecided_pair(say: Say, folder: Path) -> None:
+    words = " ".join(compared(say, folder, "old.run", "near.run", "copy.run", "-m", "RR").split())
+    assert words.count("queries like these would detect a difference this large with 80 % power") == 2
+    assert "copy and old are identical in every value: +0.0" in words
