@@ -44,6 +44,36 @@ def test_each_outcome_has_its_exit_code(held: Gate) -> None:
     assert (doubtful.err, truth.err) == ("", "")
 
 
+def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: Say, tmp_path: Path) -> None:
+    doubtful, truth = held("--markdown", "gate.md", "--report", "gate.html"), held(qrels="full.qrels")
+    meaning = "The run neither passed nor failed (exit code 3 of the command)."
+    step = "Judge the documents that only new shows, the highest ranks first, and run the gate again."
+
+    assert f"{meaning} {step}" in words(doubtful)
+    assert "exit code 3" not in words(truth)
+    assert step.replace("new", "<code>new</code>") in (tmp_path / "gate.md").read_text(encoding="utf-8")
+    assert step in (tmp_path / "gate.html").read_text(encoding="utf-8")
+    assert "3 the judgments do not reach: the run neither passed nor failed." in words(say("gate", "--help"))
+
+
+def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Say, tmp_path: Path) -> None:
+    assert "'idealrank why' names the queries that have them, 'idealrank explain' the documents of a query." in words(held())
+
+    queries = say("why", "pooled.qrels", "main.run", "new.run", cwd=tmp_path).out
+    (query,) = re.findall(r"^query (\S+): .*\n +documents without a judgment: 0 ->", queries, re.MULTILINE)[:1]
+    assert "unjudged" in say("explain", "pooled.qrels", "new.run", "--query", query, cwd=tmp_path).out
+
+
+def test_the_share_of_the_one_sided_test_is_named_so(held: Gate, say: Say, tmp_path: Path) -> None:
+    one_sided = "the gate tests one side, so this share differs from that of compare"
+    compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", cwd=tmp_path)
+
+    assert one_sided in words(held())
+    assert one_sided not in words(held("--strict", "--margin", "0.5", qrels="full.qrels"))
+    assert "it would no longer be significant" in words(compared).lower()
+    assert one_sided not in words(compared)
+
+
 @pytest.mark.parametrize(("asked", "code"), [("neutral", 3), ("fail", 1), ("pass", 0)])
 def test_what_becomes_of_it_is_an_option(held: Gate, asked: str, code: int) -> None:
     said = held("--when-unjudged", asked)

@@ -15,6 +15,7 @@ from idealrank.reports.gated_words import (
     gate_places,
     is_same,
     mark,
+    next_step,
     reach_text,
     reason_text,
     unreached,
@@ -55,7 +56,8 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     """
     places = gate_places(gated, digits)
     parts: list[Part] = [
-        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))])
+        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))]),
+        filled(next_step(gated, str)),
     ]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]

@@ -11,6 +11,7 @@ from idealrank.reports.gated_words import (
     gate_places,
     mark,
     method,
+    next_step,
     one_line,
     reach_text,
     reason_text,
@@ -71,6 +72,7 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     doubtful = next((check for check in gated.deciding if not check.carried), None)
     said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
     beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    beside += next_step(gated, code)
     head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)

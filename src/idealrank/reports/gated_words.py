@@ -13,6 +13,7 @@ COMPANION = "companion: does not close the gate; --also MEASURE lets it"
 _NAME = 60
 _NAMED = 6
 _RULED_OUT = Answer("it would no longer be ruled out", "it would still be ruled out", "by the paired t test it is not ruled out", "")
+_ONE_SIDED = "; the gate tests one side, so this share differs from that of compare"
 _ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
 
 
@@ -71,7 +72,8 @@ def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
     if check.tipping is None:
         return ""
     answer = _RULED_OUT if gated.policy.strict else SIGNIFICANT._replace(turns="") if gated.policy.tolerance else SIGNIFICANT
-    return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+    said = tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+    return said + _ONE_SIDED if answer.goes in said and not gated.policy.strict else said
 
 
 def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
@@ -139,6 +141,28 @@ def reasons(gated: Gated) -> list[str]:
     told = [check for check in gated.deciding if not (check.passed and check.carried)]
     checks = [f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}" for check in told]
     return [*gated.reasons[:first], *checks, *gated.reasons[first + sum(not check.passed for check in gated.deciding) :]]
+
+
+def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
+    """What exit code 3 means and what to judge, in sentences; none where the judgments reach.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> next_step(ir.gate(one, one))
+    []
+    """
+    if gated.outcome != UNREACHED:
+        return []
+    check = unreached(gated)[0]
+    side = None if check.tipping is None else check.tipping.side
+    of = {"a": f"that only {shown(check.baseline)} shows", "b": f"that only {shown(gated.run)} shows", None: "without a judgment"}[side]
+    return [
+        "The run neither passed nor failed (exit code 3 of the command).",
+        f"Judge the documents {of}, the highest ranks first, and run the gate again.",
+        "'idealrank why' names the queries that have them, 'idealrank explain' the documents of a query.",
+    ]
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -44,7 +44,9 @@ documents are likely to explain what is shown, the judgments do not reach, and t
 A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, also, tolerance, strict, margin, alpha,
 when_unjudged, contracts, weights, cluster and convention, holds where the command line says nothing.
 
-Exit codes: 0 open, 1 closed, 2 bad input or usage, 3 the judgments do not reach.
+Exit codes: 0 open, 1 closed, 2 bad input or usage, 3 the judgments do not reach: the run neither passed nor failed. Then judge
+the documents that only the run that is behind shows, the highest ranks first, and run the gate again: `idealrank why` names
+the queries that have them, `idealrank explain` the documents of a query.
 """
 
 
