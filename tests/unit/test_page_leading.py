@@ -190,6 +190,26 @@ def test_the_glossary_has_each_measure_of_the_page_and_no_text_of_its_own() -> N
     assert all(entry.summary in text and entry.use in text for entry in found)
 
 
+def test_the_glossary_has_rbo_and_d_z_where_the_page_has_them() -> None:
+    runs = [ir.Run(dict.fromkeys(QRELS, ranking), name=name) for name, ranking in (("old", ["y", "x"]), ("new", ["x", "y"]))]
+    evaluations = [ir.evaluate(QRELS, run, "RR") for run in runs]
+    alike = ir.overlap(*runs, ["Same@10", "Same(order=any)@10", "overlap@10", "RBO(p=0.9)"])
+
+    with_both, without_rbo, of_one = (
+        Reader(page_html(subject)).text
+        for subject in (
+            shown(evaluations, rankings=alike),
+            shown(evaluations),
+            Subject(evaluations=(evaluations[0],), measures=evaluations[0].measures),
+        )
+    )
+
+    assert "Rank-biased overlap: how alike two rankings are" in with_both
+    assert all("Effect size: the mean difference divided by the standard deviation" in text for text in (with_both, without_rbo))
+    assert "Rank-biased" not in without_rbo
+    assert not any(word in of_one for word in ("Rank-biased", "Effect size", "and terms"))
+
+
 def test_a_power_is_said_as_a_power_in_the_tables_of_a_page() -> None:
     text = Reader(page_html(shown(evaluated([0.3, 0.5])))).text
 

@@ -56,9 +56,9 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     """
     places = gate_places(gated, digits)
     parts: list[Part] = [
-        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))]),
-        filled(next_step(gated, str)),
+        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))])
     ]
+    parts += [filled(step)] if (step := next_step(gated, str)) else []
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
     parts += [_unjudged(gated.checks, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]

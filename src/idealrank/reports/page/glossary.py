@@ -1,9 +1,10 @@
-"""The measures of a page for a reader who does not know them: what the classes say of themselves, and nothing else."""
+"""The measures of a page for a reader who does not know them, as the classes say it of themselves; and two more terms."""
 
 from dataclasses import dataclass
 
 from idealrank.measures.facts import facts_of
 from idealrank.measures.measure import Measure
+from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.measures import direction_words, plain, range_words
 from idealrank.reports.page.subject import Subject
 
@@ -34,6 +35,58 @@ class Entry:
     formula: str
     range: str
     direction: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """A word of the page that is no measure of a run, in one sentence.
+
+    Attributes
+    ----------
+    name, text : str
+        The word, and what it means.
+
+    Examples
+    --------
+    >>> Term(name="rank", text="1 is the top.").name
+    'rank'
+    """
+
+    name: str
+    text: str
+
+
+_RBO = Term(
+    name="RBO",
+    text="Rank-biased overlap: how alike two rankings are, from 0 (nothing in common) to 1 (the same order), where the top counts most.",
+)
+_D_Z = Term(
+    name="d_z",
+    text="Effect size: the mean difference divided by the standard deviation of the differences of single queries.",
+)
+
+
+def terms(subject: Subject) -> list[Term]:
+    """RBO and d_z, where the page has them.
+
+    Parameters
+    ----------
+    subject : Subject
+        What the page shows.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [term.name for term in terms(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))]
+    ['d_z']
+    """
+    comparison = subject.comparison
+    if comparison is None:
+        return []
+    alone = subject.gated is None and len(comparison.pairs) == 1  # the sentences of several pairs do not say how alike rankings are
+    said = unchanged(comparison.pairs[0].rankings)[:1] if alone else []
+    return [_D_Z, *(_RBO for one in said if "RBO" in one)]
 
 
 def glossary(subject: Subject) -> list[Entry]:

@@ -14,7 +14,7 @@ from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page import grids, said
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.page.changed import changes
-from idealrank.reports.page.glossary import glossary
+from idealrank.reports.page.glossary import glossary, terms
 from idealrank.reports.page.packed import packed
 from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
 from idealrank.reports.page.subject import Subject
@@ -140,6 +140,7 @@ def _static(subject: Subject) -> dict[str, Any]:
         "convention": in_words(convention).split("; "),
         "method": said.method(subject),
         "glossary": glossary(subject),
+        "terms": terms(subject),
         "made": subject.made,
         "version": subject.evaluations[0].provenance.version,
         "n_queries": len(queries_of(subject)),
