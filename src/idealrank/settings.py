@@ -84,8 +84,9 @@ def choose(
     queries, are as good, and of them the one nearest to nDCG@10 is recommended: by its discount first, then by the ratio of cutoffs.
 
     Significance is by the sign-flip permutation test with Holm's correction over the pairs, and for more than ten runs by the randomised
-    HSD, as in `compare`. What separates runs well need not be what users want: discriminative power is not validity, and such numbers
-    depend much on the queries and runs at hand. The theory is about many documents under one query, while rates are of sampled queries.
+    HSD; `compare` corrects pairs by max-T, so that it may find a pair more or less. What separates runs well need not be what users want:
+    discriminative power is not validity, and such numbers depend much on the queries and runs at hand. The theory is about many documents
+    under one query, while rates are of sampled queries.
 
     References
     ----------

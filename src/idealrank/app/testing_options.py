@@ -51,8 +51,8 @@ _OPTIONS = (
     ),
     click.option(
         "--correction", type=click.Choice(["auto", "holm"]), default="auto", show_default=True,
-        help="Of p values, for the number of tests: auto is Holm's for up to ten runs and one of all pairs at once (HSD, max-T) for more; "
-        "holm is Holm's for any number.",
+        help="Of p values in a family of several tests: auto is max-T for permutation and Bonferroni's method for other tests; holm is "
+        "Holm's method.",
     ),
     click.option(
         "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,

@@ -131,20 +131,19 @@ def _difference(row: Slice | None, shown: Shown) -> Cell:
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:
-    """How slices were corrected, and which queries are in none, or in several; nothing without slices.
+    """Which queries are in no slice, or in several; nothing without slices.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> slice_phrases(ir.compare(one, one, slices={"p": ["news", "short"]}))[1:3]
+    >>> slice_phrases(ir.compare(one, one, slices={"p": ["news", "short"]}))[:2]
     ['1 query in several slices counts in each', '1 query is in no slice']
     """
     counts = comparison.method.slices
     if counts is None:
         return []
-    tests = comparison.method.families["slices"]
-    phrases = [f"slices: a family of their own, p and verdict corrected for {tests:,} test{'s' * (tests != 1)} (Holm)"]
+    phrases: list[str] = []
     if counts["in_several"]:
         phrases.append(_counted(counts["in_several"], "{} in several slices counts in each", "{} in several slices count in each"))
     if counts["in_none"]:
@@ -177,10 +176,11 @@ def slices_table(found: Slices) -> str:
     short        6  0.5000  0.2500     -0.2500  [-0.2500, -0.2500]  0.0312  0/0/6           -  worse
     all          6                     -0.2500
     <BLANKLINE>
-    p and verdict corrected for 1 test (Holm)
+    p and verdict of 1 test, not corrected
     <BLANKLINE>
     """
-    notes = [f"p and verdict corrected for {found.tests} test{'s' * (found.tests != 1)} (Holm)"]
+    how = {"holm": "Holm", "bonferroni": "Bonferroni"}.get(found.correction, found.correction)
+    notes = [f"p and verdict corrected for {found.tests} tests ({how})" if found.tests > 1 else "p and verdict of 1 test, not corrected"]
     if found.uncategorised:
         notes.append(_counted(len(found.uncategorised), "{} is in no slice", "{} are in no slice"))
     if found.unknown:

@@ -44,8 +44,9 @@ Examples:
   A page to look at: the verdict, every query with both rankings, plots:
     idealrank compare qrels.txt bm25.run neural.run --report comparison.html
 
-Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell). They go by p values corrected over
-all pairs of runs and measures: ask for fewer measures to see smaller differences.
+Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell), judgments do not reach (unjudged
+documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs; the other
+measures are corrected together, and never change what the first one says.
 """
 
 

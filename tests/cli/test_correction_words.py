@@ -1,0 +1,41 @@
+"""Every note names the correction that was used: max-T for sign flips, Bonferroni's for other tests, Holm's on request."""
+
+from collections.abc import Callable
+
+import pytest
+
+import idealrank as ir
+from idealrank.reports.compared_slices import slices_table
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+
+
+@pytest.mark.parametrize(
+    ("options", "named", "others"),
+    [
+        ((), "max-T", ("Holm", "Bonferroni")),
+        (("--test", "t"), "Bonferroni", ("Holm", "max-T")),
+        (("--correction", "holm"), "Holm", ("max-T", "Bonferroni")),
+    ],
+)
+def test_the_method_names_the_correction_that_was_used(say: Say, options: tuple[str, ...], named: str, others: tuple[str, ...]) -> None:
+    said = say("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR,AP,P@2", "--slices", "slices.csv", *options).out
+
+    assert f"({named})" in said
+    assert not [other for other in others if other in said]
+
+
+def test_a_table_of_slices_names_the_correction_that_was_used() -> None:
+    values = {f"q{number}": number / 20 for number in range(12)}
+    found = ir.slices(values, {query: value + 0.1 for query, value in values.items()}, {q: ["odd", "even"][int(q[1:]) % 2] for q in values})
+
+    assert "p and verdict corrected for 2 tests (max-T)" in slices_table(found)
+
+
+def test_the_help_says_which_measure_decides_and_every_verdict(say: Say) -> None:
+    text = " ".join(say("compare", "--help").out.split())
+
+    assert "auto is max-T for permutation and Bonferroni's method for other tests" in text
+    assert "judgments do not reach (unjudged documents may explain the difference)" in text
+    assert "HSD" not in text
