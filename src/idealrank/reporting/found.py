@@ -16,8 +16,8 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Made
 from idealrank.verdict import Comparison, Gated, Robustness
-from idealrank.verdict.companions import companions_among
 from idealrank.verdict.comparison import distinct
+from idealrank.verdict.judgedness import judgedness_among
 from idealrank.verdict.slices import Categories
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
@@ -153,7 +153,7 @@ def narrowed(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
 
 
 def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
-    """What a page shows of measures that were evaluated: numbers, and nobody's companions.
+    """What a page shows of measures that were evaluated: numbers, without the judgedness of others.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
     >>> [str(measure) for measure in shown_measures(with_companions(["nDCG@10", "RR"]))]
     ['nDCG@10', 'RR']
     """
-    beside = companions_among(evaluated)
+    beside = judgedness_among(evaluated)
     return tuple(measure for measure in evaluated if measure not in beside and measure.aggregate != "text")
 
 

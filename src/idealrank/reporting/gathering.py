@@ -83,7 +83,7 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
 def _looked_into(
     found: Found, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
 ) -> tuple[tuple[Evaluation, ...], dict[str, QueryLists], tuple[Curve, ...]]:
-    """Evaluations with companions, lists of as many queries as there may be room for, and curves."""
+    """Evaluations with their judgedness, lists of as many queries as there may be room for, and curves."""
     wanted, depth = families(found.measures), depth_of(found.measures)
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
     chosen = _chosen(found, evaluations, room)
@@ -117,16 +117,16 @@ class _Looked:
 
 def _look_into(found: Found, lister: Lister, evaluation: Evaluation, run: Run, queries: Sequence[str]) -> _Looked:
     at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
-    companions, asked = _companions(found), found.measures[0]
+    judgedness, asked = _judgedness(found), found.measures[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
         more = evaluate(
-            lister.qrels, run, tuple(dict.fromkeys([asked, *companions, *at_cutoffs])), evaluation.convention, threads=found.threads
+            lister.qrels, run, tuple(dict.fromkeys([asked, *judgedness, *at_cutoffs])), evaluation.convention, threads=found.threads
         )  # fmt: skip
     _refuse_another(evaluation, more, asked)
     means = intervals(narrowed(more, at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
     return _Looked(
-        evaluation=beside(evaluation, more, companions),
+        evaluation=beside(evaluation, more, judgedness),
         at_cutoffs=means,
         listings={query: lister.listing(run, query) for query in queries},
         longest=longest(run),
@@ -144,10 +144,10 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
         )
 
 
-def _companions(found: Found) -> tuple[Measure, ...]:
+def _judgedness(found: Found) -> tuple[Measure, ...]:
     """What says how far judgments reach; a gate goes without values of judged documents alone, since baselines are cut."""
-    companions = (one for one in with_companions(found.measures) if one not in found.measures)
-    return tuple(one for one in companions if found.gated is None or not one.judged_only)
+    added = (one for one in with_companions(found.measures) if one not in found.measures)
+    return tuple(one for one in added if found.gated is None or not one.judged_only)
 
 
 def _means(found: Found, evaluations: Sequence[Evaluation]) -> dict[str, dict[str, RunMean]]:

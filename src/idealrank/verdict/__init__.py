@@ -3,12 +3,12 @@
 from idealrank.verdict.attribution import Attribution, attribute
 from idealrank.verdict.changes import DocumentChange, Move, QueryChange
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
-from idealrank.verdict.companions import with_companions
 from idealrank.verdict.comparing import compare
 from idealrank.verdict.comparison import Comparison, Difference, Method, Pair
 from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
 from idealrank.verdict.gating import gate
 from idealrank.verdict.groups import Groups, RunMean
+from idealrank.verdict.judgedness import with_companions
 from idealrank.verdict.means import intervals
 from idealrank.verdict.rankings import Rankings
 from idealrank.verdict.robustness import Robustness, Variant

@@ -40,7 +40,7 @@ from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
 from idealrank.verdict.sliced import Slices
 from idealrank.verdict.slices import Categories, Membership, sliced
-from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.verdict.table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored, side_of
 from idealrank.verdict.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.version import __version__
@@ -168,10 +168,10 @@ def compare(
     many = len(names) > MANY
     draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
-    companions = tuple(Companions.of(evaluation, asked, queries) for evaluation in evaluations)
+    judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
-    case = _Case(names, asked, tables, companions, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
+    case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
     found = case.tested(tell, alone=not many or margin is not None)
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = tuple(case.pair(*pair, rows, alike) for pair, rows in zip(wanted, found, strict=True))
@@ -207,7 +207,7 @@ class _Case:
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
     tables: tuple[Table, ...]
-    companions: tuple[Companions, ...]
+    judgedness: tuple[Judgedness, ...]
     design: Design
     plan: Plan
     correction: Correction
@@ -272,7 +272,7 @@ class _Case:
         for column, (measure, one) in enumerate(zip(self.measures, found, strict=True)):
             kept = both[:, column]
             design = restricted(self.design, kept)
-            unjudged_a, unjudged_b, judged = self.companions[a].beside(self.companions[b], column, kept, design)
+            unjudged_a, unjudged_b, judged = self.judgedness[a].beside(self.judgedness[b], column, kept, design)
             row = replace(
                 difference_of(measure, one, self.plan),
                 excluded_queries=int((~kept).sum()),
@@ -280,7 +280,7 @@ class _Case:
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
-                judged_reason=TOO_SHORT if judged is None and any(self.companions[run].short[column] for run in (a, b)) else None,
+                judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
             )
             rows[str(measure)] = self._as_far_as_judged(row, (a, b), column, one, kept, design)

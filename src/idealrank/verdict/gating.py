@@ -16,15 +16,15 @@ from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.verdict.companions import companions_of
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY, distinct
 from idealrank.verdict.contract_checks import contracts_kept
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.families import Corrected, Hypothesis, corrected
 from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
+from idealrank.verdict.judgedness import judgedness_of
 from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.mismatch import mismatches, refuse_baselines
-from idealrank.verdict.table import Companions, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.verdict.table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored
 from idealrank.verdict.tipping import Question, Tipping, Tippings
 
@@ -142,10 +142,10 @@ def gate(
     refuse_baselines(evaluations[1:])
     plain = [Table.of(one, chosen, queries) for one in evaluations]
     seed, draws = seed_from(rng, plain), _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
-    companions = [Companions.of(one, chosen, queries) for one in evaluations]
+    judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), _plan(asked, draws, seed, threads)
-    checks, exact = _Case(names, chosen, deciding, queries, tables, companions, design, plan, asked, tippings).checks()
+    checks, exact = _Case(names, chosen, deciding, queries, tables, judgedness, design, plan, asked, tippings).checks()
     looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
     drawn = design.n_units > MOST_UNITS or not exact
     outcome: Outcome = "failed" if apart else outcome_of(checks, looked)
@@ -195,7 +195,7 @@ def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) ->
     ['nDCG@10', 'RR', 'Judged@10', 'NumRet@10']
     """
     of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
-    counts = (one for measure in gated for one in companions_of(measure) if not one.judged_only)
+    counts = (one for measure in gated for one in judgedness_of(measure) if not one.judged_only)
     return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
 
 
@@ -290,7 +290,7 @@ class _Case:
     deciding: tuple[bool, ...]
     queries: Sequence[str]
     tables: Sequence[Table]
-    companions: Sequence[Companions]
+    judgedness: Sequence[Judgedness]
     design: Design
     plan: Plan
     policy: Policy
@@ -326,7 +326,7 @@ class _Case:
         p, single = (1.0, 1.0) if same and not self.policy.strict else (of.p, one.p)
         both = self.tables[0].counted[:, place.column] & self.tables[place.baseline].counted[:, place.column]
         design = restricted(self.design, both)
-        beside = self.companions[place.baseline].beside(self.companions[0], place.column, both, design)
+        beside = self.judgedness[place.baseline].beside(self.judgedness[0], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
         tipping = self._tipping(place, of, both, design)
         nothing_shown = not self.policy.strict if same else p > self.policy.alpha

@@ -17,7 +17,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
-from idealrank.verdict.companions import companions_among, companions_of
+from idealrank.verdict.judgedness import judgedness_among, judgedness_of
 from idealrank.verdict.judgments import JudgmentsOption, require_same
 
 _SAME = 1e-12  # of the largest value: differences below are rounding
@@ -132,7 +132,7 @@ def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "
 
 
 def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
-    """What is compared: the measures asked for, or all that know better and worse and are nobody's companions.
+    """What is compared: the measures asked for, or all that know better and worse and are not the judgedness of others.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
             raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
     if asked is None:
-        beside = companions_among(first)
+        beside = judgedness_among(first)
         wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
         if not wanted:
             raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
@@ -240,7 +240,7 @@ def unjudged_share(counts: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Companions:
+class Judgedness:
     """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
 
     `short` says of which measures the lists are no longer than the cutoff.
@@ -249,7 +249,7 @@ class Companions:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@2"))
-    >>> Companions.of(one, one.measures[:1], ["q"]).shares
+    >>> Judgedness.of(one, one.measures[:1], ["q"]).shares
     (0.5,)
     """
 
@@ -258,9 +258,9 @@ class Companions:
     short: tuple[bool, ...]
 
     @classmethod
-    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Companions":
+    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Judgedness":
         """What the evaluation has."""
-        alone = ([one for one in companions_of(measure) if one.judged_only] for measure in measures)
+        alone = ([one for one in judgedness_of(measure) if one.judged_only] for measure in measures)
         return cls(
             tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
             tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
@@ -272,12 +272,12 @@ class Companions:
         """Unjudged shares over all queries; those of one run stand beside each other one."""
         return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
 
-    def beside(self, other: "Companions", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
+    def beside(self, other: "Judgedness", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
         """Unjudged shares of both sides, and the difference of judged documents, over some queries.
 
         Parameters
         ----------
-        other : Companions
+        other : Judgedness
             Of run b.
         column : int
             The measure.

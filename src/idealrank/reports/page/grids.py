@@ -16,7 +16,7 @@ from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import look, word
 from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean, Slice
 from idealrank.verdict.robustness import Variant
-from idealrank.verdict.table import Companions
+from idealrank.verdict.table import Judgedness
 
 _FEW = 3  # runs, and measures, up to which means stand in one line
 _LEVEL = 0.95  # of intervals where nothing was compared
@@ -66,7 +66,7 @@ def _long_means(subject: Subject) -> Table:
         for name, one in zip(subject.names, subject.evaluations, strict=True):
             mean, n = found.get(name), one.coverage.scored if name not in found else found[name].n
             cells = _mean(measure, mean, one.mean().get(str(measure), math.nan), places)
-            share = Companions.of(one, [measure], one.queries).shares[0]
+            share = Judgedness.of(one, [measure], one.queries).shares[0]
             rows.append([Cell(str(measure)), *([Cell(one_line(name))] if several else []), *cells, Cell(f"{n:,}", n), _share(share)])
     titles = ("mean", f"{100 * _level_of(subject):g} % interval", "queries", "unjudged")
     columns = [Column("measure"), *([Column("run")] if several else []), *(Column(title, "number") for title in titles)]

@@ -10,13 +10,13 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 
 
-def companions_of(measure: Measure) -> tuple[Measure, ...]:
+def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
     """The measures that say how far judgments reach: share judged and number returned at the cutoff, and the measure of judged documents.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> [str(one) for one in companions_of(ir.NDCG(cutoff=10))]
+    >>> [str(one) for one in judgedness_of(ir.NDCG(cutoff=10))]
     ['Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10']
     """
     if isinstance(measure, Unjudged | JudgedShare | NumRet) or measure.judged_only:
@@ -29,17 +29,17 @@ def companions_of(measure: Measure) -> tuple[Measure, ...]:
     return (JudgedShare(cutoff=measure.cutoff), NumRet(cutoff=measure.cutoff), *judged)
 
 
-def companions_among(measures: Sequence[Measure]) -> set[Measure]:
-    """Of measures that were evaluated together, those that are companions of others; a count of documents alone is none.
+def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
+    """Of measures that were evaluated together, those that say how far the judgments of others reach; a count of documents alone is none.
 
     Examples
     --------
-    >>> [str(one) for one in sorted(companions_among(with_companions("RR")), key=str)], companions_among(parse_measures(["RR", "NumRet"]))
+    >>> [str(one) for one in sorted(judgedness_among(with_companions("RR")), key=str)], judgedness_among(parse_measures(["RR", "NumRet"]))
     (['Judged', 'NumRet', 'RR(judged_only=True)'], set())
     """
     found: set[Measure] = set()
     for measure in measures:
-        beside = companions_of(measure)
+        beside = judgedness_of(measure)
         counts, alone = beside[:2], beside[2:]
         found |= {*alone, *(counts if all(one in measures for one in counts) else ())}
         found |= {Unjudged(cutoff=measure.cutoff)} if beside else set()
@@ -66,4 +66,4 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     ['nDCG@10', 'P@10', 'Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
     """
     asked = parse_measures(measures)
-    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in companions_of(measure)))))
+    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in judgedness_of(measure)))))
