@@ -406,3 +406,13 @@ def test_a_one_sided_plan_is_of_the_permutation_test_alone() -> None:
         Plan(test="t", alternative="less")
     with pytest.raises(OptionError, match="expected the permutation test"):
         Plan(test="sign", null=0.1)
+
+
+def test_progress_advances_by_pair() -> None:
+    qrels = {f"q{number}": {"x": 1} for number in range(8)}
+    runs = [ir.evaluate(qrels, ir.Run({query: ["x"] for query in qrels}, name=f"run {place}"), "RR") for place in range(4)]
+    told: list[tuple[int, int]] = []
+
+    ir.compare(*runs, tell=lambda done, total: told.append((done, total)))
+
+    assert told == [(done, 6) for done in range(1, 7)]

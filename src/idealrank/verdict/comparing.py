@@ -172,9 +172,9 @@ def compare(
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
     case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
-    found = case.tested(tell, alone=not many or margin is not None)
+    found = case.tested(alone=not many or margin is not None)
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
-    pairs = tuple(case.pair(*pair, rows, alike) for pair, rows in zip(wanted, found, strict=True))
+    pairs = case.pairs(found, alike, tell)
     method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
     comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
     return case.in_slices(comparison, membership, tell)
@@ -214,15 +214,13 @@ class _Case:
     wanted: Sequence[tuple[int, int]]
     tippings: Tippings
 
-    def tested(self, tell: Tell | None, *, alone: bool) -> list[list[Corrected]]:
+    def tested(self, *, alone: bool) -> list[list[Corrected]]:
         """Every pair by every measure: the primary measure over all pairs is one family, its companions over all pairs another."""
         columns = range(len(self.measures))
         rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
         families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
         self._enough_draws(max(map(len, families)))
         primary, companions = (corrected(family, self.design, self.plan, self.correction, alone=alone) for family in families)
-        if tell is not None:
-            tell(len(self.wanted), len(self.wanted))
         rest = iter(companions)
         return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
 
@@ -263,6 +261,15 @@ class _Case:
                 for run, mean, low, high in zip(runs.tolist(), of.estimate.tolist(), of.low.tolist(), of.high.tolist(), strict=True):
                     found[run] = RunMean(mean, (low, high), n)
         return found
+
+    def pairs(self, found: Sequence[Sequence[Corrected]], alike: Mapping[tuple[str, str], Rankings], tell: Tell | None) -> tuple[Pair, ...]:
+        """All pairs; `tell` is called after each."""
+        pairs = []
+        for (a, b), rows in zip(self.wanted, found, strict=True):
+            pairs.append(self.pair(a, b, rows, alike))
+            if tell is not None:
+                tell(len(pairs), len(self.wanted))
+        return tuple(pairs)
 
     def pair(self, a: int, b: int, found: Sequence[Corrected], alike: Mapping[tuple[str, str], Rankings]) -> Pair:
         """Two runs with all that stands beside each difference."""
