@@ -83,10 +83,9 @@ def choose(
     the one with the lowest swap rate is the best. All that cannot be told apart from it, by simultaneous bootstrap margins over
     queries, are as good, and of them the one nearest to nDCG@10 is recommended: by its discount first, then by the ratio of cutoffs.
 
-    Significance is by the sign-flip permutation test with Holm's correction over the pairs, and for more than ten runs by the randomised
-    HSD; `compare` corrects pairs by max-T, so that it may find a pair more or less. What separates runs well need not be what users want:
-    discriminative power is not validity, and such numbers depend much on the queries and runs at hand. The theory is about many documents
-    under one query, while rates are of sampled queries.
+    Significance is by the sign-flip permutation test with single-step max-T over the pairs, as in `compare`. What separates runs
+    well need not be what users want: discriminative power is not validity, and such numbers depend much on the queries and runs at
+    hand. The theory is about many documents under one query, while rates are of sampled queries.
 
     References
     ----------

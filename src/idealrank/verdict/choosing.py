@@ -21,15 +21,14 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.discrimination import discriminative_power
 from idealrank.stats.generalisability import variance_components
-from idealrank.stats.multiple import adjust
-from idealrank.stats.pairs import all_pairs
+from idealrank.stats.many_to_one import simultaneous
 from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.stats.rearranged import randomised_hsd
+from idealrank.stats.rounding import subtracted
 from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.verdict.chosen import Choice, Choosing, Setting, Theory
 from idealrank.verdict.comparison import distinct
-from idealrank.verdict.families import DRAWS, MANY
+from idealrank.verdict.families import DRAWS
 from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.recommending import (
     distance_to_usual,
@@ -258,14 +257,13 @@ class _Case:
     def _told_apart(self, table: FloatArray) -> dict[str, Any]:
         """What the tests say of one setting; that it is behind the best is not known yet."""
         first, second = np.triu_indices(table.shape[1], 1)
-        if table.shape[1] > MANY:
-            p = randomised_hsd(table, n_resamples=DRAWS, rng=self.seed, level=self.level, threads=self.threads).p[first, second]
-        else:
-            p = adjust(all_pairs(table, n_resamples=DRAWS, rng=self.seed, level=self.level, threads=self.threads).p[first, second])
+        together = simultaneous(
+            subtracted(table[:, first], table[:, second]), n_resamples=DRAWS, rng=self.seed, level=self.level, threads=self.threads
+        )
         alpha = 1 - self.level
         return {
             "pairs": first.size,
-            "significant": int((p <= alpha + 1e-12).sum()),
+            "significant": int(together.differs.sum()),
             "uncorrected": discriminative_power(table, test="t", alpha=alpha).significant,
             "queries_needed": _queries_needed(table, alpha),
             "generalisability": _generalisability(table),
@@ -288,8 +286,7 @@ class _Case:
     @property
     def method(self) -> Choosing:
         """How all of it was made."""
-        swaps, many = self._swaps, self.values.shape[1] > MANY
-        test = "randomised HSD" if many else "sign-flip permutation test, Holm"
+        swaps, test = self._swaps, "sign-flip permutation test, max-T"
         return Choosing(
             swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, _POWER, test, self.seed, __version__
         )  # fmt: skip

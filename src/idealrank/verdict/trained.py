@@ -9,6 +9,7 @@ from idealrank.conventions import Convention
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.shown import repr_html
 from idealrank.stats.replicates import ReplicatedDifference
+from idealrank.verdict.comparison import COMPANIONS, PRIMARY
 from idealrank.verdict.tested import Side
 
 
@@ -197,8 +198,8 @@ class SystemComparison:
                 "pairing": self.pairing,
                 "single": self.single,
                 "level": self.level,
-                "correction": "holm",
-                "families": {"all queries": len(self.measures)},
+                "correction": "bonferroni" if len(self.measures) > 2 else "none",
+                "families": {PRIMARY: 1} | ({COMPANIONS: len(self.measures) - 1} if len(self.measures) > 1 else {}),
                 "version": self.version,
                 "judgments": self.judgments,
             },
