@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import errno
 import os
 import shutil
 import sqlite3
@@ -257,6 +258,49 @@ def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store) -> None:
         done.set()
         sweeper.join()
     assert swept
+
+
+@pytest.mark.parametrize("call", ["stat", "read_bytes"])
+def test_a_file_that_is_swept_away_while_a_writer_looks_at_it_is_written_anew(
+    store: Store, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    store.remove(store.add(evaluations()[3]))
+    swept: list[Path] = []
+    plain = getattr(Path, call)
+
+    def after_a_sweeper(path: Path, *arguments: object, **named: object) -> object:
+        if path.suffix == ".npy" and not swept:
+            swept.append(path)
+            path.unlink()
+        return plain(path, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, call, after_a_sweeper)
+        key = store.add(evaluations()[3])
+
+    assert swept
+    same_evaluation(store.evaluation(key).evaluation, evaluations()[3])
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "make room on this disk"),
+        (errno.EDQUOT, "make room on this disk"),
+        (errno.EACCES, "allow writing"),
+        (errno.EROFS, "allow writing"),
+        (errno.EFBIG, "raise the limit"),
+        (errno.EIO, "store it again"),
+    ],
+)
+def test_a_refusal_says_what_to_do_about_its_reason(store: Store, monkeypatch: pytest.MonkeyPatch, number: int, advice: str) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("idealrank.store.files.to_disk", fail)
+    with pytest.raises(InputError, match=f"{os.strerror(number)}; nothing was stored: .*{advice}") as refused:
+        store.add(evaluations()[0])
+    assert ("make room" in str(refused.value)) == (number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(store: Store) -> None:

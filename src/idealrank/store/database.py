@@ -1,5 +1,6 @@
 """The SQLite file of a store: opened, made or brought up to date, and written in transactions that are on the disk when they end."""
 
+import errno
 import os
 import sqlite3
 import sys
@@ -18,6 +19,13 @@ if sys.platform == "darwin":
 NAME = "store.sqlite3"
 _OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
 _PATIENCE = 60.0  # seconds that a writer waits for another one
+
+# What to do about a refusal of the system.
+_ROOM, _MAY = "make room on this disk and store it again", "allow writing in this folder, or choose another one, and store it again"
+_ADVICE = {
+    errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _MAY, errno.EPERM: _MAY, errno.EROFS: _MAY,
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f) and store it again",
+}  # fmt: skip
 
 Row = tuple[Any, ...]
 
@@ -154,7 +162,7 @@ class Database:
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: {_reason(error)}") from error
         except OSError as error:
-            raise InputError(f"{error.filename or self.path}: {error.strerror or error}; nothing was stored") from error
+            raise not_written(error.filename or self.path, error) from error
 
     def close(self) -> None:
         """Close the file; the store cannot be used any more."""
@@ -175,8 +183,10 @@ def column_text(value: Any) -> Any:
 
 def _reason(error: sqlite3.Error) -> str:
     said = str(error)
-    if "full" in said or "disk I/O" in said:
-        return f"{said}; nothing was stored: make room on this disk and store it again"
+    if "full" in said:
+        return f"{said}; nothing was stored: {_ADVICE[errno.ENOSPC]}"
+    if "disk I/O" in said:
+        return f"{said}; nothing was stored: see that the disk is sound, has room and takes files this large, and store it again"
     if "locked" in said:
         return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again when it is done"
     if "same thread" in said:
@@ -186,6 +196,25 @@ def _reason(error: sqlite3.Error) -> str:
     if "not a database" in said or "malformed" in said:
         return f"{said}; the file is damaged or none of ours: take a copy from a backup, evaluations that were exported can be imported"
     return said
+
+
+def not_written(place: "Path | str", error: OSError) -> InputError:
+    """Make the error for a file of a store that the system refuses to write.
+
+    Parameters
+    ----------
+    place : Path or str
+        The file or folder.
+    error : OSError
+        The reason, as the system gives it.
+
+    Examples
+    --------
+    >>> str(not_written("results/values", OSError(errno.ENOSPC, "No space left on device")))
+    'results/values: No space left on device; nothing was stored: make room on this disk and store it again'
+    """
+    advice = _ADVICE.get(error.errno or 0, "remove the cause and store it again")
+    return InputError(f"{place}: {error.strerror or error}; nothing was stored: {advice}")
 
 
 def to_disk(handle: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import InputError
-from idealrank.store.database import sync_folder, to_disk
+from idealrank.store.database import not_written, sync_folder, to_disk
 
 FOLDER = "values"
 UNFINISHED = ".unfinished"
@@ -142,15 +142,16 @@ class Prepared:
                     self._write(blob)
         except OSError as error:
             self.__exit__()
-            raise InputError(
-                f"{self._files.folder}: {error.strerror or error}; nothing was stored: make room and store it again"
-            ) from error
+            raise not_written(self._files.folder, error) from error
         return self
 
     def _is_there(self, blob: Blob) -> bool:
-        """Whether the file stands in its place, whole; a damaged one is written anew."""
+        """Whether the file stands in its place, whole; a damaged one is written anew, and one that a sweeper takes meanwhile."""
         path = self._files.path(blob.name)
-        return path.is_file() and path.stat().st_size == len(blob.content) and path.read_bytes() == blob.content
+        try:
+            return path.stat().st_size == len(blob.content) and path.read_bytes() == blob.content
+        except (FileNotFoundError, IsADirectoryError):
+            return False
 
     def _write(self, blob: Blob) -> None:
         self._files.folder.mkdir(exist_ok=True)
