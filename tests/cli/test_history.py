@@ -119,7 +119,9 @@ def test_without_a_store_the_way_to_one_is_said(say: Say, tmp_path: Path, monkey
     assert "`idealrank evaluate ... --store" in empty.err
 
 
-def test_no_value_file_is_read_whole(example: tuple[Path, list[str]], said_of: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_files_are_read_where_a_query_is_asked_and_their_hashes_checked(
+    example: tuple[Path, list[str]], said_of: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain, read = ValueFiles.read, []
 
     def watched(self: ValueFiles, name: str, whose: str) -> bytes:
@@ -130,8 +132,22 @@ def test_no_value_file_is_read_whole(example: tuple[Path, list[str]], said_of: S
     said_of("history")
     assert read == []
     said_of("history --query q1")
-    assert {name.rpartition(".")[2] for name in read} == {"json"}  # lists of queries, each once
-    assert len(set(read)) == len(read)
+    lists = [name for name in read if name.endswith(".json")]
+    assert len(set(lists)) == len(lists)  # of queries, each once
+    assert {name.rpartition(".")[2] for name in read} == {"json", "npy"}
+
+
+def test_a_damaged_value_is_an_error_and_never_printed(tmp_path: Path, say: Say) -> None:
+    with Store.open(tmp_path / "store") as store:
+        key = store.add(ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, ["nDCG"]))
+        path = store.files.path(store.evaluation(key).fields["files"]["values"])
+    content = path.read_bytes()
+    for place in (-1, -2):  # the value is 1e209, and 0.2 too large
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x20]) + content[len(content) + place + 1 :])
+        said = say("history", "--query", "q", "--store", str(tmp_path / "store"))
+        assert (said.code, said.out) == (2, "")
+        assert f"{path.name}: is damaged" in said.err
+        assert f"evaluation {key} needs it: take the file from a backup, or import what was exported" in said.err
 
 
 def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:

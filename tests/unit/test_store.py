@@ -75,15 +75,6 @@ def test_numpy_and_sqlite_read_what_is_on_the_disk(store: Store) -> None:
     assert json.loads(record)["coverage"]["scored"] == evaluation.coverage.scored
 
 
-def test_one_row_is_read_without_the_rest(store: Store) -> None:
-    evaluation = evaluations()[0]
-    stored = store.evaluation(store.add(evaluation))
-    name = stored.fields["files"]["values"]
-    for row in (0, 3, len(evaluation.queries) - 1):
-        found = store.files.read_row(name, row, evaluation.values.shape, "it")
-        assert found.tobytes() == np.ascontiguousarray(evaluation.values[row]).tobytes()
-
-
 def test_hits_come_back(store: Store) -> None:
     qrels = ir.Qrels({"q1": {"a": 2, "b": 0, "é": 1}, "q2": {"a": 1}, "q3": {"z": 1}})
     run = ir.Run({"q1": {"x": 3.0, "a": 2.0, "b": 2.0}, "q2": {"y": 2.0, "a": 1.0}})

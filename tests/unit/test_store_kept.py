@@ -139,15 +139,16 @@ def test_a_damaged_or_missing_file_is_named(store: Store) -> None:
     key = store.add(evaluations()[0])
     path = store.files.path(store.evaluation(key).fields["files"]["values"])
     content = path.read_bytes()
-    shape = evaluations()[0].values.shape
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 of its name; evaluation {key} needs it"):
         _ = store.evaluation(key).evaluation
+    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 of its name; evaluation {key} needs it"):
+        store.history("AP", query="q1")
     path.write_bytes(content[:-8])
-    with pytest.raises(InputError, match="is damaged: found"):
-        store.files.read_row(path.name, 0, shape, key)
+    with pytest.raises(InputError, match="is damaged: its"):
+        store.history("AP", query="q1")
     path.unlink()
-    for read in (lambda: store.evaluation(key).evaluation, lambda: store.files.read_row(path.name, 0, shape, key)):
+    for read in (lambda: store.evaluation(key).evaluation, lambda: store.history("AP", query="q1")):
         with pytest.raises(InputError, match=rf"{path.name}: cannot be read.*{key} needs it"):
             read()
     store.add(evaluations()[0])  # brings the file back

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from idealrank.evaluation import Evaluation
@@ -79,6 +79,14 @@ class Adding:
         connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [_row(key, tag) for tag in dict.fromkeys(self.tags)])
         notes = [_row(key, time, text) for time, text in dict.fromkeys(self.notes)]
         connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
+
+    def mend(self, connection: sqlite3.Connection) -> None:
+        """Write the rows anew where those with this id are damaged; tags, notes and what was made of the entry stay."""
+        connection.execute("PRAGMA defer_foreign_keys=ON")  # a comparison may name it
+        tags = [tag for (tag,) in connection.execute("SELECT tag FROM tag WHERE id = ?", (self.id,))]
+        notes = list(connection.execute("SELECT time, text FROM note WHERE id = ?", (self.id,)))
+        connection.execute("DELETE FROM entry WHERE id = ?", (self.id,))
+        replace(self, tags=(*tags, *self.tags), notes=(*notes, *self.notes)).insert(connection)
 
     def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
         fields, files = self.fields, self.fields["files"]

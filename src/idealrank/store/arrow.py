@@ -1,16 +1,19 @@
 """A store as Arrow tables, made a batch at a time: what Parquet files are written of, and what SQL is asked of."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from idealrank.errors import MissingExtraError
+from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array, read_hits
+from idealrank.store.files import ValueFiles
 from idealrank.store.history import judgments_hash
+from idealrank.store.intact import from_record, read_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,12 +39,42 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "tags": ("id", "tag"),
 }  # fmt: skip
 
-_EVALUATIONS = """
-    SELECT e.id, e.time, e.name, v.n_queries, e.convention, e.fingerprint, e.version, e.commit_id, e.dirty, e.command,
-        v.queries_file, v.values_file, json_extract(e.record, '$.files.hits'), json_extract(e.record, '$.path'),
-        json_extract(e.record, '$.judgments')
-    FROM entry e JOIN evaluation v ON v.id = e.id ORDER BY e.time, e.id
-"""
+# Parts of the record of an evaluation, in the order of the fields of `_Kept`.
+_PARTS = (
+    "time", "name", "n_queries", "convention.name", "convention.fingerprint", "version", "commit", "dirty", "command", "path", "judgments",
+    "inputs", "measures", "means", "files",
+)  # fmt: skip
+
+
+class _Kept(NamedTuple):
+    """An evaluation, as its record has it."""
+
+    id: str
+    time: str
+    run: str
+    n_queries: int
+    convention: str
+    fingerprint: str
+    version: str
+    commit: str
+    dirty: bool | None
+    command: str
+    path: str | None
+    judgments: str | None
+    inputs: list[Mapping[str, str]]
+    measures: list[Mapping[str, str]]
+    means: list[tuple[float | None, int]]
+    files: Mapping[str, str]
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts of the measures."""
+        return [str(column_text(one["text"])) for one in self.measures]
+
+
+def _kept(store: "Store") -> list[_Kept]:
+    rows = store.rows(f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e WHERE kind = 'evaluation' ORDER BY e.time, e.id")  # noqa: S608
+    return [_Kept(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
 
 
 def arrow(what: str) -> Any:
@@ -118,19 +151,16 @@ def relations(store: "Store") -> dict[str, Relation]:
     """
     pa = arrow("reading a store as tables")
     text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
+    kept = _kept(store)
     small = [
-        ("evaluations", [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 4], _evaluations(store)),
-        (
-            "means",
-            [text, text, text, number, whole],
-            store.rows("SELECT id, measure, resolved, value, scored FROM mean ORDER BY id, place"),
-        ),
+        ("evaluations", [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 4], _evaluations(store, kept)),
+        ("means", [text, text, text, number, whole], _means(kept)),
         ("comparisons", [text, when, *[text] * 3, *[number] * 7, text, whole], _comparisons(store)),
         ("gates", [text, when, *[text] * 3, *[number] * 5, pa.bool_(), number, number, pa.bool_(), text], _gates(store)),
         ("tags", [text, text], store.rows("SELECT id, tag FROM tag ORDER BY id, tag")),
     ]
     found = {name: _small(pa, name, types, rows) for name, types, rows in small}
-    return {name: found.get(name) or {"values": _values, "hits": _hits}[name](pa, store) for name in COLUMNS}
+    return {name: found.get(name) or {"values": _values, "hits": _hits}[name](pa, store.files, kept) for name in COLUMNS}
 
 
 def _small(pa: Any, name: str, types: list[Any], rows: list[Any]) -> Relation:
@@ -154,25 +184,34 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=None)
 
 
-def _evaluations(store: "Store") -> list[tuple[Any, ...]]:
-    files: dict[str, list[tuple[str, str]]] = {}
-    for key, name, sha256 in store.rows("SELECT id, name, sha256 FROM input ORDER BY id, place"):
-        files.setdefault(key, []).append((name, sha256))
+def _evaluations(store: "Store", kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
     notes: dict[str, list[str]] = {}
     for key, note in store.rows("SELECT id, text FROM note ORDER BY id, time, text"):
         notes.setdefault(key, []).append(note)
     return [
         (
-            row[0], _time(row[1]), *row[2:8], None if row[8] is None else bool(row[8]), row[9],
-            judgments_hash(files.get(row[0], []), row[13] or ""), row[14], "; ".join(notes.get(row[0], [])),
+            one.id, _time(one.time), column_text(one.run), one.n_queries, one.convention, one.fingerprint, column_text(one.version),
+            column_text(one.commit), one.dirty, column_text(one.command),
+            judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or ""), one.judgments,
+            "; ".join(notes.get(one.id, [])),
         )
-        for row in store.rows(_EVALUATIONS)
+        for one in kept
     ]  # fmt: skip
 
 
+def _means(kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
+    return [
+        (one.id, text, column_text(measure["resolved"]), *mean)
+        for one in sorted(kept, key=lambda one: one.id)
+        for text, measure, mean in zip(one.texts, one.measures, one.means, strict=True)
+    ]
+
+
 def _verdicts(store: "Store", kind: str) -> Iterator[tuple[str, datetime, dict[str, Any]]]:
-    for key, time, record in store.rows("SELECT id, time, record FROM entry WHERE kind = ? ORDER BY time, id", [kind]):
-        yield key, _time(time), json.loads(record)["result"]
+    parts = from_record("time", "result", entry="e")
+    for key, found in store.rows(f"SELECT e.id, {parts} FROM entry e WHERE kind = ? ORDER BY e.time, e.id", [kind]):  # noqa: S608
+        time, result = read_parts(store.folder, key, found)
+        yield key, _time(time), result
 
 
 def _comparisons(store: "Store") -> list[tuple[Any, ...]]:
@@ -201,48 +240,43 @@ def _coded(pa: Any) -> Any:
     return pa.dictionary(pa.int32(), pa.string())
 
 
-def _values(pa: Any, store: "Store") -> Relation:
+def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
     """Values, an evaluation a batch."""
     schema = pa.schema([*((name, _coded(pa)) for name in COLUMNS["values"][:3]), ("value", pa.float64())])
-    measures: dict[str, list[str]] = {}
-    for key, measure in store.rows("SELECT id, measure FROM mean ORDER BY id, place"):
-        measures.setdefault(key, []).append(measure)
-    kept = [(row[0], row[10], row[11], measures.get(row[0], [])) for row in store.rows(_EVALUATIONS)]
-    files = store.files
 
     def batches() -> "Iterator[pa.RecordBatch]":
         lists: dict[str, Any] = {}
-        for key, queries_file, values_file, texts in kept:
-            whose = f"evaluation {key}"
+        for one in kept:
+            whose, queries_file, texts = f"evaluation {one.id}", one.files["queries"], one.texts
             if queries_file not in lists:
                 lists = {queries_file: _texts(pa, json.loads(files.read(queries_file, whose)))}  # one list at a time
             queries = lists[queries_file]
             shape = (len(queries), len(texts))
-            values = read_array(files.read(values_file, whose), "<f8", shape, whose).ravel()
+            values = read_array(files.read(one.files["values"], whose), "<f8", shape, whose).ravel()
             indices = [
                 np.zeros(values.size, np.int32),
                 np.repeat(np.arange(shape[0], dtype=np.int32), shape[1]),
                 np.tile(np.arange(shape[1], dtype=np.int32), shape[0]),
             ]
-            words = (_texts(pa, [key]), queries, _texts(pa, texts))
+            words = (_texts(pa, [one.id]), queries, _texts(pa, texts))
             coded = [pa.DictionaryArray.from_arrays(pa.array(codes), word) for codes, word in zip(indices, words, strict=True)]
             yield pa.record_batch([*coded, pa.array(values, mask=np.isnan(values))], schema=schema)
 
     return Relation(schema, batches)
 
 
-def _hits(pa: Any, store: "Store") -> Relation:
+def _hits(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
     """Judged documents that were returned, an evaluation a batch; of those that were kept."""
     coded, whole = _coded(pa), pa.int64()
     schema = pa.schema(list(zip(COLUMNS["hits"], [coded, coded, pa.string(), whole, whole, whole, pa.float64()], strict=True)))
-    kept = [(row[0], row[10], row[12]) for row in store.rows(_EVALUATIONS) if row[12]]
-    files = store.files
 
     def batches() -> "Iterator[pa.RecordBatch]":
-        for key, queries_file, hits_file in kept:
-            whose = f"evaluation {key}"
-            hits = read_hits(files.read(hits_file, whose), json.loads(files.read(queries_file, whose)))
-            ids = pa.DictionaryArray.from_arrays(pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [key]))
+        for one in kept:
+            if "hits" not in one.files:
+                continue
+            whose = f"evaluation {one.id}"
+            hits = read_hits(files.read(one.files["hits"], whose), json.loads(files.read(one.files["queries"], whose)))
+            ids = pa.DictionaryArray.from_arrays(pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [one.id]))
             queries = pa.DictionaryArray.from_arrays(pa.array(hits.query.astype(np.int32)), _texts(pa, list(hits.queries)))
             numbers = [pa.array(getattr(hits, name).astype(np.int64)) for name in ("rank", "tie_first", "tie_last")]
             columns = [ids, queries, _texts(pa, list(hits.documents)), *numbers, pa.array(hits.grade.astype(np.float64))]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError
+from idealrank.store.intact import teach
 from idealrank.store.schema import APPLICATION, MIGRATIONS, VERSION
 
 if sys.platform == "darwin":
@@ -26,6 +27,8 @@ _ADVICE = {
     errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _MAY, errno.EPERM: _MAY, errno.EROFS: _MAY,
     errno.EFBIG: "raise the limit of the size of files (ulimit -f) and store it again",
 }  # fmt: skip
+
+_DAMAGED = "the file is damaged or none of ours: take a copy from a backup, evaluations that were exported can be imported"
 
 Row = tuple[Any, ...]
 
@@ -63,6 +66,7 @@ class Database:
             self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
             # What SQLite takes out of a record may be the half of a letter, which stands there by its escape.
             self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
+            teach(self._connection)
             try:
                 self._prepare()
             except BaseException:
@@ -161,6 +165,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: {_reason(error)}") from error
+        except UnicodeDecodeError as error:  # of a message of SQLite, with bytes of a damaged page in it
+            raise InputError(f"{self.path}: {_reason(sqlite3.DatabaseError('malformed'))}") from error
         except OSError as error:
             raise not_written(error.filename or self.path, error) from error
 
@@ -189,12 +195,14 @@ def _reason(error: sqlite3.Error) -> str:
         return f"{said}; nothing was stored: see that the disk is sound, has room and takes files this large, and store it again"
     if "locked" in said:
         return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again when it is done"
+    if "FOREIGN KEY" in said:
+        return "found an entry removed meanwhile by another process; nothing was stored: `idealrank history` shows what is there"
     if "same thread" in said:
         return "opened in another thread; open the store in each thread"
     if "readonly" in said or "unable to open" in said:
         return f"{said}; expected a question that changes nothing, or a folder that may be written: see its permissions"
     if "not a database" in said or "malformed" in said:
-        return f"{said}; the file is damaged or none of ours: take a copy from a backup, evaluations that were exported can be imported"
+        return f"{said}; {_DAMAGED}"
     return said
 
 

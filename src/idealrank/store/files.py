@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from idealrank.data.types import AnyArray, FloatArray
+from idealrank.data.types import AnyArray
 from idealrank.errors import InputError
 from idealrank.store.database import not_written, sync_folder, to_disk
 
@@ -105,26 +105,6 @@ class ValueFiles:
         if hashlib.sha256(content).hexdigest() != name.partition(".")[0]:
             raise _lost(path, whose, f"is damaged: its {len(content):,} bytes do not have the SHA-256 of its name")
         return content
-
-    def read_row(self, name: str, row: int, shape: tuple[int, int], whose: str) -> FloatArray:
-        """One row of a float64 array of this shape: one read of one piece. Its size is checked, its hash is not.
-
-        Raises
-        ------
-        InputError
-            The file is missing, or has not the size of such an array.
-        """
-        path, width = self.path(name), 8 * shape[1]
-        try:
-            with path.open("rb", buffering=0) as file:
-                size = os.fstat(file.fileno()).st_size
-                before = size - shape[0] * width  # the header of the format, 64 bytes or a multiple
-                if before <= 0 or before % 64:
-                    raise _lost(path, whose, f"is damaged: found {size:,} bytes, expected those of {shape[0]:,} x {shape[1]} values")
-                file.seek(before + row * width)
-                return np.frombuffer(file.read(width), "<f8")
-        except OSError as error:
-            raise _lost(path, whose, f"cannot be read ({error.strerror or error})") from None
 
 
 class Prepared:

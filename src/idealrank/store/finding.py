@@ -1,18 +1,17 @@
 """Questions to the tables of a store."""
 
-import hashlib
 import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.adding import DIGITS, FORMAT
-from idealrank.store.database import Database, Row
+from idealrank.store.database import Database, Row, column_text
 from idealrank.store.encoding import Fields
+from idealrank.store.intact import damaged, from_record, is_intact, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import Entry, Kind, Record
 
@@ -24,6 +23,12 @@ _CONDITIONS = {
     "measure": "id IN (SELECT id FROM mean WHERE measure = ?)",
     "commit": "commit_id <> '' AND substr(commit_id, 1, length(?)) = ?",
 }
+
+# Parts of a record that a list shows.
+_SHOWN = (
+    "kind", "name", "convention.name", "convention.fingerprint", "version", "time", "commit", "command", "dirty", "n_queries", "measures",
+    "means", "parts",
+)  # fmt: skip
 
 
 def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
@@ -64,15 +69,36 @@ def fields_of(database: Database, key: str) -> Fields:
     InputError
         It is damaged, or written by a newer version.
     """
-    digest, text = database.rows("SELECT digest, record FROM entry WHERE id = ?", (key,))[0]
-    if hashlib.sha256(text.encode()).hexdigest() != digest or digest[:DIGITS] != key:
-        raise InputError(
-            f"{database.path}: the record of {key} is damaged: it does not have the SHA-256 of its id; import an exported copy"
-        )
-    fields: Fields = json.loads(text)
+    found = database.rows(f"SELECT {is_intact()}, record FROM entry WHERE id = ?", (key,))  # noqa: S608  (names of the package)
+    if not found:
+        raise removed(key)
+    if not found[0][0]:
+        raise damaged(database.path, key)
+    fields: Fields = json.loads(found[0][1])
     if fields["format"] > FORMAT:
         raise InputError(f"{key}: found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade idealrank")
     return fields
+
+
+def removed(key: str) -> InputError:
+    """Make the error for an entry that another process took out after this one had found it."""
+    return InputError(
+        f"id {key}: found it removed meanwhile by another process, expected it to stay; `idealrank history` shows what is there"
+    )
+
+
+def entry(database: Database, key: str) -> Entry:
+    """What a list shows of the entry with this whole id.
+
+    Raises
+    ------
+    InputError
+        It was removed, or its record is damaged.
+    """
+    found = entries(database, {"id": key})
+    if not found:
+        raise removed(key)
+    return found[0]
 
 
 def entries(database: Database, wanted: Mapping[str, str], limit: int | None = None) -> list[Entry]:
@@ -94,38 +120,35 @@ def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -
     def of_these(columns: str, table: str, order: str) -> list[Row]:
         return database.rows(f"SELECT {columns} FROM {table} WHERE id IN (SELECT id {chosen}) ORDER BY {order}", parameters)  # noqa: S608
 
-    means = _grouped(of_these("id, measure, value", "mean", "id, place"))
     tags = _grouped(of_these("id, tag", "tag", "id, tag"))
     notes = _grouped(of_these("id, text", "note", "id, time, text"))
-    parts = _grouped(of_these("id, evaluation", "part", "id, place"))
-    sizes: dict[str, int] = dict(of_these("id, n_queries", "evaluation", "id"))
-    columns = "id, kind, name, convention, fingerprint, version, time, commit_id, dirty, command"
     return [
-        replace(
-            _entry(row),
-            means=dict(means[row[0]]) if row[1] == "evaluation" else None,
-            n_queries=sizes.get(row[0]),
-            parts=tuple(part for (part,) in parts[row[0]]),
-            record=_record(row[6:], tags[row[0]], notes[row[0]]),
-        )
-        for row in database.rows(f"SELECT {columns} {chosen}", parameters)
+        _entry(key, read_parts(database.path, key, parts), tags[key], notes[key])
+        for key, parts in database.rows(f"SELECT id, {from_record(*_SHOWN)} {chosen}", parameters)
     ]
 
 
-def _entry(row: Row) -> Entry:
-    key, kind, name, convention, fingerprint, version = row[:6]
-    return Entry(id=key, kind=kind, name=name, convention=convention, fingerprint=fingerprint, version=version)
-
-
-def _record(row: Row, tags: Iterable[Row], notes: Iterable[Row]) -> Record:
-    time, commit, dirty, command = row
-    return Record(
-        command=command,
-        commit=commit,
-        dirty=None if dirty is None else bool(dirty),
-        time=time,
-        tags=tuple(tag for (tag,) in tags),
-        notes=tuple(text for (text,) in notes),
+def _entry(key: str, parts: list[Any], tags: Iterable[Row], notes: Iterable[Row]) -> Entry:
+    kind, *words, dirty, n_queries, measures, means, made_of = parts
+    name, convention, fingerprint, version, time, commit, command = map(column_text, words)
+    return Entry(
+        id=key,
+        kind=kind,
+        name=name,
+        means={column_text(one["text"]): mean[0] for one, mean in zip(measures, means, strict=True)} if kind == "evaluation" else None,
+        n_queries=n_queries,
+        convention=convention,
+        fingerprint=fingerprint,
+        version=version,
+        parts=tuple(made_of or ()),
+        record=Record(
+            command=command,
+            commit=commit,
+            dirty=dirty,
+            time=time,
+            tags=tuple(tag for (tag,) in tags),
+            notes=tuple(text for (text,) in notes),
+        ),
     )
 
 

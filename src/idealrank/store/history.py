@@ -5,12 +5,15 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
+from idealrank.store.database import column_text
+from idealrank.store.encoding import read_array
+from idealrank.store.intact import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import utc
 from idealrank.timeline import Point, Timeline
@@ -18,8 +21,39 @@ from idealrank.timeline import Point, Timeline
 if TYPE_CHECKING:
     from idealrank.store.store import Store
 
+# Parts of a record, in the order of the fields of `_Kept`.
+_OF_POINT = (
+    "time", "name", "convention.name", "convention.fingerprint", "commit", "dirty", "path", "judgments", "inputs", "n_queries", "measures",
+    "means", "files",
+)  # fmt: skip
 _SOME = 8  # names in a message
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class _Kept(NamedTuple):
+    """An evaluation with the measure that is asked for."""
+
+    id: str
+    place: int  # of the measure
+    time: str
+    run: str
+    convention: str
+    fingerprint: str
+    commit: str
+    dirty: bool | None
+    path: str | None
+    judgments: str | None
+    inputs: list[Mapping[str, str]]
+    n_queries: int
+    measures: list[Mapping[str, Any]]
+    means: list[tuple[float | None, int]]
+    files: Mapping[str, str]
+
+    @property
+    def mean(self) -> float:
+        """The mean over queries; NaN where there is none."""
+        value = self.means[self.place][0]
+        return math.nan if value is None else float(value)
 
 
 def history(
@@ -64,27 +98,24 @@ def history(
     """
     conditions, parameters = _conditions(runs, tag, since)
     text = _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
-    columns = (
-        "e.id, e.time, e.name, e.convention, e.fingerprint, e.commit_id, e.dirty, m.value, m.place, "
-        "v.queries_file, v.values_file, v.n_queries, v.n_measures, json_extract(e.record, '$.path'), "
-        "json_extract(e.record, '$.judgments')"
-    )
-    tables = "mean m JOIN entry e ON e.id = m.id JOIN evaluation v ON v.id = m.id"
     # Conditions are constants of this file; what a user says stands in the parameters.
-    found = store.rows(
-        f"SELECT {columns} FROM {tables} WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",  # noqa: S608
+    rows = store.rows(
+        f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} FROM mean m JOIN entry e ON e.id = m.id "  # noqa: S608
+        f"WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",
         [text, *parameters],
     )
+    found = [_Kept(key, _place(store, key, place, text, parts), *parts) for key, place, parts in _parts_of(store, rows)]
     if not found:
         raise _nothing(store, text, runs, tag, since)
-    values = [math.nan if row[7] is None else float(row[7]) for row in found] if query is None else _of_query(store, query, found)
-    judgments, tags, notes = _judgments(store, found), _words(store, "tag", "tag"), _words(store, "note", "text")
+    values = [one.mean for one in found] if query is None else _of_query(store, query, found)
+    judgments, tags, notes = _judgments(found), _words(store, "tag", "tag"), _words(store, "note", "text")
     points = tuple(
         Point(
-            id=row[0], when=row[1], run=row[2], value=value, convention=f"{row[3]} [{row[4]}]", judgments=judgments[row[0]],
-            judgments_content=row[14] or "", commit=row[5], changed=bool(row[6]), tags=tuple(tags[row[0]]), note="; ".join(notes[row[0]]),
+            id=one.id, when=one.time, run=column_text(one.run), value=value, convention=f"{one.convention} [{one.fingerprint}]",
+            judgments=judgments[one.id], judgments_content=one.judgments or "", commit=column_text(one.commit), changed=bool(one.dirty),
+            tags=tuple(tags[one.id]), note="; ".join(notes[one.id]),
         )
-        for row, value in zip(found, values, strict=True)
+        for one, value in zip(found, values, strict=True)
     )  # fmt: skip
     return Timeline(measure=text, query=query or "", direction=_direction(text), points=points)
 
@@ -172,17 +203,31 @@ def _some(words: Sequence[str]) -> str:
     return ", ".join(map(shown, words[:_SOME])) + (f" and {len(words) - _SOME} more" if len(words) > _SOME else "")
 
 
-def _of_query(store: "Store", query: str, found: Sequence[tuple[Any, ...]]) -> list[float]:
-    """The value of one query in each evaluation: one small read of each value file."""
+def _parts_of(store: "Store", rows: Sequence[tuple[Any, ...]]) -> "Iterator[tuple[str, int, list[Any]]]":
+    return ((key, place, read_parts(store.folder, key, parts)) for key, place, parts in rows)
+
+
+def _place(store: "Store", key: str, place: int, measure: str, parts: list[Any]) -> int:
+    """Where the measure stands in the record; the table may be damaged."""
+    measures = parts[_OF_POINT.index("measures")]
+    if not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
+        raise damaged(store.folder, key)
+    return place
+
+
+def _of_query(store: "Store", query: str, found: "Sequence[_Kept]") -> list[float]:
+    """The value of one query in each evaluation, the hash of each file checked."""
     places: dict[str, int | None] = {}
     values = []
-    for key, *_, place, queries_file, values_file, n_queries, n_measures, _path, _content in found:
-        whose = f"evaluation {key}"
+    for one in found:
+        whose = f"evaluation {one.id}"
+        queries_file = one.files["queries"]
         if queries_file not in places:
             ids = json.loads(store.files.read(queries_file, whose))
             places[queries_file] = ids.index(query) if query in ids else None
-        row = places[queries_file]
-        values.append(math.nan if row is None else float(store.files.read_row(values_file, row, (n_queries, n_measures), whose)[place]))
+        row, shape = places[queries_file], (one.n_queries, len(one.measures))
+        content = store.files.read(one.files["values"], whose)
+        values.append(math.nan if row is None else float(read_array(content, "<f8", shape, whose)[row, one.place]))
     if all(place is None for place in places.values()):
         raise InputError(
             f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; `idealrank show ID --per-query` lists queries"
@@ -190,12 +235,9 @@ def _of_query(store: "Store", query: str, found: Sequence[tuple[Any, ...]]) -> l
     return values
 
 
-def _judgments(store: "Store", found: Sequence[tuple[Any, ...]]) -> Mapping[str, str]:
+def _judgments(found: "Sequence[_Kept]") -> Mapping[str, str]:
     """A short hash of the judgments of each evaluation: of its input files but the run; empty where they were no files."""
-    files: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for key, name, sha256 in store.rows("SELECT id, name, sha256 FROM input ORDER BY id, place"):
-        files[key].append((name, sha256))
-    return {row[0]: judgments_hash(files[row[0]], row[13] or "") for row in found}
+    return {one.id: judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or "") for one in found}
 
 
 def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:

@@ -16,6 +16,7 @@ from idealrank.store.adding import Adding, evaluation_adding, verdict_adding
 from idealrank.store.carrying import export, opened
 from idealrank.store.database import Database, Row
 from idealrank.store.files import ValueFiles
+from idealrank.store.intact import is_intact
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.stored import Stored, StoredVerdict
@@ -209,7 +210,7 @@ class Store:
 
     def entry(self, id: str) -> Entry:  # noqa: A002
         """What a list shows of one, by its id or a beginning of it."""
-        return finding.entries(self._database, {"id": self.resolve(id)})[0]
+        return finding.entry(self._database, self.resolve(id))
 
     def entries(
         self,
@@ -354,7 +355,7 @@ class Store:
         export(entry, fields, [(str(time), str(text)) for time, text in notes], partial(self.files.read, whose=entry.id), Path(path))
 
     def import_file(self, path: "str | Path") -> str:
-        """Take in what `export_file` wrote; it keeps its id. What is here already stays, and gets back the value files it may have lost.
+        """Take in what `export_file` wrote; it keeps its id. What is here stays, and gets back what was damaged.
 
         Raises
         ------
@@ -363,12 +364,15 @@ class Store:
         """
         adding = opened(Path(path))
         with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
-            found = connection.execute("SELECT digest FROM entry WHERE id = ?", (adding.id,)).fetchone()
-            if found is not None and found[0] != adding.digest:
+            statement = f"SELECT digest, {is_intact()} FROM entry WHERE id = ?"  # noqa: S608  (names of the package)
+            found = connection.execute(statement, (adding.id,)).fetchone()
+            if found is not None and found[0] != adding.digest and found[1]:
                 raise InputError(f"{path}: found another entry with the id {adding.id} in this store; use a store of its own")
             prepared.place()
             if found is None:
                 adding.insert(connection)
+            elif not found[1]:
+                adding.mend(connection)
         return adding.id
 
     # --- making again ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,158 @@
+"""A damaged page of the database is an error in words, or changes no number."""
+
+import json
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import idealrank as ir
+from idealrank.errors import IdealrankError, InputError
+from idealrank.store import Record, Store, changing
+from idealrank.store.arrow import relations
+from tests.cli.stores import example_store, example_verdicts
+
+DAMAGES = 90
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    folder = tmp_path_factory.mktemp("damage") / "whole"
+    ids = example_store(folder)
+    return folder, [*ids, *example_verdicts(folder, ids)]
+
+
+def numbers(store: Store) -> dict[str, Any]:
+    """By entry: what is asked of a record; tags and notes, which may change, and what is missing are left out."""
+    found: dict[str, Any] = {}
+    for entry in store.entries():
+        found[entry.id, "entry"] = (entry.kind, entry.name, str(entry.means), entry.n_queries, entry.fingerprint, entry.record.time)
+        if entry.kind == "evaluation":
+            found[entry.id, "values"] = store.evaluation(entry.id).evaluation.values.tobytes()
+    for query in (None, "q1"):
+        for point in store.history("AP", query=query).points:
+            found[point.id, query] = (point.when, point.run, point.value, point.convention, point.judgments_content)
+    for name in ("evaluations", "means", "comparisons", "gates"):
+        for row in relations(store)[name].reader().read_all().to_pylist():
+            row.pop("notes", None)
+            found[row["id"], name, str(row.get("measure")), str(row.get("baseline"))] = json.dumps(row, default=str)
+    return found
+
+
+def damaged(content: bytes, draws: random.Random, number: int) -> bytes:
+    """A flipped bit, an empty page, or thirty other bytes."""
+    changed = bytearray(content)
+    if number % 3 == 1:
+        place = draws.randrange(len(content) >> 12) << 12
+        changed[place : place + 4096] = bytes(4096)
+        return bytes(changed)
+    for place in draws.sample(range(len(content)), 1 if number % 3 == 0 else 30):
+        changed[place] ^= 1 << draws.randrange(8)
+    return bytes(changed)
+
+
+def test_a_damaged_page_of_the_database_is_an_error_in_words_or_changes_no_number(whole: tuple[Path, list[str]], tmp_path: Path) -> None:
+    with Store.open(whole[0]) as store:
+        expected = numbers(store)
+    content, draws = (whole[0] / "store.sqlite3").read_bytes(), random.Random(5)
+    folder = tmp_path / "store"
+    shutil.copytree(whole[0], folder)
+    said = []
+    for number in range(DAMAGES):
+        for left in folder.glob("store.sqlite3*"):
+            left.unlink()
+        (folder / "store.sqlite3").write_bytes(damaged(content, draws, number))
+        try:
+            with Store.open(folder) as store:
+                found = numbers(store)
+        except IdealrankError as error:
+            said.append(str(error))
+            continue
+        assert found.items() <= expected.items(), number
+    assert len(said) > DAMAGES // 3
+    advice = ("import an exported copy, or take it out with", "take a copy from a backup", "choose another folder", "upgrade")
+    assert [one for one in said if not any(words in one for words in advice)] == []
+
+
+def test_a_damaged_mean_is_not_printed(whole: tuple[Path, list[str]], tmp_path: Path) -> None:
+    shutil.copytree(whole[0], tmp_path / "store")
+    with sqlite3.connect(tmp_path / "store" / "store.sqlite3") as plain:
+        plain.execute("UPDATE mean SET value = 0.9999")
+        plain.execute("UPDATE entry SET name = 'other', version = '99'")
+    plain.close()
+    with Store.open(whole[0]) as store, Store.open(tmp_path / "store") as other:
+        assert numbers(other) == numbers(store)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store, key: store.entry(key),
+        lambda store, _: store.entries(),
+        lambda store, key: store.evaluation(key),
+        lambda store, _: store.history("AP"),
+        lambda store, _: store.history("AP", query="q1"),
+        lambda store, _: store.sql("select * from tags"),
+        lambda store, key: store.export_file(key, store.folder / "never.zip"),
+    ],
+)
+def test_an_entry_with_a_damaged_record_is_named_and_an_exported_copy_mends_it(
+    whole: tuple[Path, list[str]], tmp_path: Path, read: Callable[[Store, str], object]
+) -> None:
+    shutil.copytree(whole[0], tmp_path / "store")
+    key = whole[1][0]
+    with Store.open(tmp_path / "store") as store:
+        expected = numbers(store)
+        store.export_file(key, tmp_path / "copy.zip")
+        store.tag(key, "later")
+    with sqlite3.connect(tmp_path / "store" / "store.sqlite3") as plain:
+        plain.execute("UPDATE entry SET record = replace(record, 'bm25', 'bm26') WHERE id = ?", (key,))
+    plain.close()
+
+    with Store.open(tmp_path / "store") as store:
+        with pytest.raises(InputError, match=f"the record of {key} is damaged: .*import an exported copy, or .*store remove {key}`"):
+            read(store, key)
+        assert store.import_file(tmp_path / "copy.zip") == key
+        read(store, key)
+        assert numbers(store) == expected
+        assert store.entry(key).record.tags == ("later", "main")
+        assert store.comparison(whole[1][6]).entry.parts[0] == key
+
+
+def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR"])
+    looks: list[Callable[[Store, str], object]] = [
+        lambda store, key: store.entry(key),
+        lambda store, key: store.evaluation(key),
+        lambda store, key: store.shortest(key),
+        lambda store, key: store.export_file(key, tmp_path / "never.zip"),
+        lambda store, key: store.tag(key, "gone"),
+        lambda store, key: store.note(key, "gone"),
+        lambda store, key: store.untag(key, "there"),
+        lambda store, key: store.remove(key),
+        lambda store, key: store.add_comparison(ir.compare(evaluation, evaluation), [key, key]),
+    ]
+    resolve = Store.resolve
+
+    def and_another_removes(store: Store, beginning: str, **kind: Any) -> str:
+        key = resolve(store, beginning, **kind)
+        with Store.open(store.folder) as other:
+            changing.remove(other._database, key)
+        return key
+
+    for place, look in enumerate(looks):
+        with Store.open(tmp_path / str(place)) as store:
+            key = store.add(evaluation, record=Record(tags=("there",)))
+            said = "removed meanwhile"
+            with monkeypatch.context() as patch:
+                patch.setattr(Store, "resolve", and_another_removes)
+                try:
+                    assert look(store, key) in (None, key[:4]), place  # removed, as was asked; or of its id alone
+                except InputError as error:
+                    said = str(error)
+            assert "removed meanwhile" in said or "found none in" in said
+            assert store.entries() == []
