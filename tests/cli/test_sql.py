@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -19,6 +20,7 @@ import idealrank as ir
 from idealrank.store import Store, arrow, sql
 from tests.cli.stores import example_store, example_verdicts, with_stable_ids
 from tests.cli.terminal import Said, check_snapshot, environment
+from tests.conftest import ROOT
 from tests.unit.store_samples import evaluations
 
 Say = Callable[..., Said]
@@ -128,41 +130,115 @@ def test_a_store_without_anything_has_empty_tables(tmp_path: Path) -> None:
 # --- asking, and nothing else ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "copy (select 1) to '{folder}/out.csv'",
-        "attach '{folder}/out.db' as other",
-        "export database '{folder}/out'",
-        "create table t as select 1",
-        "insert into tags values ('a', 'b')",
-        "set enable_external_access = true",
-        "pragma profiling_output = '{folder}/out.json'",
-        "install httpfs",
-        "load httpfs",
-        "call enable_logging(storage = 'file')",
-        "select * from enable_logging('QueryLog', storage = 'file', storage_config = {{'path': '{folder}/out'}})",
-        "select * from read_csv('{folder}/secret.csv')",
-        "select * from '{folder}/secret.csv'",
-        "select * from read_text('{folder}/secret.csv')",
-        "select * from glob('{folder}/*')",
-        "select * from read_csv('https://example.org/secret.csv')",
-        "select * from query('copy tags to ''{folder}/out.csv''')",
-        "select 1; copy tags to '{folder}/out.csv'",
-        "with gone as (delete from tags returning *) select * from gone",
-        "select * from secret",
-        "select getenv('HOME')",
-    ],
+def joined(text: str) -> str:
+    """A question that DuckDB puts together itself, so that no word of it stands in the text."""
+    parts = [text[place : place + 5].replace("'", "''") for place in range(0, len(text), 5)]
+    return f"""select * from query('{"' || '".join(parts)}')"""
+
+
+WRITING = (
+    "copy (select 1) to '{folder}/out.csv'",
+    "copy tags to '{folder}/out.parquet'",
+    "attach '{folder}/out.db' as other",
+    "attach 'https://example.org/out.db' as other",
+    "detach memory",
+    "use memory",
+    "export database '{folder}/out'",
+    "import database '{folder}'",
+    "create table t as select 1",
+    "create view v as select 1",
+    "create macro one() as 1",
+    "create secret (type s3)",
+    "insert into tags values ('a', 'b')",
+    "update tags set tag = 'x'",
+    "drop table tags",
+    "checkpoint",
+    "vacuum",
+    "set enable_external_access = true",
+    "set lock_configuration = false",
+    "set temp_directory = '{folder}'",
+    "reset lock_configuration",
+    "pragma profiling_output = '{folder}/out.json'",
+    "pragma enable_profiling",
+    "install httpfs",
+    "load httpfs",
+    "load '{folder}/secret.csv'",
+    "call enable_logging(storage = 'file', storage_config = {{'path': '{folder}/out'}})",
+    "prepare p as select 1",
+    "with gone as (delete from tags returning *) select * from gone",
 )
-def test_a_question_reaches_nothing_but_the_tables(query: str, example: tuple[Path, list[str]], tmp_path: Path) -> None:
+READING = (
+    "select * from enable_logging('QueryLog', storage = 'file', storage_config = {{'path': '{folder}/out'}})",
+    "select * from enable_logging(storage_path := '{folder}/out')",
+    "select * from enable_logging(storage = 'file')",
+    "select * from enable_profiling(format = 'json', save_location = '{folder}/out')",
+    "select * from read_csv('{folder}/secret.csv')",
+    "select * from read_csv('/etc/passwd')",
+    "select * from '{folder}/secret.csv'",
+    "select * from read_text('{folder}/secret.csv')",
+    "select * from read_blob('{folder}/secret.csv')",
+    "select * from read_json('{folder}/secret.csv')",
+    "select * from read_parquet('{folder}/secret.csv')",
+    "select * from parquet_metadata('{folder}/secret.csv')",
+    "select * from sniff_csv('{folder}/secret.csv')",
+    "select * from glob('{folder}/*')",
+    "select * from read_csv('https://example.org/secret.csv')",
+    "select * from query_table('{folder}/secret.csv')",
+    "select * from duckdb_secrets() where 1 / 0 > 'x'",
+    "select * from secret",
+    "select getenv('HOME')",
+    "select * from arrow_scan(1, 1, 1)",
+    "select * from pandas_scan(1)",
+    "select * from python_map_function(1)",
+    "select * from json_execute_serialized_sql(json_serialize_sql('select * from read_text(''{folder}/secret.csv'')'))",
+)
+ATTACKS = (
+    *((query, False) for query in (*WRITING, *READING)),
+    *((query, True) for query in (*WRITING, *READING)),
+    ("select 1; copy tags to '{folder}/out.csv'", False),
+)
+
+
+@pytest.mark.parametrize(("query", "is_joined"), ATTACKS)
+def test_a_question_reaches_nothing_but_the_tables(query: str, is_joined: bool, example: tuple[Path, list[str]], tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a\nhidden\n", encoding="utf-8")
     secret = pd.DataFrame({"a": ["hidden"]})
 
-    with Store.open(example[0]) as store, pytest.raises(ir.errors.OptionError, match="sql"):
-        store.sql(query.format(folder=tmp_path))
+    asked = query.format(folder=tmp_path)
+    with Store.open(example[0]) as store, pytest.raises(ir.errors.OptionError, match="sql") as refused:
+        store.sql(joined(asked) if is_joined else asked)
 
     assert len(secret) == 1
+    assert "hidden" not in str(refused.value)
     assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
+
+
+def test_the_number_of_attacks_in_the_security_policy_is_that_of_the_list() -> None:
+    said = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
+    assert f"{len(ATTACKS)} questions that would do more than ask" in said
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select repeat('x', 100000000000)",
+        "select date '290000-01-01', interval '1000000 years'",
+        "select 'infinity'::timestamp, '-infinity'::date",
+        "select chr(0), '\x00'",
+        "select '\udcff'",
+        "select error('mine')",
+        "select " + "(" * 3000 + "1" + ")" * 3000,
+        "select 1/0, 'nan'::double, union_value(a := 1), map([1], [2]), '\\xff'::blob, uuid(), 1::hugeint << 100",
+        "select * from range(10000000000)",
+    ],
+)
+def test_whatever_an_answer_holds_there_is_no_traceback(query: str, example: tuple[Path, list[str]], say: Say, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sql, "_MOST_ROWS", 10_000)
+    for layout in ("table", "json", "csv"):
+        said = say("sql", query, "--format", layout, "--store", str(example[0]))
+        assert said.code in (0, 2), said.err
+        assert "Traceback" not in said.err
+        assert said.code == 0 or (said.out == "" and said.err.startswith("error: "))
 
 
 @pytest.mark.skipif(int(duckdb.__version__.partition(".")[0]) < 2, reason="earlier ones open a stream once, and are given a copy")

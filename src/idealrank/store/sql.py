@@ -18,15 +18,18 @@ if TYPE_CHECKING:
 
 _LARGE = ("values", "hits")
 # Before the question is asked: no files, no network, no extensions, no variables of this process; and no way back.
-_LOCKED = (
+_CLOSED = (
     "SET python_enable_replacements = false",
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
     "SET enable_external_access = false",
-    "SET lock_configuration = true",
 )
-# The one function that DuckDB before 2.0 runs in spite of all this: it would write a log to a file.
-_REFUSED = re.compile(r"enable_logging", re.IGNORECASE)
+# DuckDB before 2.0 lets the function enable_logging write files in spite of that, unless it has no disk at all, not even for what does
+# not fit in memory. Later ones count it to the configuration, which is locked.
+_DISKLESS = "SET disabled_filesystems = 'LocalFileSystem'"
+_LOCKED = "SET lock_configuration = true"
+_MOST_ROWS = 10_000_000  # of an answer, which Python holds as objects
 _LONGEST = 400  # of a message of DuckDB
 _TAIL = re.compile(r"\s*(LINE \d+:.*)?$", re.DOTALL)
 
@@ -97,11 +100,9 @@ def ask(store: "Store", query: str) -> Answer:
             _check(duckdb, connection, query)
             for name, relation in tables.items():
                 _give(connection, name, relation, query)
-            for setting in _LOCKED:
-                connection.execute(setting)
-            cursor = connection.execute(query)
-            return Answer(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
-        except duckdb.Error as error:
+            _lock(duckdb, connection)
+            return _answer(connection.execute(query))
+        except (duckdb.Error, RuntimeError, OverflowError) as error:  # the latter of values that Python cannot hold
             hint = f"; {_tables()}" if isinstance(error, duckdb.BinderException | duckdb.CatalogException) else ""
             raise OptionError(f"sql: {_reason(error)}{hint}") from None
 
@@ -127,14 +128,27 @@ def _connection(duckdb: Any) -> "Iterator[duckdb.DuckDBPyConnection]":
 
 def _check(duckdb: Any, connection: Any, query: str) -> None:
     """Refuse all but one question, before anything is read."""
-    if _REFUSED.search(query):
-        raise OptionError("sql: found enable_logging, expected a question: it writes files")
+    if query != query.encode("utf-8", "replace").decode("utf-8"):
+        raise OptionError(f"sql {shown(repr(query))}: found bytes that are no UTF-8, expected text")
     statements = connection.extract_statements(query)
     kinds = [statement.type for statement in statements]
     allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
     if len(kinds) != 1 or kinds[0] not in allowed:
         found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
         raise OptionError(f"sql {shown(repr(query))}: found {found}, expected one SELECT; a store is changed by its own commands alone")
+
+
+def _lock(duckdb: Any, connection: Any) -> None:
+    """Deny by DuckDB's own settings whatever is no question; the text of the query is not asked, for it can be put together."""
+    for setting in (*_CLOSED, *((_DISKLESS,) if int(duckdb.__version__.partition(".")[0]) < 2 else ()), _LOCKED):
+        connection.execute(setting)
+
+
+def _answer(cursor: Any) -> Answer:
+    rows = cursor.fetchmany(_MOST_ROWS + 1)
+    if len(rows) > _MOST_ROWS:
+        raise OptionError(f"sql: found more than {_MOST_ROWS:,} rows, expected an answer that memory holds; add LIMIT or count them")
+    return Answer(tuple(column[0] for column in cursor.description or ()), rows)
 
 
 class _Stream:
