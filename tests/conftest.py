@@ -1,5 +1,6 @@
 """Where data lie: the demo's collection in the checkout, and material of others beside it that some tests check against."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,17 @@ PYDOCS = ROOT / "examples" / "pydocs"
 # Hundreds of tests start a process that loads the library; compiled code is kept for them, whatever the environment says.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Thousands of collected tests live as long as the process. The collector of garbage would walk through them all again and again, which
+# is an eighth of a run: it waits until all are there, and then leaves them alone.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Whatever is alive now stays; what tests make is collected, though in larger portions."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def shared_file(*parts: str) -> Path:
