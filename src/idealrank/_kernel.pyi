@@ -23,6 +23,7 @@ too-long   an id of four gigabytes                                              
 duplicate  a document twice under a query                                        ``b"SOURCE:LINE"`` of the first; empty without lines
 empty-id   an empty query or document id (mappings and columns only)             empty
 utf8       a str that has no UTF-8 (half a surrogate pair); text is the id         empty
+changed    the text is not what it was when it was read first; line is 0          empty
 stopped    `Progress.stop` was called                                            empty
 ========== ===================================================================== ==========================================
 

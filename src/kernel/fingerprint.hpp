@@ -169,10 +169,16 @@ Fingerprint fingerprint_lists(const Label* labels, int64_t n_rows, const int64_t
     char digits[24];
     const State of_query = text(name(list, digits), start(lists_start));
     Fingerprint sum;
-    const int64_t begin = offsets[list], end = offsets[list + 1];
+    // Checked again: the caller may write to the arrays in the meantime.
+    const int64_t begin = read_once(offsets + list), end = read_once(offsets + list + 1);
+    if (begin < 0 || end < begin || end > n_rows) throw std::invalid_argument("offsets must not fall");
     if (begin == end) sum += row(of_query, nothing);
     LabelSum of_labels(of_query);
-    for (int64_t at = begin; at < end; ++at) of_labels.add(labels[order ? order[at] : at]);
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t place = order ? read_once(order + at) : at;
+      if (place < 0 || place >= n_rows) throw std::invalid_argument("order must hold each row number once");
+      of_labels.add(read_once(labels + place));
+    }
     return sum += of_labels.sum();
   });
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,6 +57,13 @@ struct Input {
   const int64_t* offsets;
   int64_t n_queries;
   const int64_t* order;
+
+  // Checked again where it is used: the caller may write to the array in the meantime.
+  int64_t row(int64_t place) const {
+    const auto row = read_once(order + place);
+    if (row < 0 || row >= n_rows) throw std::invalid_argument("order must hold each row number once");
+    return row;
+  }
 };
 
 template <class Number>
@@ -91,8 +99,9 @@ class Ranker {
 
   // False when the list has a NaN.
   bool rank(int64_t query, TieBuffer<Label>& ties) {
-    const auto begin = input_.offsets[query];
-    n_ = static_cast<size_t>(input_.offsets[query + 1] - begin);
+    const auto begin = read_once(input_.offsets + query), length = out_.length[query];
+    if (begin < 0 || begin > input_.n_rows - length) throw std::invalid_argument("offsets changed while they were read");
+    n_ = static_cast<size_t>(length);
     out_.tied[query] = 0;
     if (n_ == 0) return true;
     if (keys_.size() < n_) {
@@ -120,7 +129,7 @@ class Ranker {
     gathered_labels_.resize(n_);
     gathered_scores_.resize(n_);
     for (size_t i = 0; i < n_; ++i) {
-      const auto row = input_.order[begin + static_cast<int64_t>(i)];
+      const auto row = input_.row(begin + static_cast<int64_t>(i));
       gathered_labels_[i] = input_.labels[row];
       gathered_scores_[i] = input_.scores[row];
     }

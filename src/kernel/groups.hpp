@@ -56,12 +56,14 @@ inline std::vector<int64_t> plan(const int64_t* offsets, int64_t n_rows, const G
   const int64_t n = out.n_queries;
   if (offsets[0] != 0 || offsets[n] != n_rows) throw std::invalid_argument("offsets must run from 0 to the number of rows");
   std::vector<int64_t> blocks;
-  int64_t hits = 0, work = options.block_rows;
+  int64_t hits = 0, work = options.block_rows, end = 0;
   int64_t narrowest = std::numeric_limits<int64_t>::max(), widest = 0;
   for (int64_t query = 0; query < n; ++query) {
     // Compared before they are subtracted: the difference of any two numbers may not fit.
-    if (offsets[query + 1] < offsets[query] || offsets[query + 1] > n_rows) throw std::invalid_argument("offsets must not fall");
-    const int64_t length = offsets[query + 1] - offsets[query];
+    const int64_t begin = end;
+    end = read_once(offsets + query + 1);
+    if (end < begin || end > n_rows) throw std::invalid_argument("offsets must not fall");
+    const int64_t length = end - begin;
     if (length > std::numeric_limits<int32_t>::max()) throw std::invalid_argument("a list has more than 2147483647 items");
     if (work >= options.block_rows) {
       blocks.push_back(query);
@@ -112,7 +114,7 @@ template <class Label, class Score>
 int64_t smallest_nan_row(const Input<Label, Score>& input) {
   int64_t smallest = input.n_rows;
   for (int64_t i = 0; i < input.n_rows; ++i) {
-    const int64_t row = input.order ? input.order[i] : i;
+    const int64_t row = input.order ? input.row(i) : i;
     if (row < smallest && (sorting::is_flagged(nan_flag(input.labels[row])) || sorting::is_flagged(nan_flag(input.scores[row])))) smallest = row;
   }
   return smallest;

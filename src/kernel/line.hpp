@@ -15,7 +15,8 @@ enum class Layout { qrels, run };  // QUERY ITERATION DOCUMENT GRADE | QUERY Q0 
 
 inline int field_count(Layout layout) { return layout == Layout::run ? 6 : 4; }
 
-enum class Problem : uint8_t { none, fields, number, nan, control, duplicate, empty_id, too_long };
+// changed: the text is not what it was when it was read first.
+enum class Problem : uint8_t { none, fields, number, nan, control, duplicate, empty_id, too_long, changed };
 
 inline const char* problem_name(Problem problem) {
   switch (problem) {
@@ -27,6 +28,7 @@ inline const char* problem_name(Problem problem) {
     case Problem::duplicate: return "duplicate";
     case Problem::empty_id: return "empty-id";
     case Problem::too_long: return "too-long";
+    case Problem::changed: return "changed";
   }
   return "none";
 }
@@ -92,9 +94,10 @@ inline void split_at_blanks(const char* begin, const char* end, int wanted, Fiel
   while (true) {
     while (at < end && is_blank(*at)) ++at;
     if (at == end) return;
-    const char* first = at;
+    // The byte just seen is in the field whatever it is by now: no field is empty, even if the text changes.
+    const char* first = at++;
     if (wanted == 6 && fields.count == 5) {
-      while (end > first && is_blank(end[-1])) --end;
+      while (end > at && is_blank(end[-1])) --end;
       at = end;
     } else {
       while (at < end && !is_blank(*at)) ++at;

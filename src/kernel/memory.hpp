@@ -24,6 +24,13 @@ namespace idealrank {
 
 using Bytes = std::string_view;  // ids are bytes; nothing here knows an encoding
 
+// One load and no second one. Mapped files and foreign arrays may change while they are read: an offset that was checked must be the one
+// that is used. (The same holds everywhere: lengths and keys are copied once, and no sort compares what may change under it.)
+template <class T>
+inline T read_once(const T* place) {
+  return *static_cast<const volatile T*>(place);
+}
+
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <version>
@@ -110,6 +111,19 @@ inline bool convert(const char* begin, const char* end, double& value) {
 }
 #endif
 
+// The text may change while it is read, and the library need not expect that: it gets a copy. A number that is none by now is refused,
+// above all NaN, which would break every order.
+inline bool convert_copy(const char* begin, const char* end, double& value) {
+  char copy[64];
+  const auto size = static_cast<size_t>(end - begin);
+  if (size <= sizeof copy) {
+    std::memcpy(copy, begin, size);
+    return convert(copy, copy + size, value) && !std::isnan(value);
+  }
+  const std::string longer(begin, end);
+  return convert(longer.data(), longer.data() + size, value) && !std::isnan(value);
+}
+
 inline double magnitude(const char* begin, const char* end, const Decimal& decimal) {
   if (decimal.counted == 0) return 0.0;
   // Both operands are exact doubles, so the one division or multiplication rounds once: the nearest double.
@@ -122,7 +136,7 @@ inline double magnitude(const char* begin, const char* end, const Decimal& decim
   if (top > 310) return std::numeric_limits<double>::infinity();
   if (top < -330) return 0.0;
   double value = 0.0;
-  if (convert(begin, end, value)) return value;
+  if (convert_copy(begin, end, value)) return value;
   return top > 0 ? std::numeric_limits<double>::infinity() : 0.0;
 }
 

@@ -159,7 +159,7 @@ class IdColumn {
   bool is_buffer() const { return opened_; }  // and may be read without the GIL
   Bytes operator[](size_t i) {
     if (opened_) {
-      auto first = offsets_[i], end = offsets_[i + 1];
+      auto first = read_once(offsets_ + i), end = read_once(offsets_ + i + 1);
       if (first < 0 || end < first || end > data_.len) throw nb::value_error("id offsets must rise from 0 to the size of the data");
       return Bytes(static_cast<const char*>(data_.buf) + first, static_cast<size_t>(end - first));
     }
@@ -205,10 +205,11 @@ inline Table table_from_columns(IdColumn& queries, IdColumn& documents, const do
   auto add_rows = [&] {
     for (size_t row = 0; row < n; ++row) {
       Bytes query = queries[row], document = documents[row];
+      double value = read_once(values + row);
       if (query.empty() || document.empty()) throw row_error(Problem::empty_id, row + 1, query, document);
-      if (std::isnan(values[row])) throw row_error(Problem::nan, row + 1, query, document);
+      if (std::isnan(value)) throw row_error(Problem::nan, row + 1, query, document);
       builder.query(query);
-      builder.row(document, values[row]);
+      builder.row(document, value);
     }
   };
   if (!queries.is_buffer() || !documents.is_buffer()) add_rows();

@@ -25,7 +25,8 @@ struct ReadOptions {
 class Fragment {
  public:
   void read(const Sources& sources, const Chunk& chunk, const std::optional<std::string>& only_query) {
-    segments_.clear();
+    queries_.clear();
+    rows_.clear();
     documents_.clear();
     values_.clear();
     place = Sources::nowhere;
@@ -36,10 +37,13 @@ class Fragment {
     while ((step = reader.next(line)) == Step::data) {
       if (!line.same_query) {
         wanted = !only_query || line.query == *only_query;
-        if (wanted) segments_.push({line.query.data(), static_cast<uint32_t>(line.query.size()), 0});
+        if (wanted) {
+          queries_.push(line.query);
+          rows_.push(0);
+        }
       }
       if (!wanted) continue;
-      ++segments_.back().rows;
+      ++rows_.back();
       documents_.push(line.document);
       values_.push(line.value);
     }
@@ -52,11 +56,10 @@ class Fragment {
   void append_to(TableBuilder& builder) const {
     constexpr size_t ahead = prefetch_distance;
     size_t row = 0;
-    for (size_t i = 0; i < segments_.size(); ++i) {
-      const Rows& rows = segments_[i];
-      if (i + ahead < segments_.size()) builder.expect(Bytes(segments_[i + ahead].query, segments_[i + ahead].size));
-      builder.query(Bytes(rows.query, rows.size));
-      for (size_t end = row + rows.rows; row < end; ++row) builder.row(documents_[row], values_[row]);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (i + ahead < rows_.size()) builder.expect(queries_[i + ahead]);
+      builder.query(queries_[i]);
+      for (size_t end = row + rows_[i]; row < end; ++row) builder.row(documents_[row], values_[row]);
     }
   }
 
@@ -66,12 +69,9 @@ class Fragment {
   std::string detail;
 
  private:
-  struct Rows {
-    const char* query;
-    uint32_t size, rows;
-  };
-  Pool<Rows> segments_;
-  IdPool documents_;
+  // Copies: the builder looks at an id more than once, and the text may change.
+  IdPool queries_, documents_;
+  Pool<uint32_t> rows_;  // of each query in a row
   Pool<double> values_;
 };
 
@@ -119,8 +119,9 @@ inline Table read_sources(const Sources& sources, const ReadOptions& options, Pr
   std::optional<ParseError> failure = read_rows(sources, options, progress, builder, counts);
   // All rows stand before the line that failed, so a duplicate among them comes first.
   Table table = builder.finish(options.duplicates, [&](size_t earlier, size_t later) {
-    uint64_t first = place_of_row(sources, options, earlier);
-    return sources.error(Problem::duplicate, place_of_row(sources, options, later), sources.source_and_line(first));
+    uint64_t first = place_of_row(sources, options, earlier), second = place_of_row(sources, options, later);
+    if (first == Sources::nowhere || second == Sources::nowhere) return sources.changed(0);
+    return sources.error(Problem::duplicate, second, sources.source_and_line(first));
   });
   if (failure) throw *failure;
   count_lines(counts, table.counters);

@@ -145,7 +145,7 @@ class LineReader {
       for (; found && count < wanted; found = without_lowest(found)) edges[count++] = static_cast<size_t>(at - at_) + lowest(found);
     }
     const char* next = after_feed(stop);
-    if (!next) return false;
+    if (!next || static_cast<size_t>(stop - at_) >= UINT32_MAX) return false;
     Cuts cuts;
     if (layout_ == Layout::run) {
       // The eleventh edge is where the tag begins.

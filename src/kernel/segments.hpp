@@ -84,6 +84,14 @@ void read_segments(const Sources& sources, const Segment* segments, size_t count
   }
 }
 
+// A copy of the query id of the line at `place`, which was read before and had this size: the text may have changed since.
+inline Bytes id_at(const Sources& sources, uint64_t place, size_t size, std::string& copy) {
+  const char *at = sources.at(place), *end = sources.parts[sources.source_of(place)].end;
+  while (at < end && detail::is_blank(*at)) ++at;
+  if (static_cast<size_t>(end - at) < size) throw sources.changed(place);
+  return copy.assign(at, size);
+}
+
 // Numbers queries by first appearance. Every record has a place and an id_size, and gets its `target`; each pool is in the order of the text.
 // Returns, per query, whether it has more than one record.
 template <class Record>
@@ -91,6 +99,7 @@ std::vector<bool> number_queries(const Sources& sources, std::vector<Pool<Record
   std::vector<size_t> next(pools.size(), 0);
   std::vector<bool> repeated;
   IdIndex index;
+  std::string id;
   for (;;) {
     Record* earliest = nullptr;
     size_t owner = 0;
@@ -103,9 +112,7 @@ std::vector<bool> number_queries(const Sources& sources, std::vector<Pool<Record
     }
     if (!earliest) return repeated;
     ++next[owner];
-    const char* line = sources.at(earliest->place);
-    while (detail::is_blank(*line)) ++line;
-    earliest->target = index.add(ids, Bytes(line, earliest->id_size));
+    earliest->target = index.add(ids, id_at(sources, earliest->place, earliest->id_size, id));
     if (repeated.size() == ids.size()) {
       repeated[earliest->target] = true;
     } else {

@@ -70,6 +70,8 @@ struct Sources {
   ParseError error(Problem problem, uint64_t place, std::string detail) const {
     return {problem_name(problem), source_of(place), line_of(place), text_of(place), std::move(detail)};
   }
+  // What is read a second time is not what it was.
+  ParseError changed(uint64_t place) const { return {problem_name(Problem::changed), source_of(place), 0, "", ""}; }
   // The detail of a duplicate.
   std::string source_and_line(uint64_t place) const {
     return std::to_string(source_of(place)) + ":" + std::to_string(line_of(place));

@@ -54,7 +54,7 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
     """
     pyarrow = import_pyarrow("reading Parquet")
     try:
-        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(source.data)))
+        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
         chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
         data = file.read(columns=_distinct(chosen))
     except (pyarrow.ArrowException, OSError) as error:
@@ -65,11 +65,11 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
 def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
     """Read one Arrow IPC file (Feather version 2) or stream; parameters are those of `read_parquet`."""
     pyarrow = import_pyarrow("reading Arrow IPC")
-    buffer = pyarrow.py_buffer(source.data)
     ipc = import_module("pyarrow.ipc")
     open_ipc = ipc.open_file if bytes(source.data[:6]) == b"ARROW1" else ipc.open_stream
     try:
-        data = open_ipc(buffer).read_all()
+        # Read, not mapped: a file that changes after it was validated would lead pyarrow outside its buffers.
+        data = open_ipc(pyarrow.PythonFile(source.open())).read_all()
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
         data = data.select(_distinct(chosen))
         # The IPC reader maps what the file says; offsets that point outside would be followed.

@@ -65,19 +65,27 @@ class Source:
 
 
 class _Raw(io.RawIOBase):
-    """Bytes in memory, read from the beginning."""
+    """Bytes in memory, with a position."""
 
     def __init__(self, data: Data) -> None:
         self._view = memoryview(data)
+        self._at = 0
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}[whence])
+        return self._at
+
     def readinto(self, buffer: Any) -> int:
-        count = min(len(buffer), len(self._view))
-        buffer[:count] = self._view[:count]
-        self._view = self._view[count:]
-        return count
+        piece = self._view[self._at : self._at + len(buffer)]
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
 
 
 class _Pieces(io.RawIOBase):

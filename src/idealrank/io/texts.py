@@ -292,7 +292,7 @@ def _of_parquet(read: _Read, notes: Notes) -> Iterator[_Entry]:
     pyarrow = import_pyarrow("reading Parquet")
     (source,) = open_sources(read.path, notes)
     try:
-        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(source.data)))
+        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
         fields = _fields(file.schema_arrow.names)
         if fields is None:
             names = ", ".join(shown(repr(name)) for name in file.schema_arrow.names[:6])
