@@ -23,6 +23,7 @@ too-long   an id of four gigabytes                                              
 duplicate  a document twice under a query                                        ``b"SOURCE:LINE"`` of the first; empty without lines
 empty-id   an empty query or document id (mappings and columns only)             empty
 utf8       a str that has no UTF-8 (half a surrogate pair); text is the id         empty
+cut        a watched file became shorter (see `Watch`); line is 0                empty
 changed    the text is not what it was when it was read first; line is 0          empty
 stopped    `Progress.stop` was called                                            empty
 ========== ===================================================================== ==========================================
@@ -81,6 +82,24 @@ class Progress:
         """Units to do; 0 before the job starts."""
     def stop(self) -> None:
         """Ask the job to end soon, with a `ParseError` of kind ``stopped``."""
+
+@final
+class Watch:
+    """Keeps the process alive when a mapped file is cut short: what is missing reads as zeros, and `cut` says so.
+
+    On POSIX systems a handler of SIGBUS is installed while any watch lives; faults elsewhere reach the handler that was there before.
+    What reads a `Text` raises a `ParseError` of kind ``cut``.
+
+    Parameters
+    ----------
+    mapped : mmap
+        The mapping; no reference is kept, so the watch must go first.
+    """
+
+    def __init__(self, mapped: Buffer) -> None: ...
+    @property
+    def cut(self) -> bool:
+        """Whether something was missing when it was read."""
 
 @final
 class Text:

@@ -14,6 +14,7 @@
 #include "python_rows.hpp"
 #include "read.hpp"
 #include "stream.hpp"
+#include "watch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -102,10 +103,30 @@ class Text {
   Text& operator=(const Text&) = delete;
   ~Text() { release(); }
 
+  // Calls work() without the GIL, unless a file was cut short: then what it returns or throws is made of zeros.
+  template <class Work>
+  auto whole(Work&& work) const {
+    nb::gil_scoped_release unlocked;
+    try {
+      auto result = work();
+      refuse_cut();
+      return result;
+    } catch (const ParseError&) {
+      refuse_cut();
+      throw;
+    }
+  }
+
   Sources sources;
   int64_t nbytes = 0;
 
  private:
+  void refuse_cut() const {
+    for (size_t source = 0; source < sources.parts.size(); ++source) {
+      const Source& part = sources.parts[source];
+      if (watching::was_cut(part.begin, part.end)) throw ParseError{problem_name(Problem::cut), static_cast<uint32_t>(source), 0, "", ""};
+    }
+  }
   void release() {
     for (auto& held : held_) PyBuffer_Release(held.get());
     held_.clear();
@@ -119,17 +140,12 @@ Table read_text(const Text& text, const std::string& duplicates, std::optional<n
   options.chunk_bytes = chunk_bytes;
   options.duplicates = duplicates_of_reading(duplicates);
   if (only_query) options.only_query = std::string(only_query->c_str(), only_query->size());
-  nb::gil_scoped_release unlocked;
-  return read_sources(text.sources, options, progress);
+  return text.whole([&] { return read_sources(text.sources, options, progress); });
 }
 
 nb::list lint_text(const Text& text, size_t examples, int threads, Progress* progress, size_t chunk_bytes) {
-  std::vector<FindingReport> reports;
   checked_threads(threads);
-  {
-    nb::gil_scoped_release unlocked;
-    reports = Linter(text.sources, examples, threads, chunk_bytes).lint(progress);
-  }
+  const std::vector<FindingReport> reports = text.whole([&] { return Linter(text.sources, examples, threads, chunk_bytes).lint(progress); });
   nb::list out;
   for (const FindingReport& report : reports) {
     nb::list found;
@@ -170,8 +186,7 @@ Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool 
     return TableAligner(qrels, table, options, threads).align(progress);
   }
   const Text& text = nb::cast<const Text&>(run);
-  nb::gil_scoped_release unlocked;
-  return TextAligner(qrels, text.sources, options, threads, chunk_bytes).align(progress);
+  return text.whole([&] { return TextAligner(qrels, text.sources, options, threads, chunk_bytes).align(progress); });
 }
 
 size_t checked(int64_t index, size_t size, const char* what) {
@@ -222,6 +237,22 @@ void raise_parse_error(const ParseError& error) {
   nb::object args = nb::make_tuple(nb::str(error.kind.c_str()), error.source, error.line, to_bytes(error.text), to_bytes(error.detail));
   nb::object instance = nb::steal(PyObject_Call(parse_error_type, args.ptr(), nullptr));
   if (instance.is_valid()) PyErr_SetObject(parse_error_type, instance.ptr());
+}
+
+// Of a buffer that its owner keeps longer than this: a reference would be a circle.
+void bind_watch(nb::module_& m) {
+  nb::class_<watching::Watch>(m, "Watch")
+      .def("__init__",
+           [](watching::Watch* self, nb::handle mapped) {
+             Py_buffer held;
+             if (PyObject_GetBuffer(mapped.ptr(), &held, PyBUF_SIMPLE)) nb::raise_python_error();
+             const void* data = held.buf;
+             const auto size = static_cast<size_t>(held.len);
+             PyBuffer_Release(&held);
+             new (self) watching::Watch(data, size);
+           },
+           "mapped"_a)
+      .def_prop_ro("cut", &watching::Watch::cut);
 }
 
 void bind_table(nb::module_& m) {
@@ -307,6 +338,7 @@ NB_MODULE(_kernel, m) {
   nb::class_<Text>(m, "Text")
       .def(nb::init<nb::sequence, const std::string&>(), "buffers"_a, "kind"_a)
       .def_ro("nbytes", &Text::nbytes);
+  bind_watch(m);
   bind_table(m);
   bind_aligned(m);
   bind_groups(m);

@@ -15,8 +15,8 @@ enum class Layout { qrels, run };  // QUERY ITERATION DOCUMENT GRADE | QUERY Q0 
 
 inline int field_count(Layout layout) { return layout == Layout::run ? 6 : 4; }
 
-// changed: the text is not what it was when it was read first.
-enum class Problem : uint8_t { none, fields, number, nan, control, duplicate, empty_id, too_long, changed };
+// changed: the text is not what it was when it was read first. cut: its file became shorter.
+enum class Problem : uint8_t { none, fields, number, nan, control, duplicate, empty_id, too_long, changed, cut };
 
 inline const char* problem_name(Problem problem) {
   switch (problem) {
@@ -29,6 +29,7 @@ inline const char* problem_name(Problem problem) {
     case Problem::empty_id: return "empty-id";
     case Problem::too_long: return "too-long";
     case Problem::changed: return "changed";
+    case Problem::cut: return "cut";
   }
   return "none";
 }

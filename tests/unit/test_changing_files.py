@@ -3,8 +3,12 @@
 Each test runs in a process of its own, for what it looks for ends one.
 """
 
+import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 _OVERWRITTEN = """
 import threading, time
@@ -76,8 +80,83 @@ print("done")
 """
 
 
+_CUT = """
+import os, pathlib, sys
+import idealrank
+from idealrank.errors import FileFormatError
+from idealrank.io.sources import open_sources
+from idealrank.io.notes import Notes
+
+path = pathlib.Path(sys.argv[1])
+kind = path.suffix
+if kind == ".run":
+    lines = "".join(f"q{i // 100} Q0 d{i} 1 {i} t\\n" for i in range(400_000))
+elif kind == ".csv":
+    lines = "qid,docid,rel\\n" + "".join(f"q{i // 100},d{i},1\\n" for i in range(400_000))
+path.write_text(lines)
+if kind == ".run":
+    run = idealrank.read_run(path)
+    os.truncate(path, 100_000)
+    reads = (lambda: idealrank.evaluate({"q0": {"d1": 1}}, run, "RR"), lambda: run.ranking("q1"), lambda: run.n_rows)
+else:
+    import idealrank.io.reading as reading
+
+    def opened(*arguments):
+        found = open_sources(*arguments)
+        os.truncate(path, 100_000)
+        return found
+
+    reading.open_sources = opened
+    reads = (lambda: idealrank.read_qrels(path),)
+for read in reads[:2]:
+    try:
+        print("result", read())
+    except FileFormatError as error:
+        print(error)
+"""
+
+_FOREIGN = """
+import faulthandler, mmap, os, pathlib, sys
+import idealrank
+
+faulthandler.enable()
+folder = pathlib.Path(sys.argv[1])
+(folder / "a.run").write_text("q Q0 d 1 2 t\\n")
+run = idealrank.read_run(folder / "a.run")
+(folder / "other").write_bytes(bytes(100_000))
+with open(folder / "other", "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+os.truncate(folder / "other", 0)
+if sys.argv[2] == "afterwards":
+    del run
+mapped[50_000]
+"""
+
+
 def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses to shorten a mapped file")
+
+
+@posix
+@pytest.mark.parametrize(("name", "reads"), [("a.run", 2), ("a.csv", 1)])
+def test_a_file_that_is_cut_short_while_it_is_read_is_refused_by_name(tmp_path: Path, name: str, reads: int) -> None:
+    done = run(_CUT, str(tmp_path / name))
+
+    line = f"{tmp_path / name}: found a file that became shorter while it was read, expected one that stays as it is"
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert done.stdout == f"{line}; evaluate a copy of files that others change\n" * reads
+
+
+@posix
+@pytest.mark.parametrize("when", ["meanwhile", "afterwards"])
+def test_a_bus_error_elsewhere_goes_where_it_went_before(tmp_path: Path, when: str) -> None:
+    done = run(_FOREIGN, str(tmp_path), when)
+
+    assert done.returncode == -signal.SIGBUS
+    assert "Fatal Python error: Bus error" in done.stderr
 
 
 def test_tied_lines_that_change_while_they_are_sorted_harm_nothing() -> None:

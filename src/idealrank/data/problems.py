@@ -50,6 +50,7 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
         "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
         "empty-id": (f"an empty id in {line}", "ids of at least one byte", ""),
         "too-long": (f"an id of four gigabytes in {line}", "shorter ids", "are line ends missing?"),
+        "cut": ("a file that became shorter while it was read", "one that stays as it is", "evaluate a copy of files that others change"),
         "changed": ("other text than at first", "a file that stays as it is", "evaluate a copy of files that others change"),
         "utf8": (f"an id with half a surrogate pair, {line}", "text that has a UTF-8 form", ""),
         "duplicate": (f"a document a second time{_since(detail)} in {line}", "each document once per query", duplicate_hint),

@@ -191,7 +191,7 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
         for rows, numbers in rows_in_batches(source, "\t" if b"\t" in head else ","):
             yield from zip(rows, numbers.tolist(), strict=True)
         return
-    text = bytes(source.data).decode("utf-8-sig", "surrogateescape")
+    text = source.read().decode("utf-8-sig", "surrogateescape")
     for number, line in enumerate(_LINE_END.split(text), 1):
         if line.strip():
             yield _BLANKS.split(line.strip()), number

@@ -67,7 +67,7 @@ def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
-    lines = StringIO(bytes(source.data).decode("utf-8-sig", "surrogateescape"), newline="")  # ids may hold what Unicode calls line ends
+    lines = StringIO(source.read().decode("utf-8-sig", "surrogateescape"), newline="")  # ids may hold what Unicode calls line ends
     reader = csv.reader(("\n" if line.startswith("#") else line for line in lines), strict=True)
     try:
         for row in reader:

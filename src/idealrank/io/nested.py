@@ -43,7 +43,7 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
     """
     nest = _Nest(table, complain)
     try:
-        value = _load(bytes(source.data))
+        value = _load(source.read())
     except (ValueError, RecursionError) as error:
         complain(_broken(error, source.path, 0))
         return Blocks(nest.blocks)

@@ -147,7 +147,7 @@ class _Rows:
 
     def take(self, source: Source, complain: Complain) -> None:
         """Read one file."""
-        for number, line in enumerate(_lines(source.data), 1):
+        for number, line in enumerate(_lines(source.read()), 1):
             if line.startswith(b"#"):
                 self.hidden += isinstance(self._parse(line[1:]), tuple)
             elif line.strip(b" \t"):

@@ -187,6 +187,23 @@ def read_part(
     >>> read_part(Source("a.csv", b"qid,docid,rel\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
     array([2.])
     """
+    try:
+        return _read_part(source, table, kind, columns, notes, complain, labels=labels, group=group)
+    finally:  # whatever was read: where a file was cut short stood zeros
+        source.refuse_cut()
+
+
+def _read_part(
+    source: Source,
+    table: Table,
+    kind: Format,
+    columns: Columns,
+    notes: Notes,
+    complain: Complain,
+    *,
+    labels: AnyPath | None,
+    group: AnyPath | None,
+) -> Rows | Blocks:
     if kind != "letor":
         module, function = _READERS[kind]
         read: _Reader = getattr(import_module(f"idealrank.io.{module}"), function)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
 
+from idealrank import _kernel
 from idealrank.errors import FileFormatError, InputError, MissingExtraError
 from idealrank.io.notes import Notes
 
@@ -32,6 +33,16 @@ class _Decompressor(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
+
+
+class _MappedFile(mmap.mmap):
+    """A mapped file that is watched: cut short, it reads as zeros from there on, and no bus error ends the process."""
+
+    watch: _kernel.Watch | None = None  # gone before the mapping is
+
+    def close(self) -> None:
+        self.watch = None
+        super().close()
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,33 @@ class Source:
 
     def open(self) -> io.BufferedReader:
         """A file-like reader with a position of its own over the same bytes, none of them copied beforehand."""
-        return io.BufferedReader(_Raw(self.data))
+        return io.BufferedReader(_Raw(self.data, self.path))
+
+    def refuse_cut(self) -> None:
+        """Refuse a file that somebody cut short while it was read, for what was read is not what it held.
+
+        Raises
+        ------
+        FileFormatError
+            It became shorter.
+
+        Examples
+        --------
+        >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").refuse_cut()
+        """
+        _refuse_cut(self.path, self.data)
+
+    def read(self) -> bytes:
+        """All bytes, copied.
+
+        Examples
+        --------
+        >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").read()[-3:]
+        b'tag'
+        """
+        data = bytes(self.data)
+        self.refuse_cut()
+        return data
 
     def let_go(self) -> None:
         """Give the pages of a mapped file back to the system; they are read again when they are asked for."""
@@ -64,10 +101,17 @@ class Source:
             self.data.madvise(mmap.MADV_DONTNEED)
 
 
+def _refuse_cut(name: str, data: Data) -> None:
+    if isinstance(data, _MappedFile) and data.watch is not None and data.watch.cut:
+        found, expected = "a file that became shorter while it was read", "one that stays as it is"
+        raise FileFormatError(name, 0, found, expected, "evaluate a copy of files that others change")
+
+
 class _Raw(io.RawIOBase):
     """Bytes in memory, with a position."""
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, data: Data, name: str) -> None:
+        self._data, self._name = data, name
         self._view = memoryview(data)
         self._at = 0
 
@@ -84,6 +128,7 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         piece = self._view[self._at : self._at + len(buffer)]
         buffer[: len(piece)] = piece
+        _refuse_cut(self._name, self._data)
         self._at += len(piece)
         return len(piece)
 
@@ -139,7 +184,7 @@ def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
     data, kind = _opened(name, notes)
     if not kind and Path(name).is_file():  # read, not mapped: pages of a map stay with the process
         return io.BufferedReader(io.FileIO(name), _CHUNK)
-    return io.BufferedReader(_Pieces(_decompressed(name, kind, data)) if kind else _Raw(data), _CHUNK)
+    return io.BufferedReader(_Pieces(_decompressed(name, kind, data)) if kind else _Raw(data, name), _CHUNK)
 
 
 def open_sources(paths: Paths, notes: Notes) -> list[Source]:
@@ -250,7 +295,8 @@ def _spooled(pieces: Iterable[bytes]) -> Data:
 def _map_regular(file: IO[bytes]) -> Data:
     if os.fstat(file.fileno()).st_size == 0:
         return b""
-    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped.watch = _kernel.Watch(mapped)
     if hasattr(mmap, "MADV_WILLNEED"):
         mapped.madvise(mmap.MADV_WILLNEED)
     return mapped
@@ -301,6 +347,7 @@ def _decompressed(name: str, kind: str, data: Data) -> Iterator[bytes]:
     stream, at = new_stream(), 0
     while at < len(data):
         chunk = bytes(data[at : at + _CHUNK])
+        _refuse_cut(name, data)
         try:
             piece = stream.decompress(chunk)
         except damage as error:
@@ -309,6 +356,7 @@ def _decompressed(name: str, kind: str, data: Data) -> Iterator[bytes]:
         at += len(chunk)
         if stream.eof:
             at = _skip_zeros(data, at - len(stream.unused_data))
+            _refuse_cut(name, data)
             if at == len(data):
                 return
             stream = new_stream()

@@ -300,6 +300,7 @@ def _of_parquet(read: _Read, notes: Notes) -> Iterator[_Entry]:
         for batch in file.iter_batches(batch_size=_ROWS, columns=[fields[0], *fields[1]]):
             for record in batch.to_pylist():
                 yield from _of_record(record, read, 0, f"id {shown(repr(record[fields[0]]))}")
+        source.refuse_cut()
     except (pyarrow.ArrowException, OSError) as error:
         raise FileFormatError(read.path, 0, f"damaged data ({error})", "a Parquet file") from None
 

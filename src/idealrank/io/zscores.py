@@ -37,7 +37,7 @@ def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
     """
     found: ZScores = {}
     for source in open_sources(path, notes):
-        for number, line in enumerate(bytes(source.data).decode("utf-8", "surrogateescape").splitlines(), 1):
+        for number, line in enumerate(source.read().decode("utf-8", "surrogateescape").splitlines(), 1):
             fields = line.split()
             if not fields or line.startswith("#"):
                 continue
