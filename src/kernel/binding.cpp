@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "lint.hpp"
@@ -315,9 +316,16 @@ void bind_aligned(nb::module_& m) {
       .def("run_only_ids", [](const Aligned& self) { return id_list(self.run_only); });
 }
 
+// Taking the GIL back knows the main interpreter only: anywhere else the first long call would wait for ever.
+void refuse_subinterpreters() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return;
+  throw std::runtime_error("idealrank cannot run in a subinterpreter; import it in the main interpreter, or in a process of its own");
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, m) {
+  refuse_subinterpreters();
   m.doc() = "Reading and ranking; no measures, no policy names.";
   parse_error_type = PyErr_NewException("idealrank._kernel.ParseError", nullptr, nullptr);
   m.attr("ParseError") = nb::handle(parse_error_type);
