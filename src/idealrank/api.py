@@ -9,10 +9,10 @@ import numpy as np
 
 from idealrank import evaluation as core
 from idealrank._kernel import Progress
-from idealrank.conventions import Convention
+from idealrank.conventions import Convention, array_convention
 from idealrank.data.assessors import AssessorQrels
 from idealrank.data.joining import Judgments, tables_of
-from idealrank.data.lists import Lists, array_alignment
+from idealrank.data.lists import Lists
 from idealrank.data.preferences import PreferenceQrels
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
@@ -213,7 +213,8 @@ def ndcg(
         whose other side is `pairwise_loss`.
     convention : str or Convention
         Default ``"standard"``: linear gain, 1/log2(rank + 1), a query without relevant documents counts 0. Arrays have no
-        document ids, so tied scores give the expected value over all orders (``ties="expected"``) unless told otherwise.
+        document ids, so tied scores give the expected value over all orders (``ties="expected"``) unless told otherwise;
+        ``ties="docid"`` is refused.
     threads : int
         0 uses all cores.
 
@@ -279,6 +280,6 @@ def _cutoff(cutoff: Any, k: int | None) -> Any:
 def _one_liner(
     measure: Measure, labels: Any, scores: Any, convention: "Convention | str", ties: str | None, threads: int, **layout: Any
 ) -> FloatArray:
-    convention = Convention.of(convention) if ties is None else Convention.of(convention, ties=ties)
+    convention = array_convention(convention) if ties is None else array_convention(convention, ties=ties)
     lists = Lists.from_arrays(labels, scores, **layout)
-    return list_values(lists, measure.under(convention), array_alignment(convention.alignment), threads=threads)
+    return list_values(lists, measure.under(convention), convention.alignment, threads=threads)

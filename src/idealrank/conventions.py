@@ -12,7 +12,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 from idealrank.data.alignment import Alignment
-from idealrank.errors import OptionError, shown
+from idealrank.data.lists import array_alignment
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.rules import Rules
 from idealrank.measures.texts import function_digest, split_outside_brackets
 
@@ -137,6 +138,40 @@ class Convention:
 
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
+
+
+def array_convention(convention: "Convention | str", **switches: Any) -> Convention:
+    """The convention as arrays can follow it: a preset's ties by document id become the expected value, for arrays have no ids.
+
+    Parameters
+    ----------
+    convention : str or Convention
+        As for `Convention.of`.
+    **switches
+        As for `Convention.of`.
+
+    Raises
+    ------
+    InputError
+        Ties by document id were asked for by name.
+
+    Examples
+    --------
+    >>> array_convention("standard").name
+    'standard,ties=expected'
+    >>> array_convention("standard", ties="docid")
+    Traceback (most recent call last):
+    idealrank.errors.InputError: ties=docid: found arrays, which have no document ids; expected ties=expected, input, best or worst
+    """
+    found = Convention.of(convention, **switches)
+    ties = found.alignment.ties
+    possible = array_alignment(found.alignment).ties
+    if possible == ties:
+        return found
+    named = convention if isinstance(convention, str) else found.name
+    if "ties" in switches or any(part.strip().startswith("ties") for part in split_outside_brackets(named)[1:]):
+        raise InputError(f"ties={ties}: found arrays, which have no document ids; expected ties=expected, input, best or worst")
+    return Convention.of(found, ties=possible)
 
 
 def _read_text(text: str) -> tuple[str, dict[str, str]]:

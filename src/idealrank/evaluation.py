@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from idealrank import _kernel
-from idealrank.conventions import Convention
+from idealrank.conventions import Convention, array_convention
 from idealrank.coverage import Coverage
 from idealrank.data.fingerprints import merged
 from idealrank.data.joining import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
-from idealrank.data.lists import Lists, array_alignment
+from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.tabular import frame_of
@@ -357,10 +357,9 @@ def evaluate_lists(
     >>> evaluate_lists(Lists.from_arrays([0, 1], [0.2, 0.1]), "RR").mean()["RR"]
     0.5
     """
-    asked, convention = parse_measures(measures), Convention.of(convention)
+    asked, convention = parse_measures(measures), array_convention(convention)
     for measure in asked:
         measure.check_tables(())
-    convention = Convention.of(convention, ties=array_alignment(convention.alignment).ties)
     resolved = tuple(measure.under(convention) for measure in asked)
     _warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)

@@ -151,3 +151,16 @@ def test_inputs_are_never_changed() -> None:
         with np.errstate(all="raise"):
             ir.ndcg(labels, scores, convention=convention)
         np.testing.assert_array_equal((labels, scores), kept)
+
+
+@pytest.mark.parametrize("ties", ["docid", "docid-ascending", "docid-descending"])
+def test_ties_by_id_that_were_asked_for_are_refused(ties: str) -> None:
+    """A preset that has them gives the expected value; who names them gets no other value in silence."""
+    with pytest.raises(ir.InputError, match=r"ties=docid.*: found arrays, which have no document ids; expected ties=expected"):
+        ir.ndcg([1, 0], [0.5, 0.5], ties=ties)
+    for convention in (f"standard,ties={ties}", f"sklearn, ties = {ties}", ir.Convention.of("sklearn", ties=ties)):
+        with pytest.raises(ir.InputError, match="which have no document ids"):
+            ir.evaluate([1, 0], [0.5, 0.5], "nDCG", convention)
+        with pytest.raises(ir.InputError, match="which have no document ids"):
+            ir.dcg([1, 0], [0.5, 0.5], convention=convention)
+    assert ir.ndcg([1, 0], [0.5, 0.5], convention="trec_eval").tolist() == ir.ndcg([1, 0], [0.5, 0.5], ties="expected").tolist()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idealrank.conventions import Convention
+from idealrank.conventions import Convention, array_convention
 from idealrank.data.joining import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
@@ -162,7 +162,7 @@ def robust_lists(
 
     threads = (way or Way()).threads or 0
     grades = [float(grade) for grade in np.unique(lists_a.labels)]
-    asked = Asked(_fit(parse_run_measure(measure)), adapted(Convention.of(convention)), grades, default_measures(), arrays=True)
+    asked = Asked(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
     sides = [Side.of_lists(lists, name, threads=threads) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
     return _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
 
