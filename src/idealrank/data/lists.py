@@ -8,6 +8,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
+from idealrank.data.exactness import EXPECTED, first_lost_of_lists
 from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.grading import apply_grade_policies, ideal_grades
 from idealrank.data.grouping import group_by_id, numbers_of_queries
@@ -96,8 +97,7 @@ class Lists:
         >>> Lists.from_arrays([1, 0, 2], [0.1, 0.2, 0.3], qid=["b", "a", "b"]).queries[0]
         'b'
         """
-        label_array, score_array = as_numbers("labels", labels), as_numbers("scores", scores)
-        score_array = score_array if score_array.dtype.kind == "f" else score_array.astype(np.float64)
+        label_array, score_array = as_numbers("labels", labels), _as_scores(scores)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
                 f"labels have shape {label_array.shape} and scores {score_array.shape}; expected the same 1-D or 2-D shape for both"
@@ -216,6 +216,17 @@ def as_numbers(name: str, values: Any) -> AnyArray:
     if array.dtype.itemsize > 8:
         return array.astype(np.float64)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _as_scores(values: Any) -> AnyArray:
+    """Scores as floats, none of which has lost its place in the order."""
+    array = as_numbers("scores", values)
+    given = np.asarray(values)
+    lost = first_lost_of_lists(values, given)
+    if lost is not None:
+        found = np.asarray(values, object).reshape(-1)[lost]
+        raise InputError(f"scores: item {lost}: found {found}, a whole number that float64 changes, expected {EXPECTED}")
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
 def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
+from idealrank.data.exactness import EXPECTED, first_lost_of_lists, is_large, is_lost
 from idealrank.data.problems import translate
 from idealrank.data.types import FloatArray, IntArray, decode_id, encode_id, table_columns
 from idealrank.errors import InputError
@@ -72,6 +73,8 @@ class Run:
         except TypeError as error:
             raise InputError(f"run {name!r}: {error}") from None
         self._take(table, name, ())
+        if is_large(table.values):
+            _refuse_lost(scores, name)
 
     @classmethod
     def from_table(cls, table: _kernel.Table, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
@@ -128,6 +131,8 @@ class Run:
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], np.array([1.0, 3.0])).ranking("q1").documents
         ['d2', 'd1']
         """
+        if (lost := first_lost_of_lists(scores, np.asarray(scores))) is not None:
+            raise InputError(f"run {name!r}: row {lost}: found {scores[lost]}, a whole number that float64 changes, expected {EXPECTED}")
         try:
             table = _kernel.from_columns(queries, documents, np.ascontiguousarray(scores, np.float64), duplicates="keep")
         except _kernel.ParseError as error:
@@ -199,6 +204,15 @@ class Run:
         if isinstance(self._source, _kernel.Table):
             return f"Run({self.name!r}: {self._source.n_queries} queries, {self._source.n_rows} documents)"
         return f"Run({self.name!r}: {', '.join(self.paths) or 'text'}, {self._source.nbytes:,} bytes)"
+
+
+def _refuse_lost(scores: Mapping[str, Any], name: str) -> None:
+    """Refuse a whole number that float64 changes, for it would tie with its neighbours."""
+    for query, answer in scores.items():
+        for document, score in answer.items() if isinstance(answer, Mapping) else ():
+            if is_lost(score):
+                where = f"run {name!r}, query {query!r}, document {document!r}"
+                raise InputError(f"{where}: found {score}, a whole number that float64 changes, expected {EXPECTED}")
 
 
 def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, ...]) -> Run:

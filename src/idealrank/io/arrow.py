@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.data.types import FloatArray
+from idealrank.data.exactness import EXPECTED, is_large, lost_of_array
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import FileFormatError, InputError, MissingExtraError
 from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
@@ -127,6 +128,9 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
             report("null", column.is_null().to_numpy(), lambda _, name=name: f"null in column {name!r}", expected)  # type: ignore[misc]
     values = _numbers(columns[chosen.value], chosen.value, where)
     what = "grade" if table == "qrels" else "score"
+    if table == "run" and is_large(values):
+        given = columns[chosen.value]
+        report("whole", _lost(given), lambda row: f"score {given[row]}, a whole number that float64 changes", EXPECTED)
     report("nan", np.isnan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
     if table == "qrels":
         report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
@@ -166,6 +170,15 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
         raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers; cast it, or name another column with columns=")
     values: FloatArray = column.cast(pyarrow.float64(), safe=False).to_numpy()
     return values
+
+
+def _lost(column: Any) -> BoolArray:
+    """The rows whose whole numbers float64 changes."""
+    pyarrow = import_module("pyarrow")
+    column = _decoded(column)
+    if not pyarrow.types.is_integer(column.type):
+        return np.zeros(len(column), bool)
+    return lost_of_array(column.fill_null(0).to_numpy())
 
 
 def _ids(column: Any, name: str, where: str) -> IdColumn:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from idealrank.data.exactness import EXPECTED, is_large
 from idealrank.data.problems import quoted
 from idealrank.data.types import FloatArray, IntArray, encode_id
 from idealrank.io.columns import Chosen
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number, parse_numbers
+from idealrank.io.numerals import is_lost_text, parse_number, parse_numbers
 from idealrank.io.parts import Table
 
 # A line break inside an id is nearly always a stray quotation mark that swallowed the next lines.
@@ -31,6 +32,10 @@ def shown(text: str) -> str:
         return quoted(encode_id(text))
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can spell
         return f'"{text.encode("unicode_escape").decode("ascii")}"'
+
+
+def _is_any_lost(texts: Sequence[str], values: FloatArray) -> bool:
+    return is_large(values) and any(map(is_lost_text, texts))
 
 
 class CellChecker:
@@ -75,7 +80,7 @@ class CellChecker:
             elif " " in text or "\t" in text or not text.isascii():
                 self._count_blank_ends(ids, lines)
         values = parse_numbers(texts)
-        if values is None or (self._finite and not np.isfinite(values).all()):
+        if values is None or (self._finite and not np.isfinite(values).all()) or (not self._finite and _is_any_lost(texts, values)):
             parsed = [self._number(text, int(lines[place])) for place, text in enumerate(texts)]
             bad.update(place for place, number in enumerate(parsed) if number is None)
             values = np.array([math.nan if number is None else number for number in parsed])
@@ -119,5 +124,8 @@ class CellChecker:
             return None
         if self._finite and math.isinf(number):
             self._complain(Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade"))
+            return None
+        if not self._finite and is_lost_text(text):
+            self._complain(Complaint("whole", self._path, line, f"score {shown(text)}, a whole number that float64 changes", EXPECTED))
             return None
         return number

@@ -1,5 +1,6 @@
 """LETOR and SVMlight files: a grade and a query per line, features that are not read, and scores from a file of their own."""
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -7,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from idealrank.data.exactness import EXPECTED
 from idealrank.data.problems import quoted
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.ids import pack
 from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
+from idealrank.io.numerals import is_lost_text, parse_number
 from idealrank.io.parts import Place, Rows
 from idealrank.io.sources import AnyPath, Source, open_sources
 
@@ -175,9 +177,11 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
         if not text or text.startswith("#"):
             continue
         value = parse_number(text)
-        if value is None or value != value or (whole and (value < 0 or value != int(value))):
+        if value is None or value != value or (whole and (value < 0 or value % 1 or math.isinf(value))):
             expected = f"{what}: one {'whole ' if whole else ''}number a line"
             raise FileFormatError(source.path, number, quoted(line.rstrip(b"\r\n")), expected)
+        if not whole and is_lost_text(text):
+            raise FileFormatError(source.path, number, f"{text}, a whole number that float64 changes", EXPECTED)
         values.append(value)
     return np.array(values, np.float64)
 

@@ -5,9 +5,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from idealrank.data.exactness import is_lost
 from idealrank.data.types import FloatArray
 
 NUMBER = re.compile(r"[ \t]*[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)[ \t]*", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
+_DIGITS = 24  # of a number of 64 bits, with a sign and a few blanks
+
+
+def is_lost_text(text: str) -> bool:
+    """Whether a whole number without point and exponent changes in float64, in at most 24 letters.
+
+    Examples
+    --------
+    >>> is_lost_text("9007199254740993"), is_lost_text("9007199254740993.0"), is_lost_text("7")
+    (True, False, False)
+    """
+    return len(text) < _DIGITS and _WHOLE.fullmatch(text) is not None and is_lost(int(text))
 
 
 def parse_number(text: str) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.data.exactness import EXPECTED, first_lost, is_large, is_lost
 from idealrank.data.types import encode_id
 from idealrank.io.cells import shown
 from idealrank.io.parts import Table
@@ -29,7 +30,9 @@ def all_numbers(values: Sequence[Any], table: Table) -> bool:
         numbers = np.array(values, np.float64)
     except OverflowError:
         return False
-    return bool(np.isfinite(numbers).all() if table == "qrels" else not np.isnan(numbers).any())
+    if table == "qrels":
+        return bool(np.isfinite(numbers).all())
+    return not np.isnan(numbers).any() and not (is_large(numbers) and first_lost(values) is not None)
 
 
 def all_ids(ids: Sequence[Any]) -> bool:
@@ -68,6 +71,8 @@ def check_number(value: Any, table: Table) -> float | Fault:
         return "nan", f"{what} NaN", "a number, for NaN has no order"
     if table == "qrels" and math.isinf(number):
         return "infinite", f"grade {describe_value(value)}", "a finite grade"
+    if table == "run" and is_lost(value):
+        return "whole", f"score {value}, a whole number that float64 changes", EXPECTED
     return number
 
 
