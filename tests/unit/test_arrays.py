@@ -164,3 +164,44 @@ def test_ties_by_id_that_were_asked_for_are_refused(ties: str) -> None:
         with pytest.raises(ir.InputError, match="which have no document ids"):
             ir.dcg([1, 0], [0.5, 0.5], convention=convention)
     assert ir.ndcg([1, 0], [0.5, 0.5], convention="trec_eval").tolist() == ir.ndcg([1, 0], [0.5, 0.5], ties="expected").tolist()
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ({"qid": [1, "1", 1, "1"]}, "qid: item 1: found '1' after 1 (ids of several types), expected ids of one type"),
+        ({"qid": ("a", b"a", "a", "a")}, "qid: item 1: found b'a' after 'a' (ids of several types)"),
+        ({"mask": [1.0, float("nan"), 1.0, 0.0]}, "mask: item 1: found nan, expected True for an item or False for padding (1 or 0)"),
+        ({"mask": [1, 2, 1, 0]}, "mask: item 1: found 2, expected True"),
+        ({"mask": [True, None, True, False]}, "mask: item 1: found None, expected True"),
+        ({"mask": ["yes", "no", "yes", "no"]}, "mask: item 0: found yes, expected True"),
+        ({"group": [2.5, 1.5]}, "group: found the size 2.5, expected whole numbers that add up to 4"),
+        ({"group": [2.0, float("nan")]}, "group: found the size nan, expected whole numbers that add up to 4"),
+        ({"group": [2.0, 2.0]}, "group: found sizes of type float64, expected whole numbers that add up to 4"),
+    ],
+)
+def test_a_layout_that_would_be_taken_for_another_is_refused(layout: dict[str, Any], message: str) -> None:
+    """NumPy makes texts of ids of two types, and True of NaN."""
+    with pytest.raises(ir.InputError) as caught:
+        ir.ndcg([1, 0, 2, 1], [0.4, 0.3, 0.2, 0.1], **layout)
+    assert message in str(caught.value)
+
+
+def test_padding_that_wrapped_round_is_refused() -> None:
+    """-1 in an array of bytes is 255."""
+    labels = np.array([2, 0, 255], np.uint8)
+    with pytest.raises(ir.InputError, match="padding: found -1 with labels of type uint8, which cannot hold it, expected signed labels"):
+        ir.ndcg(labels, [0.3, 0.2, 0.1], padding=-1)
+    assert ir.ndcg(labels, [0.3, 0.2, 0.1], padding=255).tolist() == [1.0]
+
+
+def test_columns_with_other_rows_are_refused() -> None:
+    """Items are matched by place; two indexes say that places differ."""
+    pandas = pytest.importorskip("pandas")
+    labels, scores = pandas.Series([1, 0, 2]), pandas.Series([0.1, 0.2, 0.3], index=[2, 1, 0])
+    with pytest.raises(ir.InputError, match=r"labels and scores: found two indexes, expected one.*scores.reindex\(labels.index\)"):
+        ir.ndcg(labels, scores)
+    with pytest.raises(ir.InputError, match="labels and qid: found two indexes"):
+        ir.ndcg(labels, [0.1, 0.2, 0.3], qid=pandas.Series([1, 1, 2], index=[5, 6, 7]))
+    aligned = scores.reindex(labels.index)
+    assert ir.ndcg(labels, aligned).tolist() == ir.ndcg([1, 0, 2], [0.3, 0.2, 0.1]).tolist()

@@ -289,6 +289,45 @@ def test_an_empty_run_is_told(tmp_path: Path) -> None:
         run.ranking("q1")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", '{"q": {"d": true}}', 'a.json: query "q": found true as grade for document "d", expected a number'),
+        ("a.jsonl", '{"qid": "q", "docid": "d", "rel": false}', "a.jsonl:1: found false as grade in field 'rel', expected a number"),
+        ("a.json", '[{"qid": "q", "docid": "d", "rel": true}]', "a.json: record 1: found true as grade in field 'rel', expected a number"),
+    ],
+)
+def test_true_and_false_are_no_numbers_of_json(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError) as caught:
+        read_qrels(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path}/{message}"
+
+
+def test_a_column_twice_is_refused(tmp_path: Path) -> None:
+    """In every layout with columns, where the first or none of them was taken."""
+    names, cells = ["qid", "docid", "rel", "rel"], ["q", "d", 1, 2]
+    once = "expected one column 'rel', found it more than once among 'qid', 'docid', 'rel', 'rel'"
+    (tmp_path / "a.csv").write_text("qid,docid,rel,rel\nq,d,1,2\n", encoding="utf-8")
+    (tmp_path / "a.tsv").write_text("qid\tdocid\trel\trel\nq\td\t1\t2\n", encoding="utf-8")
+    table = pa.table([pa.array([cell]) for cell in cells], names=names)
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    for name in ("a.csv", "a.tsv", "a.parquet", "a.arrow"):
+        with pytest.raises(InputError) as caught:
+            read_qrels(tmp_path / name)
+        assert str(caught.value) == f"{tmp_path}/{name}: {once}"
+    for frame in (table, pd.DataFrame([cells], columns=names)):
+        with pytest.raises(InputError, match=r"qrels: found column names more than once \('rel' 2 times\), expected each once"):
+            qrels_from_frame(frame)
+
+
+def test_a_column_twice_that_nobody_asks_for_is_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("qid,docid,rel,x,x,,\nq,d,1,2,3,,\n", encoding="utf-8")
+    assert read_qrels(tmp_path / "a.csv")["q"] == {"d": 1.0}
+
+
 def test_infinite_scores_and_json_numbers_beyond_double_have_an_order(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"q": {"low": -(10**400), "mid": 5, "high": float("inf"), "huge": 10**300}}))
     assert read_run(tmp_path / "a.json").ranking("q").documents == ["high", "huge", "mid", "low"]

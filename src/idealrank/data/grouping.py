@@ -1,9 +1,41 @@
 """Items in any order, brought together by the id of their query."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from idealrank.data.types import AnyArray, IntArray, QueryIds
 from idealrank.errors import InputError
+
+
+def id_array(ids: Any) -> AnyArray:
+    """Ids of queries as an array; a list may not mix texts and numbers, of which NumPy makes texts.
+
+    Raises
+    ------
+    InputError
+        Ids are of several types.
+
+    Examples
+    --------
+    >>> id_array([7, 3, 7])
+    array([7, 3, 7])
+    """
+    if isinstance(ids, Sequence) and not isinstance(ids, (str, bytes)):
+        kinds = {str if issubclass(kind, str) else bytes if issubclass(kind, bytes) else float for kind in set(map(type, ids))}
+        if len(kinds) > 1:
+            first = ids[0]
+            place = next(place for place, one in enumerate(ids) if _is_other(one, first))
+            raise InputError(
+                f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several types), expected ids of one type; "
+                "make all of them texts or all of them numbers"
+            )
+    return np.asarray(ids)
+
+
+def _is_other(one: object, first: object) -> bool:
+    return any(isinstance(one, kind) != isinstance(first, kind) for kind in (str, bytes))
 
 
 def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, QueryIds]:

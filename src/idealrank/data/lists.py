@@ -1,6 +1,6 @@
 """Ranked lists held as arrays, as learning-to-rank code has them: a label and a score per item, and where each query begins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.exactness import EXPECTED, first_lost_of_lists
 from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.grading import apply_grade_policies, ideal_grades
-from idealrank.data.grouping import group_by_id, numbers_of_queries
+from idealrank.data.grouping import group_by_id, id_array, numbers_of_queries
 from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Scope, TieMembers
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
@@ -97,6 +97,7 @@ class Lists:
         >>> Lists.from_arrays([1, 0, 2], [0.1, 0.2, 0.3], qid=["b", "a", "b"]).queries[0]
         'b'
         """
+        _refuse_other_rows(labels, {"scores": scores, "qid": qid, "mask": mask})
         label_array, score_array = as_numbers("labels", labels), _as_scores(scores)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
@@ -108,12 +109,13 @@ class Lists:
                 f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; "
                 "expected one of group, offsets, qid, and 1-D labels with it"
             )
-        keep = _kept(label_array, mask, padding)
+        keep = _kept(label_array, mask, _padding(labels, padding))
         n, order, queries = label_array.size, None, None
         if label_array.ndim == 2:
             bounds = np.arange(label_array.shape[0] + 1, dtype=np.int64) * label_array.shape[1]
         elif qid is not None:
-            bounds, order, queries = group_by_id(np.asarray(qid), n)
+            qid = id_array(qid)
+            bounds, order, queries = group_by_id(qid, n)
         else:
             bounds = _bounds(group, offsets, n)
         lists = cls(
@@ -123,7 +125,7 @@ class Lists:
             order=order,
             queries=queries,
         )
-        lists._numbers = None if qid is None else numbers_of_queries(np.asarray(qid), bounds, order)
+        lists._numbers = None if qid is None else numbers_of_queries(qid, bounds, order)
         return lists if keep is None else lists.only(keep.reshape(-1))
 
     def part(self, begin: int, end: int) -> "Lists":
@@ -229,12 +231,42 @@ def _as_scores(values: Any) -> AnyArray:
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
+def _refuse_other_rows(labels: Any, others: Mapping[str, Any]) -> None:
+    """Refuse columns of dataframes whose rows are not those of the labels, for only their places would match."""
+    rows = _rows_of(labels)
+    for name, values in others.items():
+        index = _rows_of(values)
+        if rows is not None and index is not None and not rows.equals(index):
+            raise InputError(
+                f"labels and {name}: found two indexes, expected one, for items are matched by place; "
+                f"bring the rows together ({name}.reindex(labels.index)), or pass to_numpy() of each"
+            )
+
+
+def _rows_of(values: Any) -> Any:
+    """The index of a pandas Series or DataFrame."""
+    return values.index if hasattr(values, "iloc") else None
+
+
+def _padding(labels: Any, padding: float | None) -> float | None:
+    """The label that marks padding, refused where labels of this type have wrapped it round to another number."""
+    if padding is not None and padding < 0 and (dtype := np.asarray(labels).dtype).kind in "ub":
+        raise InputError(
+            f"padding: found {padding} with labels of type {dtype}, which cannot hold it, expected signed labels; cast them first"
+        )
+    return padding
+
+
 def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | None:
     keep: BoolArray | None = None
     if mask is not None:
-        keep = np.asarray(mask).astype(bool)
-        if keep.shape != labels.shape:
-            raise InputError(f"mask has shape {keep.shape}, expected that of the labels, {labels.shape}")
+        given = np.asarray(mask)
+        if given.shape != labels.shape:
+            raise InputError(f"mask has shape {given.shape}, expected that of the labels, {labels.shape}")
+        keep = given.astype(bool)
+        if (odd := np.flatnonzero((given != keep).reshape(-1))).size:
+            found = given.reshape(-1)[odd[0]]
+            raise InputError(f"mask: item {odd[0]}: found {found!s}, expected True for an item or False for padding (1 or 0)")
     if padding is not None:
         real = ~np.isnan(labels) if padding != padding else labels != padding
         keep = real if keep is None else keep & real
@@ -258,6 +290,10 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
     if group is None:
         return np.array([0, n], np.int64)
     sizes = np.asarray(group)
+    if sizes.dtype.kind == "f" and sizes.size:
+        broken = np.flatnonzero(sizes.reshape(-1) % 1 != 0)
+        found = f"the size {sizes.reshape(-1)[broken[0]]}" if broken.size else f"sizes of type {sizes.dtype}"
+        raise InputError(f"group: found {found}, expected whole numbers that add up to {n}")
     sizes = sizes if sizes.size else sizes.astype(np.int64)  # an empty list comes as float64
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or int(sizes.sum()) != n:
         hint = "; for one query id per item pass qid=" if sizes.size == n else ""

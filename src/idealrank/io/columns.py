@@ -121,6 +121,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     for role, name, usual in found:
         if not name:
             raise InputError(_missing(role, usual, names, where))
+        _known(name, names, where)
     chosen = Chosen(query, document, value, by_rank)
     if len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes)

@@ -92,10 +92,15 @@ def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", te
 
 def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
+    from narwhals.exceptions import DuplicateError  # noqa: PLC0415  (as above)
 
-    wrapped = nw.from_native(frame, pass_through=True)
-    if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
-        return _rows_of_narwhals(wrapped, table, columns, where, notes)
+    try:
+        wrapped = nw.from_native(frame, pass_through=True)
+        if isinstance(wrapped, nw.DataFrame | nw.LazyFrame):
+            return _rows_of_narwhals(wrapped, table, columns, where, notes)
+    except DuplicateError as error:
+        repeated = ", ".join(str(error).splitlines()[1:]).replace("- ", "")
+        raise InputError(f"{where}: found column names more than once ({repeated}), expected each once; rename or drop them") from None
     if not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, ...) or an Arrow stream")
     data = import_pyarrow(f"reading a {type(frame).__name__}").table(frame)
@@ -136,8 +141,8 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
         return results
 
     values = columns[chosen.value]
-    if not all_numbers(values, table):
-        values = checked(chosen.value, lambda value: check_number(value, table))
+    if not all_numbers(values, table, booleans=True):
+        values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
     return Rows(queries, documents, 0.0 - numbers if chosen.by_rank else numbers, lambda row: (f"{where}: row {row} (counted from 0)", 0))

@@ -16,15 +16,15 @@ from idealrank.io.parts import Table
 Fault = tuple[str, str, str]
 
 
-def all_numbers(values: Sequence[Any], table: Table) -> bool:
+def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) -> bool:
     """Whether a list holds nothing but numbers that can be grades or scores; the fast question before the slow ones.
 
     Examples
     --------
-    >>> all_numbers([1, 2.5, True], "qrels"), all_numbers([1, "2"], "qrels")
-    (True, False)
+    >>> all_numbers([1, 2.5], "qrels"), all_numbers([1, "2"], "qrels"), all_numbers([True], "qrels")
+    (True, False, False)
     """
-    if not set(map(type, values)) <= {int, float, bool}:
+    if not set(map(type, values)) <= {int, float, bool} or (not booleans and bool in set(map(type, values))):
         return False
     try:
         numbers = np.array(values, np.float64)
@@ -50,8 +50,8 @@ def all_ids(ids: Sequence[Any]) -> bool:
     return "" not in ids
 
 
-def check_number(value: Any, table: Table) -> float | Fault:
-    """One value as a number, or what is wrong with it.
+def check_number(value: Any, table: Table, *, booleans: bool = False) -> float | Fault:
+    """One value as a number, or what is wrong with it; columns of dataframes may hold booleans, JSON may not.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def check_number(value: Any, table: Table) -> float | Fault:
     what = "grade" if table == "qrels" else "score"
     if _is_null(value):
         return "null", f"null as {what}", "a number"
-    if isinstance(value, str | bytes) or not hasattr(type(value), "__float__"):
+    if isinstance(value, str | bytes) or not hasattr(type(value), "__float__") or (isinstance(value, bool) and not booleans):
         return "number", f"{describe_value(value)} as {what}", "a number"
     try:
         number = float(value)
