@@ -151,3 +151,14 @@ def test_comments_that_would_be_judgments_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("# made by hand\n#q1 0 d0 1\nq1 0 #d1 1\n")
     with pytest.warns(IdealrankWarning, match="1 comment lines would be judgments without their '#'"):
         assert read_qrels(tmp_path / "a.qrels")["q1"] == {"#d1": 1.0}
+
+
+def test_a_run_submitted_to_trec_is_called_by_its_id(tmp_path: Path) -> None:
+    """The archive calls every file input.RUNID.gz; all of them had the name "input"."""
+    names = {
+        "input.uwmt8a1.gz": "uwmt8a1", "input.bm25.v2.gz": "bm25.v2", "input.neural": "neural", "input.neural.run": "neural",
+        "input.run": "input", "input.json": "input", "input.txt.gz": "input", "input.": "input.", "bm25.run": "bm25", "input": "input",
+    }  # fmt: skip
+    for file, name in names.items():
+        (tmp_path / file).write_text("q Q0 d 1 1.0 tag\n", encoding="utf-8")
+        assert read_run(tmp_path / file, format="trec", tell=lambda _: None).name == name, file

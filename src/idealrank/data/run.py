@@ -17,6 +17,10 @@ from idealrank.errors import InputError
 KERNEL_TIES = {"docid": "descending", "docid-ascending": "ascending"}
 
 
+# A file that has one of these behind "input." is called input; what else stands there is the id of a run.
+_ENDINGS = (".run", ".trec", ".res", ".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
+
+
 class Ranking:
     """One query's documents in the order a convention gives them.
 
@@ -220,14 +224,17 @@ def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, 
 
 
 def name_of(path: str) -> str:
-    """A run's name from its path: the file's stem without compression endings.
+    """A run's name from its path: the file's stem without compression endings, and of TREC's ``input.RUNID.gz`` the run id.
 
     Examples
     --------
-    >>> name_of("runs/bm25.run.gz")
-    'bm25'
+    >>> name_of("runs/bm25.run.gz"), name_of("trec8/input.uwmt8a1.gz"), name_of("input.run")
+    ('bm25', 'uwmt8a1', 'input')
     """
     name = PurePath(path).name
     for ending in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(ending)
+    submitted = name.removeprefix("input.")
+    if submitted != name and f".{submitted}" not in _ENDINGS:
+        return submitted.removesuffix(next((ending for ending in _ENDINGS if submitted.endswith(ending)), "")) or name
     return PurePath(name).stem or name
