@@ -1,5 +1,6 @@
 """A convention in words, switch by switch."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from idealrank.conventions import Convention
@@ -77,6 +78,13 @@ WORDS: dict[str, tuple[str, dict[str, str]]] = {
 _SILENT = {"score": "float64", "rounding": "none", "cutoff": "none", "unjudged": "not-relevant", "recall_points": "rounded"}
 
 
+# Presets whose other measures are shown to be those of the tool, too; every other preset is made from a tool's NDCG.
+_OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
+_NDCG = ("nDCG", "DCG", "iDCG")
+_NAME = re.compile(r"[^(@]*")
+_OTHERS = 3
+
+
 def phrase(switch: str, value: str) -> str:
     """One switch in words.
 
@@ -130,8 +138,27 @@ def paragraph(convention: Convention, measures: Iterable[str] = ()) -> list[str]
     """
     name, _, tool = title(convention).partition("]: ")
     line = f"convention {name}]: {tool}"
+    measures = list(measures)
     words = in_words(convention) + ("; options that a measure names win over these" if any("(" in text for text in measures) else "")
-    return [*([line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]), *wrapped(words)]
+    head = [line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]
+    return [*head, *wrapped(words), *(wrapped(said) if (said := not_reproduced(convention, measures)) else [])]
+
+
+def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:
+    """A sentence for measures other than NDCG under a preset made from a tool's NDCG; empty without any.
+
+    Examples
+    --------
+    >>> not_reproduced(Convention.of("trectools"), ["nDCG@10", "AP"])
+    "this preset reproduces its tool's NDCG only, not AP"
+    """
+    if convention.name.partition(",")[0] in _OF_MORE_THAN_NDCG:
+        return ""
+    others = [text for text in measures if _NAME.match(text)[0] not in _NDCG]  # type: ignore[index]  (every text has a name)
+    if not others:
+        return ""
+    some = ", ".join(others[:_OTHERS]) + (f" and {len(others) - _OTHERS} more" if len(others) > _OTHERS else "")
+    return f"this preset reproduces its tool's NDCG only, not {some}"
 
 
 def conventions_table(conventions: Mapping[str, Convention]) -> str:
