@@ -13,6 +13,9 @@ from idealrank.data.lists import Lists
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.in_blocks import in_whole_or_blocks
 from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.overflow import too_large
+
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,7 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
         for place, measure in enumerate(measures):
             result = measure.measured(judged)
             values[place, here] = result.values
+            _refuse_large(measure, result.values, n_queries)
             if result.scored is not None:
                 scored.setdefault(place, np.ones(n_queries, bool))[here] = result.scored
             if result.texts is not None:
@@ -129,6 +133,14 @@ def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignmen
         return replace(measured, coverage=replace(measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated))
 
     return in_whole_or_blocks(lists, alignment, work, depth, threads, whole=not splits(measures))
+
+
+def _refuse_large(measure: Measure, values: FloatArray, n_queries: int) -> None:
+    """Refuse values of which no mean can be made, for their sum may be larger than a number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = values if np.isfinite(values.sum()) else values[np.isfinite(values)]
+    if finite.size and max(float(finite.max()), -float(finite.min())) > _LARGEST / n_queries:
+        raise too_large(measure)
 
 
 def _columns(scored: dict[int, BoolArray], n_queries: int, n_measures: int) -> BoolArray:

@@ -162,3 +162,18 @@ def test_a_run_submitted_to_trec_is_called_by_its_id(tmp_path: Path) -> None:
     for file, name in names.items():
         (tmp_path / file).write_text("q Q0 d 1 1.0 tag\n", encoding="utf-8")
         assert read_run(tmp_path / file, format="trec", tell=lambda _: None).name == name, file
+
+
+def test_a_byte_order_mark_before_letor_lines_and_scores(tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    labels, scores, bare, sizes = (tmp_path / name for name in ("a.letor", "a.scores", "b.letor", "b.letor.query"))
+    labels.write_bytes(mark + b"2 qid:7 1:0.5\n0 qid:7 1:0.1\n")
+    bare.write_bytes(mark + b"2 1:0.5\n0 1:0.1\n")
+    sizes.write_bytes(mark + b"2\n")
+    scores.write_bytes(mark + b"0.5\n0.9\n")
+    assert read_qrels(labels, tell=lambda _: None)["7"] == {"7:1": 2.0, "7:2": 0.0}
+    assert read_qrels(bare, tell=lambda _: None)["0"] == {"0:1": 2.0, "0:2": 0.0}
+    assert read_run(scores, format="letor", labels=labels).ranking("7").documents == ["7:2", "7:1"]
+    lines = tmp_path / "a.jsonl"
+    lines.write_bytes(mark + b'{"qid": "q", "docid": "d", "rel": 1}\n{"qid": "q", "docid": "e", "rel": 0}\n')
+    assert read_qrels(lines, tell=lambda _: None)["q"] == {"d": 1.0, "e": 0.0}

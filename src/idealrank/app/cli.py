@@ -146,9 +146,21 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
     if isinstance(error, MemoryError):
         return _refuse("not enough memory for these files; split them by query and evaluate the parts")
+    if words := _resources(error):
+        console.error(words)
+        return FAULT
     traceback.print_exception(error)
     console.error("this is a fault of idealrank; please report it with the lines above")
     return FAULT
+
+
+def _resources(error: Exception) -> str:
+    """Words for a system that gives no more memory or threads; nothing for any other error."""
+    if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):  # a library that is there does not load
+        return f"{error}; is there enough memory to load the library?"
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "not enough memory, or too many threads: the system starts no further one"
+    return ""
 
 
 def _dispatch(typed: list[str]) -> None:

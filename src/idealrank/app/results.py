@@ -17,7 +17,7 @@ from idealrank.app.reading import Given
 from idealrank.data.qrels import Qrels
 from idealrank.errors import MissingExtraError, OptionError
 from idealrank.io.provenance import input_files
-from idealrank.io.writing import write_bytes
+from idealrank.io.writing import real_path, write_bytes
 
 if TYPE_CHECKING:
     from idealrank.data.run import Run
@@ -138,7 +138,7 @@ class Results:
         if Path(path).is_dir() or not os.access(folder, os.W_OK):
             raise OptionError(f"{self.page_option} {path}: cannot be written, expected a file in a folder that can")
         for option, other in written.items():
-            if other is not None and Path(other).resolve() == Path(path).resolve():
+            if other is not None and real_path(other) == real_path(path):
                 raise OptionError(f"{self.page_option} {path}: found the place that {option} writes to, expected another name")
 
     def write(self, watch: Watch, given: Given, **found: Any) -> None:

@@ -6,7 +6,7 @@ from idealrank import _kernel
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import encode_id
+from idealrank.data.types import sought_id
 
 _LINE = 40  # bytes, of a text
 
@@ -19,7 +19,7 @@ def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
     >>> qrels_of_query(Qrels({"q1": {"a": 1}, "q2": {"b": 1}}), "q2")["q2"]
     {'b': 1.0}
     """
-    table, query_bytes = qrels.table, encode_id(query_id)
+    table, query_bytes = qrels.table, sought_id(query_id)
     query = table.find_query(query_bytes)
     rows = np.arange(table.offsets[query], table.offsets[query + 1]) if query >= 0 else np.zeros(0, np.int64)
     name = qrels.paths[0] if qrels.paths else qrels.name
@@ -34,7 +34,7 @@ def run_of_query(run: Run, query_id: str) -> Run | None:
     >>> run_of_query(Run({"q1": ["a"], "q2": ["b", "c"]}), "q2").ranking("q2").documents
     ['b', 'c']
     """
-    table, query_bytes = run.source, encode_id(query_id)
+    table, query_bytes = run.source, sought_id(query_id)
     if isinstance(table, _kernel.Text):
         try:
             table = _kernel.read_text(table, duplicates="keep", only_query=query_bytes)

@@ -9,7 +9,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.problems import translate
-from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, encode_id, table_columns
+from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, sought_id, table_columns
 from idealrank.errors import InputError
 
 QrelsDuplicates = Literal["error", "first", "last", "best"]
@@ -159,10 +159,10 @@ class Qrels:
         return fingerprint_text(*_kernel.fingerprint(self._table))
 
     def __contains__(self, query_id: object) -> bool:
-        return isinstance(query_id, str) and self._table.find_query(encode_id(query_id)) >= 0
+        return isinstance(query_id, str) and self._table.find_query(sought_id(query_id)) >= 0
 
     def __getitem__(self, query_id: str) -> dict[str, float]:
-        query = self._table.find_query(encode_id(query_id))
+        query = self._table.find_query(sought_id(query_id))
         if query < 0:
             raise KeyError(query_id)
         rows = np.arange(self.offsets[query], self.offsets[query + 1])

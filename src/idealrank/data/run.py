@@ -10,7 +10,7 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.exactness import EXPECTED, first_lost_of_lists, is_large, is_lost
 from idealrank.data.problems import translate
-from idealrank.data.types import FloatArray, IntArray, decode_id, encode_id, table_columns
+from idealrank.data.types import FloatArray, IntArray, decode_id, sought_id, table_columns
 from idealrank.errors import InputError
 
 # How the kernel orders equal scores under each tie policy; the policies that average need the groups, not the order.
@@ -175,7 +175,7 @@ class Run:
         ['b', 'a']
         """
         alignment = alignment or Alignment()
-        query_bytes = encode_id(query_id)
+        query_bytes = sought_id(query_id)
         try:
             table = self._source
             if isinstance(table, _kernel.Text):

@@ -121,3 +121,17 @@ def encode_id(identifier: str) -> bytes:
     b'q1'
     """
     return identifier.encode("utf-8", "surrogateescape")
+
+
+def sought_id(identifier: str) -> bytes:
+    r"""The bytes of an id that is looked for; half a surrogate pair, which no id holds, is looked for as well, and not found.
+
+    Examples
+    --------
+    >>> sought_id("q1"), sought_id("\ud800")
+    (b'q1', b'\xed\xa0\x80')
+    """
+    try:
+        return encode_id(identifier)
+    except UnicodeEncodeError:
+        return identifier.encode("utf-8", "surrogatepass")

@@ -58,6 +58,8 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
         file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
         chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
         data = file.read(columns=_distinct(chosen))
+    except UnicodeDecodeError:
+        raise foreign_names(source.path) from None
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "a Parquet file", error) from None
     return rows_from_table(data, table, chosen, source.path, complain)
@@ -67,17 +69,47 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
     """Read one Arrow IPC file (Feather version 2) or stream; parameters are those of `read_parquet`."""
     pyarrow = import_pyarrow("reading Arrow IPC")
     ipc = import_module("pyarrow.ipc")
-    open_ipc = ipc.open_file if bytes(source.data[:6]) == b"ARROW1" else ipc.open_stream
     try:
         # Read, not mapped: a file that changes after it was validated would lead pyarrow outside its buffers.
-        data = open_ipc(pyarrow.PythonFile(source.open())).read_all()
+        reader = pyarrow.PythonFile(source.open())
+        data = ipc.open_file(reader).read_all() if bytes(source.data[:6]) == b"ARROW1" else _whole_stream(source, reader)
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
         data = data.select(_distinct(chosen))
         # The IPC reader maps what the file says; offsets that point outside would be followed.
         data.validate(full=True)
+    except UnicodeDecodeError:
+        raise foreign_names(source.path) from None
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "an Arrow IPC file or stream", error) from None
     return rows_from_table(data, table, chosen, source.path, complain)
+
+
+def _whole_stream(source: Source, reader: Any) -> Any:
+    """The table of a stream, which is refused where it ends without a mark of its end: a copy that broke off between two batches."""
+    pyarrow = import_module("pyarrow")
+    stream = pyarrow.ipc.open_stream(reader)
+    batches = []
+    while True:
+        before = reader.tell()
+        try:
+            batches.append(stream.read_next_batch())
+        except StopIteration:
+            break
+    if reader.tell() == before:
+        found, expected = "an Arrow stream that ends without an end-of-stream mark", "a whole stream"
+        raise FileFormatError(source.path, 0, found, expected, "copy it again, or close its writer")
+    return pyarrow.Table.from_batches(batches, schema=stream.schema)
+
+
+def foreign_names(path: str) -> FileFormatError:
+    """The error for columns whose names pyarrow cannot give.
+
+    Examples
+    --------
+    >>> print(foreign_names("a.parquet"))
+    a.parquet: found column names that are not UTF-8, expected UTF-8; rename the columns
+    """
+    return FileFormatError(path, 0, "column names that are not UTF-8", "UTF-8", "rename the columns")
 
 
 def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError:
@@ -149,18 +181,22 @@ def _place(where: str, row: int) -> Place:
     return f"{where}: row {row} (counted from 0)", 0
 
 
-def _decoded(column: Any) -> Any:
+def _decoded(column: Any, name: str, where: str) -> Any:
     """The column with its values in place of codes."""
     pyarrow = import_module("pyarrow")
     if not pyarrow.types.is_dictionary(column.type):
         return column
-    return pyarrow.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], type=column.type.value_type)
+    try:
+        return pyarrow.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], type=column.type.value_type)
+    except pyarrow.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{where}: found column {name!r} with codes outside its dictionary ({reason}), expected codes of it") from None
 
 
 def _numbers(column: Any, name: str, where: str) -> FloatArray:
     """Values as float64, NaN where there is none."""
     pyarrow = import_module("pyarrow")
-    column = _decoded(column)
+    column = _decoded(column, name, where)
     kind = column.type
     if pyarrow.types.is_null(kind):
         return np.full(len(column), np.nan)
@@ -175,7 +211,8 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
 def _lost(column: Any) -> BoolArray:
     """The rows whose whole numbers float64 changes."""
     pyarrow = import_module("pyarrow")
-    column = _decoded(column)
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     if not pyarrow.types.is_integer(column.type):
         return np.zeros(len(column), bool)
     return lost_of_array(column.fill_null(0).to_numpy())
@@ -184,7 +221,7 @@ def _lost(column: Any) -> BoolArray:
 def _ids(column: Any, name: str, where: str) -> IdColumn:
     """Ids as one run of bytes; a null is an empty id."""
     pyarrow = import_module("pyarrow")
-    column = _decoded(column)
+    column = _decoded(column, name, where)
     kind = str(column.type)
     if kind == "null":
         return pack([""] * len(column))

@@ -254,7 +254,7 @@ def _record(source: Source) -> BaselineRecord | None:
     expected = "the line that `idealrank gate --update-baseline` writes"
     try:
         said: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "make the baseline anew") from None
     schema = said.get("schema") if isinstance(said, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:

@@ -127,6 +127,8 @@ def _sniff_json(data: Data) -> list[Format]:
 
     try:
         json.loads(first)
+    except RecursionError:
+        return ["jsonl"]
     except ValueError:
         # A first line that is no whole value, yet ends like one, is a broken line of JSON lines.
         return ["jsonl"] if first.rstrip().endswith(b"}") and first.startswith(b"{") else ["json"]

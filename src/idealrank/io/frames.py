@@ -123,8 +123,8 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
         return _rows_of_cells(picked, table, chosen, where)
     try:
         return rows_from_table(picked.to_arrow().rename_columns(wanted), table, chosen, where, refuse)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
-        # Cells of mixed types (a pandas column of objects) have no Arrow type; they go the slow way.
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, UnicodeEncodeError):
+        # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate pair no UTF-8; they go the slow way.
         return _rows_of_cells(picked, table, chosen, where)
 
 

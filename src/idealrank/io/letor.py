@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from idealrank.io.sources import AnyPath, Source, open_sources
 
 _EXPECTED = "GRADE qid:QUERY FEATURE:VALUE ..."
 _FEATURE = re.compile(rb"[^\s:#]+:\S+|#")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Where LightGBM and XGBoost look for group sizes themselves.
 _GROUP_ENDINGS = (".query", ".group")
 
@@ -84,6 +86,12 @@ def _place(path: str, lines: IntArray, row: int) -> Place:
     return path, int(lines[row])
 
 
+def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers, from 1, without the mark that editors put in front of UTF-8."""
+    for number, line in enumerate(source.open(), 1):
+        yield number, line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+
+
 def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> LabelledItems:
     """Read grades and queries.
 
@@ -101,7 +109,7 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
     labels: list[float] = []
     qids: list[bytes] = []
     lines: list[int] = []
-    for number, line in enumerate(source.open(), 1):
+    for number, line in _lines_of(source):
         fields = line.split(None, 3)
         if not fields or fields[0].startswith(b"#"):
             continue
@@ -172,7 +180,7 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
     array([ 0.5, -1. ])
     """
     values = []
-    for number, line in enumerate(source.open(), 1):
+    for number, line in _lines_of(source):
         text = line.decode("utf-8", "replace").strip()
         if not text or text.startswith("#"):
             continue

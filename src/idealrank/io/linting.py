@@ -1,5 +1,6 @@
 """Every problem of one collection at once, whatever its format, and the collection itself where it can be read all the same."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -188,7 +189,7 @@ def _wonder_at(part: Rows | Blocks, report: Report) -> None:
     """Warnings: infinite scores, and ids that are not UTF-8."""
     if isinstance(part, Blocks):
         for block in part.blocks:
-            if any(np.isinf(value) for value in block.values):
+            if any(math.isinf(value) for value in block.values):
                 report.problems(Complaint("infinite", *block.place, "an infinite score", "finite scores", severity="warning"))
         return
     for row in np.flatnonzero(np.isinf(part.values)).tolist():

@@ -130,7 +130,7 @@ def find_policy(folder: Path) -> PolicyFile:
 def _table(path: Path) -> dict[str, Any] | None:
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: found a file that is no TOML ({error}), expected one, for it may hold [{TABLE}]") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -238,6 +238,10 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
     if "\0" in name:
         raise InputError(f"{name!r}: found a NUL byte in a path, expected the name of a file")
     try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise InputError(f"{name!r}: found half a surrogate pair in a path, expected the name of a file") from None
+    try:
         if name == "-":
             data = _map(sys.stdin.buffer)
         else:
@@ -258,14 +262,21 @@ def _refusal(name: str, error: OSError) -> str:
         from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
         path = Path(name)
-        siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
+        siblings = [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []
         close = get_close_matches(path.name, siblings, n=1, cutoff=0.7)
         return f"{name}: found no such file" + (f"; did you mean {str(path.with_name(close[0]))!r}?" if close else "")
-    if isinstance(error, IsADirectoryError) or Path(name).is_dir():
+    if isinstance(error, IsADirectoryError) or _is_folder(Path(name)):
         return f"{name}: found a directory, expected a file"
     if isinstance(error, PermissionError):
         return f"{name}: permission to read it is denied"
     return f"{name}: cannot be read: {error.strerror or error}"
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name too long for the system
+        return False
 
 
 def _map(file: IO[bytes]) -> Data:

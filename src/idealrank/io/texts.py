@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, shown
-from idealrank.io.arrow import import_pyarrow
+from idealrank.io.arrow import foreign_names, import_pyarrow
 from idealrank.io.delimited import CELLS, csv_rows
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.sources import AnyPath, open_sources, open_stream
@@ -301,6 +301,8 @@ def _of_parquet(read: _Read, notes: Notes) -> Iterator[_Entry]:
             for record in batch.to_pylist():
                 yield from _of_record(record, read, 0, f"id {shown(repr(record[fields[0]]))}")
         source.refuse_cut()
+    except UnicodeDecodeError:
+        raise foreign_names(read.path) from None
     except (pyarrow.ArrowException, OSError) as error:
         raise FileFormatError(read.path, 0, f"damaged data ({error})", "a Parquet file") from None
 

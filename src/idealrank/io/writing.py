@@ -23,7 +23,7 @@ def write_bytes(pieces: Iterable[bytes], path: str) -> None:
     ...     Path(folder, "out.gz").read_bytes()
     b'ab'
     """
-    target = Path(path).resolve()  # behind a link, the file itself is replaced, not the link
+    target = real_path(path)  # behind a link, the file itself is replaced, not the link
     try:
         if target.exists() and not target.is_file() and not target.is_dir():
             with target.open("wb") as device:  # a pipe, or /dev/null, which nobody wants replaced
@@ -32,6 +32,29 @@ def write_bytes(pieces: Iterable[bytes], path: str) -> None:
             _write_renamed(pieces, target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """The place behind all links, whether or not anything is there.
+
+    Raises
+    ------
+    InputError
+        The links lead round in a circle.
+
+    Examples
+    --------
+    >>> real_path("/no/such/../file").name
+    'file'
+    """
+    try:
+        place = Path(path).resolve()
+        is_loop = place.is_symlink()  # Python 3.13 gives the last link of the circle in place of an error
+    except (RuntimeError, OSError):
+        is_loop = True
+    if is_loop:
+        raise InputError(f"{os.fspath(path)}: found links that lead round in a circle, expected a place to write to")
+    return place
 
 
 def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 
@@ -91,7 +91,10 @@ def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
 
 
 def _sum(values: FloatArray) -> float:
-    return math.fsum(_numbers(values))
+    try:
+        return math.fsum(_numbers(values))
+    except OverflowError:
+        raise InputError("the sum of the values of all queries is larger than a number can be (1.8e308); use smaller grades") from None
 
 
 def _numbers(values: FloatArray) -> Iterator[float]:

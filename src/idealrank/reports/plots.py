@@ -281,7 +281,7 @@ def check_drawable(kind: Format) -> None:
 def _vega() -> ModuleType:
     try:
         import vl_convert  # noqa: PLC0415  (an extra; 30 MB that only drawings need)
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("drawing SVG, PNG, PDF and HTML", "vl-convert-python", "plots") from None
     return vl_convert
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from idealrank.errors import InputError
+from idealrank.io.writing import real_path
 from idealrank.store.database import NAME
 
 _NETWORK = frozenset(
@@ -38,7 +39,7 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
         table = mounts.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return None
-    place = folder.resolve()
+    place = real_path(folder)
     found, depth = ("", ""), -1
     for line in table.splitlines():
         columns = line.split(" ")

@@ -94,6 +94,8 @@ def ask(store: "Store", query: str) -> Answer:
     [('RR', 0.5)]
     """
     duckdb = _duckdb()
+    if not query.isascii() and query.encode("utf-8", "replace").decode("utf-8") != query:
+        raise OptionError(f"sql: found {shown(repr(query))}, text that has no UTF-8 form, expected one SELECT")
     tables = relations(store)
     with _connection(duckdb) as connection:
         try:

@@ -11,6 +11,7 @@ import click
 
 from idealrank.app import console, options, output
 from idealrank.errors import OptionError
+from idealrank.io.writing import real_path
 from idealrank.reports.parts import Part, parts_text
 from idealrank.verdict import Gated
 
@@ -58,10 +59,10 @@ class Outputs:
         """
         read, written = list(inputs), dict[str, str]()
         if baseline is not None:
-            written[str(Path(baseline).resolve())] = "--update-baseline"
+            written[str(real_path(baseline))] = "--update-baseline"
         for option, path in self.files():
             options.refuse_to_replace(path, read, option=option)
-            place = path if path == "-" else str(Path(path).resolve())
+            place = path if path == "-" else str(real_path(path))
             if not Path(path).parent.is_dir():
                 raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected one to write the file to")
             if place in written:

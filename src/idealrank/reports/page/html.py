@@ -195,7 +195,7 @@ def _asset(name: str) -> str:
 def _template() -> Any:
     try:
         import jinja2  # noqa: PLC0415  (an extra, which only pages need)
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("writing a report", "jinja2", "report") from None
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
@@ -214,7 +214,7 @@ def _vega_bundle() -> str:
 def _drawer() -> ModuleType:
     try:
         import vl_convert  # noqa: PLC0415  (an extra, which only pages and drawings need)
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("writing a report", "vl-convert-python", "report") from None
     return vl_convert
 

@@ -1,0 +1,46 @@
+"""Arrow data that were cut or whose codes point nowhere."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import idealrank as ir
+from idealrank.io.frames import qrels_from_frame
+from idealrank.io.reading import read_qrels
+
+
+def stream(table: pa.Table, *, batches: int = 1) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=-(-table.num_rows // batches))
+    return sink.getvalue().to_pybytes()
+
+
+TABLE = pa.table({"qid": ["q", "q"], "docid": ["a", "b"], "rel": [1, 4294967295]})
+
+
+def test_a_stream_that_broke_off_between_two_batches_is_refused(tmp_path: Path) -> None:
+    """Without the mark of its end half of a collection would count as all of it."""
+    path, whole = tmp_path / "a.arrows", stream(TABLE, batches=2)
+    path.write_bytes(whole)
+    assert read_qrels(path)["q"] == {"a": 1.0, "b": 4294967295.0}
+    first = stream(TABLE.slice(0, 1))
+    for cut in (whole[:-8], whole[: len(first) - 8], stream(TABLE.slice(0, 0))[:-8]):
+        path.write_bytes(cut)
+        with pytest.raises(ir.InputError, match="a.arrows: found an Arrow stream that ends without an end-of-stream mark, expected a whole"):
+            read_qrels(path)
+
+
+@pytest.mark.parametrize("code", [77, -7])
+@pytest.mark.parametrize("column", ["qid", "rel"])
+def test_codes_outside_the_dictionary(code: int, column: str, tmp_path: Path) -> None:
+    values = pa.array(["q", "r"]) if column == "qid" else pa.array([1, 2])
+    bad = pa.DictionaryArray.from_arrays(pa.array([0, code]), values, safe=False)
+    table = TABLE.set_column(TABLE.schema.get_field_index(column), column, bad)
+    with pytest.raises(ir.InputError, match=f"qrels: found column '{column}' with codes outside its dictionary"):
+        qrels_from_frame(table)
+    path = tmp_path / "a.arrows"
+    path.write_bytes(stream(table))
+    with pytest.raises(ir.InputError, match="a.arrows: found data that cannot be read .*out of bounds"):
+        read_qrels(path)
