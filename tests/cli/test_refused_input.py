@@ -37,7 +37,7 @@ def test_json_nested_too_deeply(say: Say, tmp_path: Path, text: str, name: str) 
 
 
 def test_grades_beyond_64_bits_are_validated(say: Say, tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('{"q1": {"d1": %d, "d2": %d}}' % (2**64, 2**70), encoding="utf-8")
+    (tmp_path / "a.json").write_text(f'{{"q1": {{"d1": {2**64}, "d2": {2**70}}}}}', encoding="utf-8")
     assert say("validate", "a.json", cwd=tmp_path).code == 0
 
 
@@ -48,7 +48,10 @@ def test_column_names_that_are_not_utf_8(say: Say, tmp_path: Path, name: str) ->
     if name == "a.parquet":
         pq.write_table(table, path)
     else:
-        with pa.OSFile(str(path), "wb") as file, (pa.ipc.new_file if name == "a.arrow" else pa.ipc.new_stream)(file, table.schema) as writer:
+        with (
+            pa.OSFile(str(path), "wb") as file,
+            (pa.ipc.new_file if name == "a.arrow" else pa.ipc.new_stream)(file, table.schema) as writer,
+        ):
             writer.write_table(table)
     path.write_bytes(path.read_bytes().replace(b"NAMED", b"N\xff\xfeED"))
     refused(say, tmp_path, f"evaluate {name} {BM25}", f"{name}: found column names that are not UTF-8, expected UTF-8")

@@ -28,7 +28,9 @@ def test_a_stream_that_broke_off_between_two_batches_is_refused(tmp_path: Path) 
     first = stream(TABLE.slice(0, 1))
     for cut in (whole[:-8], whole[: len(first) - 8], stream(TABLE.slice(0, 0))[:-8]):
         path.write_bytes(cut)
-        with pytest.raises(ir.InputError, match="a.arrows: found an Arrow stream that ends without an end-of-stream mark, expected a whole"):
+        with pytest.raises(
+            ir.InputError, match=r"a\.arrows: found an Arrow stream that ends without an end-of-stream mark, expected a whole"
+        ):
             read_qrels(path)
 
 
@@ -42,5 +44,5 @@ def test_codes_outside_the_dictionary(code: int, column: str, tmp_path: Path) ->
         qrels_from_frame(table)
     path = tmp_path / "a.arrows"
     path.write_bytes(stream(table))
-    with pytest.raises(ir.InputError, match="a.arrows: found data that cannot be read .*out of bounds"):
+    with pytest.raises(ir.InputError, match=r"a\.arrows: found data that cannot be read .*out of bounds"):
         read_qrels(path)

@@ -49,12 +49,13 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     """
     try:
         place = Path(path).resolve()
-        is_loop = place.is_symlink()  # Python 3.13 gives the last link of the circle in place of an error
-    except (RuntimeError, OSError):
-        is_loop = True
-    if is_loop:
-        raise InputError(f"{os.fspath(path)}: found links that lead round in a circle, expected a place to write to")
-    return place
+        if not place.is_symlink():  # Python 3.13 gives the last link of the circle in place of an error
+            return place
+    except RuntimeError:
+        pass
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None
+    raise InputError(f"{os.fspath(path)}: found links that lead round in a circle, expected a place to write to")
 
 
 def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:

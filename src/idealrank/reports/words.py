@@ -81,7 +81,6 @@ _SILENT = {"score": "float64", "rounding": "none", "cutoff": "none", "unjudged":
 # Presets whose other measures are shown to be those of the tool, too; every other preset is made from a tool's NDCG.
 _OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
 _NDCG = ("nDCG", "DCG", "iDCG")
-_NAME = re.compile(r"[^(@]*")
 _OTHERS = 3
 
 
@@ -154,7 +153,7 @@ def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:
     """
     if convention.name.partition(",")[0] in _OF_MORE_THAN_NDCG:
         return ""
-    others = [text for text in measures if _NAME.match(text)[0] not in _NDCG]  # type: ignore[index]  (every text has a name)
+    others = [text for text in measures if re.split(r"[(@]", text)[0] not in _NDCG]
     if not others:
         return ""
     some = ", ".join(others[:_OTHERS]) + (f" and {len(others) - _OTHERS} more" if len(others) > _OTHERS else "")

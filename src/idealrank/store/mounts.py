@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 from idealrank.errors import InputError
-from idealrank.io.writing import real_path
 from idealrank.store.database import NAME
 
 _NETWORK = frozenset(
@@ -39,7 +38,10 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
         table = mounts.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return None
-    place = real_path(folder)
+    try:
+        place = folder.resolve()
+    except RuntimeError:
+        raise InputError(f"{folder}: found links that lead round in a circle, expected a place to write to") from None
     found, depth = ("", ""), -1
     for line in table.splitlines():
         columns = line.split(" ")
