@@ -6,9 +6,11 @@ must stand before NumPy is loaded.
 
 import gc
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NoReturn
 
@@ -20,7 +22,7 @@ from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
 # Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
-FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 70, 130, 141
+FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
@@ -65,7 +67,7 @@ Start here:
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
 Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 3 a gate that the judgments do not reach, 70 a fault of idealrank,
-130 interrupted.
+130 interrupted, 143 terminated.
 """
 
 
@@ -100,6 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     0
     """
     _limit_blas_threads()
+    with suppress(ValueError):  # in a thread of another program, which has handlers of its own
+        signal.signal(signal.SIGTERM, _terminate)
     # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of a small evaluation.
     gc.disable()
     try:
@@ -107,6 +111,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     finally:
         gc.enable()
     sys.exit(code)
+
+
+class TerminatedError(KeyboardInterrupt):
+    """The system asked the process to end: what is half done is undone, as after Ctrl-C."""
+
+
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    raise TerminatedError
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -124,6 +136,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _dispatch(typed)
         except click.exceptions.Exit as ended:
             return ended.exit_code
+        except TerminatedError:
+            return TERMINATED
         except KeyboardInterrupt:
             return console.interrupted()
         except Exception as error:  # noqa: BLE001  (what is not told apart below must not end with the code of a gate either)

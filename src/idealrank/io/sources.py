@@ -9,40 +9,23 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from idealrank import _kernel
-from idealrank.errors import FileFormatError, InputError, MissingExtraError
+from idealrank.errors import InputError
+from idealrank.io.mapped import MappedFile, refuse_cut
 from idealrank.io.notes import Notes
+from idealrank.io.unpacking import unpacked
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = AnyPath | Sequence[AnyPath]
 Data: TypeAlias = mmap.mmap | bytes
 
-# Also an upper bound on how much one step of decompression can blow up in memory.
 _CHUNK = 1 << 16
 _COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
-
-
-class _Decompressor(Protocol):
-    def decompress(self, data: bytes, /) -> bytes: ...
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-
-
-class _MappedFile(mmap.mmap):
-    """A mapped file that is watched: cut short, it reads as zeros from there on, and no bus error ends the process."""
-
-    watch: _kernel.Watch | None = None  # gone before the mapping is
-
-    def close(self) -> None:
-        self.watch = None
-        super().close()
 
 
 @dataclass(frozen=True)
@@ -81,7 +64,7 @@ class Source:
         --------
         >>> Source("a.run", b"q1 Q0 d1 1 2.5 tag").refuse_cut()
         """
-        _refuse_cut(self.path, self.data)
+        refuse_cut(self.path, self.data)
 
     def read(self) -> bytes:
         """All bytes, copied.
@@ -99,12 +82,6 @@ class Source:
         """Give the pages of a mapped file back to the system; they are read again when they are asked for."""
         if isinstance(self.data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             self.data.madvise(mmap.MADV_DONTNEED)
-
-
-def _refuse_cut(name: str, data: Data) -> None:
-    if isinstance(data, _MappedFile) and data.watch is not None and data.watch.cut:
-        found, expected = "a file that became shorter while it was read", "one that stays as it is"
-        raise FileFormatError(name, 0, found, expected, "evaluate a copy of files that others change")
 
 
 class _Raw(io.RawIOBase):
@@ -128,7 +105,7 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         piece = self._view[self._at : self._at + len(buffer)]
         buffer[: len(piece)] = piece
-        _refuse_cut(self._name, self._data)
+        refuse_cut(self._name, self._data)
         self._at += len(piece)
         return len(piece)
 
@@ -184,7 +161,7 @@ def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
     data, kind = _opened(name, notes)
     if not kind and Path(name).is_file():  # read, not mapped: pages of a map stay with the process
         return io.BufferedReader(io.FileIO(name), _CHUNK)
-    return io.BufferedReader(_Pieces(_decompressed(name, kind, data)) if kind else _Raw(data, name), _CHUNK)
+    return io.BufferedReader(_Pieces(unpacked(name, kind, data)) if kind else _Raw(data, name), _CHUNK)
 
 
 def open_sources(paths: Paths, notes: Notes) -> list[Source]:
@@ -228,7 +205,7 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
 def _open(name: str, notes: Notes) -> Source:
     data, kind = _opened(name, notes)
     try:
-        return Source(name, _spooled(_decompressed(name, kind, data)) if kind else data)
+        return Source(name, _spooled(unpacked(name, kind, data)) if kind else data)
     except OSError as error:
         raise InputError(_refusal(name, error)) from None
 
@@ -243,10 +220,10 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
         raise InputError(f"{name!r}: found half a surrogate pair in a path, expected the name of a file") from None
     try:
         if name == "-":
-            data = _map(sys.stdin.buffer)
+            data = _map(sys.stdin.buffer, name)
         else:
             with Path(name).open("rb") as file:
-                data = _map(file)
+                data = _map(file, name)
         kind = _compression(data)
         promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
         if promised and promised != kind and len(data):
@@ -279,18 +256,21 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _map(file: IO[bytes]) -> Data:
+def _map(file: IO[bytes], name: str) -> Data:
     """Map an open file; spool it first when it is a stream, or when somebody has read some of it already."""
-    if _is_regular(file) and file.tell() == 0:
+    mode = _mode(file)
+    if stat.S_ISREG(mode) and file.tell() == 0:
         return _map_regular(file)
+    if stat.S_ISCHR(mode) and not file.isatty() and file.read(1):  # /dev/zero and its kind have no end; /dev/null has nothing else
+        raise InputError(f"{name}: found a device, expected a file, a pipe or standard input")
     return _spooled(iter(lambda: file.read(1 << 20), b""))
 
 
-def _is_regular(file: IO[bytes]) -> bool:
+def _mode(file: IO[bytes]) -> int:
     try:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return os.fstat(file.fileno()).st_mode
     except io.UnsupportedOperation:  # a stand-in for standard input that lives in memory
-        return False
+        return 0
 
 
 def _spooled(pieces: Iterable[bytes]) -> Data:
@@ -306,7 +286,7 @@ def _spooled(pieces: Iterable[bytes]) -> Data:
 def _map_regular(file: IO[bytes]) -> Data:
     if os.fstat(file.fileno()).st_size == 0:
         return b""
-    mapped = _MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped = MappedFile(file.fileno(), 0, access=mmap.ACCESS_READ)
     mapped.watch = _kernel.Watch(mapped)
     if hasattr(mmap, "MADV_WILLNEED"):
         mapped.madvise(mmap.MADV_WILLNEED)
@@ -323,61 +303,3 @@ def _compression(data: Data) -> str:
     if start.startswith(b"\xfd7zXZ\x00"):
         return "xz"
     return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else ""
-
-
-def _decompressor(kind: str) -> tuple[Callable[[], _Decompressor], tuple[type[Exception], ...]]:
-    """A maker of decompressors for one stream, and the exceptions that damaged data raise."""
-    # Imported one by one: plain files need none of them, and few files need more than one.
-    if kind == "gzip":
-        import zlib  # noqa: PLC0415
-
-        return lambda: zlib.decompressobj(wbits=31), (zlib.error,)
-    if kind == "bzip2":
-        import bz2  # noqa: PLC0415
-
-        return bz2.BZ2Decompressor, (OSError, ValueError)
-    if kind == "xz":
-        import lzma  # noqa: PLC0415
-
-        return lzma.LZMADecompressor, (lzma.LZMAError,)
-    try:
-        import zstandard  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtraError("reading Zstandard", "zstandard", "zstd") from None
-    return lambda: _zstd_stream(zstandard), (zstandard.ZstdError,)
-
-
-def _zstd_stream(zstandard: Any) -> _Decompressor:
-    stream: _Decompressor = zstandard.ZstdDecompressor().decompressobj()
-    return stream
-
-
-def _decompressed(name: str, kind: str, data: Data) -> Iterator[bytes]:
-    """The data decompressed piece by piece; several streams one after the other are one file."""
-    new_stream, damage = _decompressor(kind)
-    stream, at = new_stream(), 0
-    while at < len(data):
-        chunk = bytes(data[at : at + _CHUNK])
-        _refuse_cut(name, data)
-        try:
-            piece = stream.decompress(chunk)
-        except damage as error:
-            raise FileFormatError(name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file") from None
-        yield piece
-        at += len(chunk)
-        if stream.eof:
-            at = _skip_zeros(data, at - len(stream.unused_data))
-            _refuse_cut(name, data)
-            if at == len(data):
-                return
-            stream = new_stream()
-    raise FileFormatError(name, 0, f"{kind} data that end too early", f"a whole {kind} file", "copy or download it again")
-
-
-def _skip_zeros(data: Data, at: int) -> int:
-    """Zero bytes between or after streams are padding (tapes and block devices leave them)."""
-    while at < len(data) and not any(rest := data[at : at + _CHUNK]):
-        at += len(rest)
-    while at < len(data) and data[at] == 0:
-        at += 1
-    return at

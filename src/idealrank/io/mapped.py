@@ -1,0 +1,31 @@
+"""A file in memory as the system maps it, which may be cut short while it is read."""
+
+import mmap
+from typing import TYPE_CHECKING
+
+from idealrank.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from idealrank import _kernel
+
+
+class MappedFile(mmap.mmap):
+    """A mapped file that is watched: cut short, it reads as zeros from there on, and no bus error ends the process."""
+
+    watch: "_kernel.Watch | None" = None  # gone before the mapping is
+
+    def close(self) -> None:
+        self.watch = None
+        super().close()
+
+
+def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
+    """Raise FileFormatError if a mapped file became shorter since it was mapped.
+
+    Examples
+    --------
+    >>> refuse_cut("a.run", b"bytes in memory stay as they are")
+    """
+    if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
+        found, expected = "a file that became shorter while it was read", "one that stays as it is"
+        raise FileFormatError(name, 0, found, expected, "evaluate a copy of files that others change")
