@@ -4,20 +4,22 @@
 #   fuzz/run.sh [--target text|groups] [--seconds N]   libFuzzer (needs clang++) for N seconds, 60 unless said otherwise
 #   fuzz/run.sh [--target text|groups] --replay        every committed input once (any compiler: CXX=g++)
 #   fuzz/run.sh  --target text|groups  --minimise      replaces the corpus by the fewest inputs with the same coverage
+#   fuzz/run.sh  --target commands [--seconds N] [--seed S]   mutated files through every command, in Python (fuzz/mutate.py)
 #
 # CXXFLAGS are passed on: -DIDEALRANK_PORTABLE_SCAN fuzzes what processors without SSE2 or NEON run.
 # What is found stays in build/fuzz/TARGET/: crash-*, timeout-*, and new inputs in found/. Both targets unless one is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-targets=(text groups) seconds=60 mode=fuzz
+targets=(text groups) seconds=60 mode=fuzz seed=0
 while [[ $# -gt 0 ]]; do
   case $1 in
     --target) targets=("$2"); shift 2 ;;
     --seconds) seconds=$2; shift 2 ;;
+    --seed) seed=$2; shift 2 ;;
     --replay) mode=replay; shift ;;
     --minimise) mode=minimise; shift ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 
@@ -26,6 +28,10 @@ flags=(-std=c++20 -g -O1 -fno-omit-frame-pointer -ffp-contract=off -fno-sanitize
 export UBSAN_OPTIONS=print_stacktrace=1
 
 for target in "${targets[@]}"; do
+  if [[ $target == commands ]]; then
+    "${PYTHON:-.venv/bin/python}" fuzz/mutate.py --seconds "$seconds" --seed "$seed"
+    continue
+  fi
   folder=build/fuzz/$target corpus=fuzz/corpus/$target
   mkdir -p "$folder/found" "$corpus"
   if [[ $mode == replay ]]; then

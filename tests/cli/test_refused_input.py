@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from idealrank.app import cli
+from idealrank.errors import FileFormatError
+from idealrank.io.texts import read_texts
 from tests.cli.terminal import DATA, Said
 
 Say = Callable[..., Said]
@@ -32,8 +34,8 @@ def test_json_nested_too_deeply(say: Say, tmp_path: Path, text: str, name: str) 
     (tmp_path / name).write_text(text, encoding="utf-8")
     for command in ("evaluate", "validate"):
         assert say(command, name, BM25, cwd=tmp_path).code == 2
-    (tmp_path / "texts.json").write_text(text, encoding="utf-8")
-    assert say("why", QRELS, BM25, NEURAL, "--texts", "texts.json", cwd=tmp_path).code == 2
+    with pytest.raises(FileFormatError):
+        read_texts(tmp_path / name)
 
 
 def test_grades_beyond_64_bits_are_validated(say: Say, tmp_path: Path) -> None:
@@ -133,3 +135,10 @@ def test_a_library_that_does_not_fit_is_not_said_to_be_missing(tmp_path: Path) -
     assert "pip install" not in ended.stderr
     assert "Traceback" not in ended.stderr
     assert ended.returncode in (2, 70), ended
+
+
+def test_limits_of_a_handful_of_documents(say: Say, tmp_path: Path) -> None:
+    """Where a sample drawn again has all its documents at one place, no line can be laid through it; their share is a level."""
+    (tmp_path / "run.json").write_text('{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1, "d3": 1}}', encoding="utf-8")
+    said = say("theory", "limits", QRELS, "run.json", "--n", "1000", cwd=tmp_path)
+    assert said.code == 0, said.err

@@ -156,12 +156,18 @@ class Kernel:
     bandwidth: float
 
     def fit(self, cells: Cells) -> Curves:
-        """Lines between the knots of the grid, cut to [0, 1]; a knot with no two places near takes what lies between its neighbours."""
+        """Lines between the knots of the grid, cut to [0, 1]; a knot with no two places near takes what lies between its neighbours.
+
+        Documents that are all too far from every knot, or at one place, show no slope: every knot takes their share of relevant ones.
+        """
         gathered = near(cells)
         weights = self.weights(gathered)
         total = weights @ gathered.count
-        known = total > LEAST_WEIGHT
         held = gathered.reached @ weights.T
+        if not (total > LEAST_WEIGHT).any():
+            total = np.full(_GRID.size, gathered.count.sum())
+            held = np.repeat(gathered.reached.sum(axis=1, keepdims=True), _GRID.size, axis=1)
+        known = total > LEAST_WEIGHT
         shares = np.stack([np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in held])
         return Curves("lines", _GRID, np.maximum.accumulate(np.clip(shares, 0.0, 1.0), axis=0))
 
