@@ -257,4 +257,4 @@ def test_a_message_gives_the_log_of_github_no_command(monkeypatch: pytest.Monkey
 
     console.say("warning", "query ##[add-mask]x\n::error::y")
 
-    assert capfd.readouterr().err == "warning: query ## [add-mask]x\n: :error::y\n"
+    assert capfd.readouterr().err == "warning: query ## [add-mask]x\\n::error::y\n"  # one line, and GitHub obeys its beginning alone

@@ -148,10 +148,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _failed(error: Exception, typed: Sequence[str]) -> int:
     """Say what went wrong, and give the exit code for it."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.format_message(), err=True)
+        console.tell(error.format_message())
         return UNUSABLE
     if isinstance(error, click.UsageError):
-        return _refuse(error.format_message(), _usage_hint(error))
+        return _refuse(" ".join(error.format_message().split()), _usage_hint(error))
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
@@ -163,7 +163,8 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
     if words := _resources(error):
         console.error(words)
         return FAULT
-    traceback.print_exception(error)
+    console.tell("".join(traceback.format_exception(error)).rstrip("
+"))
     console.error("this is a fault of idealrank; please report it with the lines above")
     return FAULT
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from idealrank.reports.cells import Cell, Table
 from idealrank.reports.laying import laid
-from idealrank.reports.layout import WIDTH
+from idealrank.reports.layout import WIDTH, printable
 from idealrank.reports.parts import Part
 
 # Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every terminal where it has no more.
@@ -31,7 +31,7 @@ def print_parts(parts: Iterable[Part]) -> None:
     for number, part in enumerate(part for part in parts if part):
         if number:
             console.print()
-        for line in as_rich(part, width) if isinstance(part, Table) else [Text(line) for line in part]:
+        for line in as_rich(part, width) if isinstance(part, Table) else [Text(printable(line)) for line in part]:
             console.print(line, markup=False)
 
 
@@ -51,7 +51,7 @@ def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
 def _line(spans: Iterable[tuple[str, Cell | None]]) -> Text:
     line = Text()
     for text, cell in spans:
-        line.append(text, _style(cell) if cell is not None else _HEAD if text.strip() else None)
+        line.append(printable(text), _style(cell) if cell is not None else _HEAD if text.strip() else None)
     line.rstrip()
     return line
 

@@ -11,24 +11,39 @@ from typing import TextIO
 import click
 
 from idealrank.errors import IdealrankWarning
+from idealrank.reports.layout import printable, printable_lines
 from idealrank.reports.workflow_log import harmless
 
 _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
 
 def say(kind: str, message: str) -> None:
-    """One line on stderr that begins with its kind.
+    """One line on stderr that begins with its kind; what could command a terminal is spelled out.
 
     Examples
     --------
     >>> say("warning", "nothing")  # prints to stderr
     """
-    label = f"{kind}:"
+    label, message = f"{kind}:", printable(message)
     if on_github():  # a message may quote an id that GitHub would take for a command
         message = harmless(message)
     if in_colour(sys.stderr):
         label = click.style(label, fg=_STYLES.get(kind), bold=True)
-    click.echo(f"{label} {message}", err=True)
+    _write(f"{label} {message}\n")
+
+
+def tell(text: str) -> None:
+    """Lines on stderr that have no kind.
+
+    Examples
+    --------
+    >>> tell("interrupted")  # prints to stderr
+    """
+    _write(f"{printable_lines(text)}\n")
+
+
+def _write(text: str) -> None:
+    click.echo(text, err=True, nl=False)
 
 
 def in_colour(stream: TextIO) -> bool:
@@ -67,7 +82,7 @@ def error(message: str, hint: str = "") -> None:
     """
     say("error", message)
     if hint:
-        click.echo(err=True)
+        tell("")
         say("hint", hint)
 
 
@@ -79,7 +94,7 @@ def interrupted() -> int:
     >>> interrupted()
     130
     """
-    click.echo("interrupted", err=True)
+    tell("interrupted")
     return 130
 
 
@@ -95,13 +110,17 @@ def warnings_as_lines() -> Iterator[None]:
     said: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", IdealrankWarning)
-        plain = warnings.showwarning
 
         def show(
-            message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None, line: str | None = None
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,  # noqa: ARG001  (Python's own hook has it)
+            line: str | None = None,
         ) -> None:
             if not issubclass(category, IdealrankWarning):
-                plain(message, category, filename, lineno, file, line)
+                tell(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
             elif str(message) not in said:
                 said.add(str(message))
                 say("warning", str(message))

@@ -5,11 +5,18 @@ from collections.abc import Iterable
 
 from idealrank.app import console
 from idealrank.io.writing import write_bytes
+from idealrank.reports.layout import printable_lines
 from idealrank.reports.parts import Part, parts_text
 
+# What programs read: every byte of an id counts, and none is shown.
+_EXACT = ("csv", "json", "trec", "xml")
 
-def write(pieces: Iterable[str], path: str | None) -> None:
-    """Write text as UTF-8; bytes of ids that were not UTF-8 come out as they came in.
+
+def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> None:
+    r"""Write text as UTF-8; bytes of ids that were not UTF-8 come out as they came in.
+
+    In text that people read, whatever could move a cursor or turn the direction of writing is spelled out, so that no id, name or note
+    gives a terminal commands.
 
     Parameters
     ----------
@@ -17,6 +24,8 @@ def write(pieces: Iterable[str], path: str | None) -> None:
         The text.
     path : str or None
         A file, made under another name and renamed when it is complete; None or ``"-"`` is standard output.
+    layout : str
+        That of the text: csv, json, trec and xml are written as they are.
 
     Raises
     ------
@@ -28,10 +37,12 @@ def write(pieces: Iterable[str], path: str | None) -> None:
     >>> import os, tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(["a", "b"], f"{folder}/out.txt")
+    ...     write(["a", "b\x1b[2J"], f"{folder}/out.txt")
     ...     Path(folder, "out.txt").read_text(encoding="utf-8"), len(os.listdir(folder))
-    ('ab', 1)
+    ('ab\\x1b[2J', 1)
     """
+    if layout not in _EXACT:
+        pieces = map(printable_lines, pieces)
     if path is None or path == "-":
         _write_stdout(pieces)
         return

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from idealrank.data.progress import Progress
 from idealrank.errors import StoppedError
+from idealrank.reports.layout import printable
 
 Result = TypeVar("Result")
 
@@ -134,9 +135,9 @@ def _draw(label: str, job: _Job[Any]) -> None:
     from rich import progress as bars  # noqa: PLC0415  (loaded only when a bar is drawn)
     from rich.console import Console  # noqa: PLC0415
 
-    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn())
+    columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn())
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+        task = bar.add_task(printable(label), total=None)
         while not job.ended.wait(_INTERVAL):
             bar.update(task, total=job.progress.total or None, completed=job.progress.done)
 

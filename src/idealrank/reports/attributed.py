@@ -6,6 +6,7 @@ from idealrank.measures.texts import number_text
 from idealrank.reports.compared import verdict_text
 from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped, columns, wrapped
+from idealrank.reports.parts import parts_text
 from idealrank.reports.words import warned
 from idealrank.verdict import Attribution, DocumentChange, QueryChange
 
@@ -52,7 +53,7 @@ def attribution_report(found: Attribution, *, queries: int = 5, documents: int =
     if more:
         parts.append([f"{more:,} more {'query differs' if more == 1 else 'queries differ'}"])
     parts.append(_notes(found))
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return parts_text(parts)
 
 
 def _head(found: Attribution) -> list[str]:

@@ -5,7 +5,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from idealrank.reports.layout import WIDTH, clipped, columns, wrapped
+from idealrank.reports.layout import WIDTH, clipped, columns, printable, wrapped
+from idealrank.reports.parts import parts_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.words import paragraph, warned
 from idealrank.verdict import Choice, Setting
@@ -29,13 +30,13 @@ def choice_report(choice: Choice) -> str:
     Keep nDCG@10:
     """
     said = " ".join([*warned(choice.mismatches), choice.recommendation])
-    parts = [textwrap.wrap(said, WIDTH, break_long_words=False, break_on_hyphens=False)]
+    parts = [textwrap.wrap(printable(said), WIDTH, break_long_words=False, break_on_hyphens=False)]
     if choice.warnings:
         parts.append(["mind", *(line for warning in choice.warnings for line in _item(warning))])
     parts += _tables(choice)
     parts += [theory for theory in (_theory(choice),) if theory]
     parts += [["method", *wrapped(_method(choice))], paragraph(choice.convention, [choice.usual.measure])]
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+    return parts_text(parts)
 
 
 def _item(text: str) -> list[str]:

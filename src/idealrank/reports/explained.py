@@ -8,6 +8,7 @@ from idealrank.explanation import Explanation, IdealDocument, RankedDocument
 from idealrank.measures.texts import number_text
 from idealrank.reports.cells import Cell, Column, Table
 from idealrank.reports.layout import WIDTH, clipped, columns
+from idealrank.reports.parts import parts_text
 from idealrank.reports.records import SCHEMA, finite
 from idealrank.reports.words import paragraph
 from idealrank.version import __version__
@@ -61,7 +62,7 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
         _improvements(explanation),
         paragraph(explanation.convention, [explanation.measure]),
     ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return parts_text(parts)
 
 
 def explanation_head(explanation: Explanation) -> list[str]:

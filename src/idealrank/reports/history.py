@@ -8,6 +8,7 @@ from typing import Any
 
 from idealrank.reports.digits import number
 from idealrank.reports.layout import clipped, columns, filled, printable
+from idealrank.reports.parts import parts_text
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.sparkline import sparkline
 from idealrank.reports.tables import Cell, Column, Table, as_text
@@ -42,7 +43,7 @@ def history_table(timeline: Timeline, *, shown: int = 0, together: bool = False,
     by_id = {step.point.id: step for points in lines.values() for step in steps(points)}
     points = timeline.points[-shown:]
     parts = [[_title(timeline, len(points))], _rows(points, by_id), _drawn(lines, plain=plain), _warnings(by_id.values())]
-    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+    return parts_text(parts)
 
 
 def _title(timeline: Timeline, shown: int) -> str:

@@ -23,6 +23,7 @@ def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[in
     >>> columns([["run", "AP"], ["bm25", "0.5"]])
     ['run    AP', 'bm25  0.5']
     """
+    rows = [list(map(printable, row)) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     padded = (
         [cell.ljust(width) if column in left else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))]
@@ -39,7 +40,7 @@ def printable(text: str, *, surrogates: bool = True) -> str:
     text : str
         Anybody's.
     surrogates : bool
-        Keep bytes that were not UTF-8, which are then written as they were read.
+        Keep bytes that were not UTF-8, which are then written as they were read; not those that 8-bit terminals take for controls.
 
     Examples
     --------
@@ -49,8 +50,20 @@ def printable(text: str, *, surrogates: bool = True) -> str:
     if text.isprintable():
         return text
     return "".join(
-        letter if letter.isprintable() or (surrogates and "\udc80" <= letter <= "\udcff") else ascii(letter)[1:-1] for letter in text
+        letter if letter.isprintable() or (surrogates and "\udca0" <= letter <= "\udcff") else ascii(letter)[1:-1] for letter in text
     )
+
+
+def printable_lines(text: str) -> str:
+    r"""Text of several lines, each as `printable` shows it.
+
+    Examples
+    --------
+    >>> print(printable_lines("one\n\x1b[2Jtwo\n"), end="")
+    one
+    \x1b[2Jtwo
+    """
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def clipped(text: str, width: int) -> str:
@@ -61,6 +74,7 @@ def clipped(text: str, width: int) -> str:
     >>> clipped("clueweb12-0000tw-05-12114", 11)
     'clu..-12114'
     """
+    text = printable(text)
     if len(text) <= width:
         return text
     tail = (width - 2) * 2 // 3
@@ -75,7 +89,7 @@ def filled(sentences: Sequence[str]) -> list[str]:
     >>> filled(["One."] * 21)[1]
     'One.'
     """
-    return textwrap.wrap(" ".join(sentences), WIDTH, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(printable(" ".join(sentences)), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:
@@ -87,7 +101,7 @@ def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:
     ['  one; two;', '  three']
     """
     lines = [indent]
-    for part in (phrase + ";" for phrase in text.split("; ")):
+    for part in (phrase + ";" for phrase in printable(text).split("; ")):
         if lines[-1] != indent and len(lines[-1]) + 1 + len(part) > width:
             lines.append(indent)
         lines[-1] += part if lines[-1] == indent else f" {part}"

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from idealrank.reports.cells import Table
 from idealrank.reports.laying import as_text
-from idealrank.reports.layout import WIDTH
+from idealrank.reports.layout import WIDTH, printable
 
 Part: TypeAlias = list[str] | Table
 """Lines of a paragraph, or a table; a blank line stands between two parts, and empty parts are left out."""
@@ -19,5 +19,7 @@ def parts_text(parts: Iterable[Part], width: int = WIDTH) -> str:
     >>> parts_text([["One line.", "Another."], [], ["Below."]])
     'One line.\nAnother.\n\nBelow.\n'
     """
-    shown = (as_text(part, width) if isinstance(part, Table) else "".join(f"{line}\n" for line in part) for part in parts if part)
+    shown = (
+        as_text(part, width) if isinstance(part, Table) else "".join(f"{printable(line)}\n" for line in part) for part in parts if part
+    )
     return "\n".join(shown)

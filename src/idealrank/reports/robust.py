@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from idealrank.reports.compared_cells import Shown, number_cells
 from idealrank.reports.laying import fits
-from idealrank.reports.layout import WIDTH, clipped, wrapped
+from idealrank.reports.layout import WIDTH, clipped, printable, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.tables import Cell, Column, Table
@@ -66,7 +66,7 @@ def robust_table(found: Robustness) -> str:
 
 
 def _filled(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(printable(text), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _asked(found: Robustness, shown: Shown) -> list[str]:

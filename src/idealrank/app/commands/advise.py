@@ -65,4 +65,4 @@ def advise(
             judgments, inputs.open_run(run, name, qrels), surface=surface, visible=visible, convention=convention, threads=threads
         ),
     )
-    output.write([advice_record(advice) if layout == "json" else advice_report(advice)], output_path)
+    output.write([advice_record(advice) if layout == "json" else advice_report(advice)], output_path, layout)

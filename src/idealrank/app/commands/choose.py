@@ -106,7 +106,7 @@ def choose(
     choice = watch.count("choosing", lambda tell: compared(tell=tell))
     if kind is not None and figure_path is not None:
         _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)
-    output.write(report.pieces(choice, layout), output_path)
+    output.write(report.pieces(choice, layout), output_path, layout)
 
 
 def _parts(option: str, texts: tuple[str, ...]) -> list[str]:

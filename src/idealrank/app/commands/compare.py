@@ -145,7 +145,7 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: str, 
     if layout == "table":
         output.write_parts(_parts(comparison, command, shown), path)
     else:
-        output.write(_text(comparison, layout, shown), path)
+        output.write(_text(comparison, layout, shown), path, layout)
 
 
 def _names(runs: Sequence[str], baseline: str | None) -> list[str]:

@@ -34,7 +34,7 @@ def conventions(*, name: str | None, layout: str) -> None:
     count. Each of these reproduces a tool, and `proof` says how that was shown: by running the tool beside idealrank in the tests (live
     peer), by values recorded from it, from its source, or by its definition.
     """
-    output.write(_report(None if name is None else options.parse_convention(name), layout), None)
+    output.write(_report(None if name is None else options.parse_convention(name), layout), None, layout)
 
 
 def _report(chosen: Convention | None, layout: str) -> Iterator[str]:

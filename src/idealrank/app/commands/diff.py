@@ -71,9 +71,9 @@ def diff(
     from idealrank.reports import stored_changes as words  # noqa: PLC0415  (not for the help)
 
     if layout == "csv":
-        output.write([words.changes_csv(found)], output_path)
+        output.write([words.changes_csv(found)], output_path, layout)
     else:
-        output.write([(words.changes_text if layout == "table" else words.changes_json)(found, comparison, why_not)], output_path)
+        output.write([(words.changes_text if layout == "table" else words.changes_json)(found, comparison, why_not)], output_path, layout)
 
 
 def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:

@@ -145,9 +145,9 @@ def _write(evaluations: list[Evaluation], layout: str, path: str | None, *, per_
         from idealrank.reports import evaluated_pasted as pasted  # noqa: PLC0415
 
         writer = pasted.evaluated_markdown if layout == "markdown" else pasted.evaluated_latex
-        output.write([writer(evaluations, per_query=per_query, intervals=means, digits=digits)], path)
+        output.write([writer(evaluations, per_query=per_query, intervals=means, digits=digits)], path, layout)
     else:
-        output.write(_for_programs(evaluations, layout, means, per_query=per_query), path)
+        output.write(_for_programs(evaluations, layout, means, per_query=per_query), path, layout)
 
 
 def _for_programs(evaluations: list[Evaluation], layout: str, means: "list[Mapping[str, RunMean]]", *, per_query: bool) -> Iterable[str]:

@@ -61,4 +61,4 @@ def explain(
 
     explanation = Watch().run(name, work)
     write = explanation_record if layout == "json" else explanation_report
-    output.write([write(explanation, everything=everything)], output_path)
+    output.write([write(explanation, everything=everything)], output_path, layout)

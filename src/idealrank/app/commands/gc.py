@@ -35,7 +35,7 @@ def gc(*, dry_run: bool, layout: str, store_path: str | None, output_path: str |
         swept = store.gc(dry_run=dry_run)
     if layout == "json":
         record = {"dry_run": dry_run, "files": swept.files, "unfinished": swept.unfinished, "bytes": swept.bytes}
-        output.write([json.dumps(record, indent=2) + "\n"], output_path)
+        output.write([json.dumps(record, indent=2) + "\n"], output_path, layout)
         return
     what = f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} unfinished, {_size(swept.bytes)}"
     output.write([f"{'would free' if dry_run else 'freed'} {what}\n"], output_path)

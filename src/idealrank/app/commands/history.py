@@ -126,7 +126,7 @@ def history(
         _answer(timeline, asked, together=together)
         return
     shown = _LIMIT if limit is None and layout == "table" else limit
-    output.write(_report(timeline, asked, layout, shown or 0, together=together), output_path)
+    output.write(_report(timeline, asked, layout, shown or 0, together=together), output_path, layout)
 
 
 def _report(timeline: Timeline, asked: Asked, layout: str, shown: int, *, together: bool) -> Iterable[str]:
@@ -175,17 +175,15 @@ def _print_next(trace: Trace) -> None:
     if suspects is None:
         raise InputError(_why_not(trace))
     if suspects.next:
-        click.echo(suspects.next)
+        output.write([f"{suspects.next}\n"], None)
         return
     if not suspects.found:
         raise InputError(
             f"found {suspects.between} commits up to {suspects.bad}, none of which has a value but this; expected some to evaluate"
         )
-    from idealrank.reports.layout import printable  # noqa: PLC0415  (not for the help)
-
-    about = f": {printable(trace.subject)}" if trace.subject else ""
+    about = f": {trace.subject}" if trace.subject else ""
     console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
-    click.echo(suspects.bad)
+    output.write([f"{suspects.bad}\n"], None)
     raise click.exceptions.Exit(_FAILS)
 
 

@@ -29,7 +29,7 @@ def measures(*, names: tuple[str, ...], layout: str) -> None:
     NAME is a measure in anybody's spelling (nDCG@10, map, recip_rank). The explanation has formula, range, tie rule, options, source, when
     to use it and when not, and whose numbers it was held against.
     """
-    output.write([_report(names, layout)], None)
+    output.write([_report(names, layout)], None, layout)
 
 
 def _report(names: tuple[str, ...], layout: str) -> str:

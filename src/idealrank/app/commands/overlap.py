@@ -94,4 +94,4 @@ def _write(found: Overlap, layout: str, path: str | None, *, per_query: bool) ->
     if layout == "table":
         output.write_parts(alike.overlap_parts(found, per_query=per_query), path)
     else:
-        output.write((alike.overlap_json if layout == "json" else alike.overlap_csv)(found, per_query=per_query), path)
+        output.write((alike.overlap_json if layout == "json" else alike.overlap_csv)(found, per_query=per_query), path, layout)

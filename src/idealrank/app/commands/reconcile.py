@@ -83,7 +83,7 @@ def reconcile(
             results.append(split_difference(judgments, answers, measures[0], convention, versus))
         return results
 
-    output.write([_report(Watch().run(name, work), layout)], output_path)
+    output.write([_report(Watch().run(name, work), layout)], output_path, layout)
 
 
 def _judgments(inputs: reading.Inputs, path: str, convention: Convention) -> QrelsSource:

@@ -135,4 +135,4 @@ def _write(found: Robustness, layout: str, path: str | None) -> None:
     if layout == "table":
         output.write_parts(reports.robust_parts(found), path)
     else:
-        output.write((reports.robust_json if layout == "json" else reports.robust_csv)(found), path)
+        output.write((reports.robust_json if layout == "json" else reports.robust_csv)(found), path, layout)

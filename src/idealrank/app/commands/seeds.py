@@ -170,4 +170,4 @@ def _write(found: SystemComparison, layout: str, path: str | None) -> None:
     if layout == "table":
         output.write_parts(trained.systems_parts(found), path)
     else:
-        output.write((trained.systems_json if layout == "json" else trained.systems_csv)(found), path)
+        output.write((trained.systems_json if layout == "json" else trained.systems_csv)(found), path, layout)

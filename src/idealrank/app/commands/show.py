@@ -59,7 +59,7 @@ def show(
                 )
             kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
             pieces = _verdict(kept, layout)
-        output.write(pieces, output_path)
+        output.write(pieces, output_path, layout)
 
 
 def facts(entry: "Entry") -> dict[str, str]:

@@ -54,7 +54,7 @@ def sql(*, query: str, layout: str, store_path: str | None, output_path: str | N
         from idealrank.store.sql import ask  # noqa: PLC0415  (DuckDB; not for the help)
 
         answer = ask(store, text)
-    output.write({"table": _table, "json": _json, "csv": _csv}[layout](answer), output_path)
+    output.write({"table": _table, "json": _json, "csv": _csv}[layout](answer), output_path, layout)
 
 
 def _table(answer: "Answer") -> list[str]:

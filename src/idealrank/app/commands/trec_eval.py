@@ -27,4 +27,4 @@ def trec_eval(*, arguments: tuple[str, ...]) -> None:
     elif request.help:
         output.write([help_text(request)], None)
     else:
-        output.write(report(request), None)
+        output.write(report(request), None, "trec")

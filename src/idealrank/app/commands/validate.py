@@ -13,6 +13,7 @@ from idealrank.io.detection import FORMAT_NAMES
 from idealrank.io.joint import Observation, observe_qrels, observe_run
 from idealrank.io.linting import Report, lint
 from idealrank.io.parts import Table
+from idealrank.reports.layout import printable
 from idealrank.version import __version__
 
 _SCHEMA = 1
@@ -46,7 +47,7 @@ def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool,
     reports += [_lint((run,), "run", inputs, qrels, examples) for run in runs]
     observations = _observe(reports, examples)
     pieces = [_json(reports, observations)] if as_json else _text(reports, observations)
-    output.write(pieces, None)
+    output.write(pieces, None, "json" if as_json else "table")
     if _errors(reports, observations):
         click.get_current_context().exit(2)
 
@@ -83,8 +84,8 @@ def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation
         if report.table == "run" and not report.failure and (report.run is None or reports[0].qrels is None):
             lines.append(f"{name}: not compared with the judgments until the errors are gone")
         what = f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}" if report.format else _WORDS[report.table]
-        yield f"{name}: {what}{'' if lines else ': no problems'}\n"
-        yield from (f"{line}\n" for line in lines)
+        yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
+        yield from (f"{printable(line)}\n" for line in lines)
         yield "\n"
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
     verdict = "something cannot be evaluated as it is" if errors else "everything can be evaluated"

@@ -86,7 +86,7 @@ def why(
     found = Watch().run(" - ".join(reversed(names)), work)
     for warning in found.warnings:
         console.say("warning", warning)
-    output.write(_report(found, layout, n_queries, n_documents), output_path)
+    output.write(_report(found, layout, n_queries, n_documents), output_path, layout)
 
 
 def _report(found: Attribution, layout: str, n_queries: int | None, n_documents: int | None) -> Iterable[str]:

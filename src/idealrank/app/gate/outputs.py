@@ -84,22 +84,22 @@ class Outputs:
         if self.junit is not None:
             from idealrank.reports.gated_junit import gate_junit  # noqa: PLC0415  (each is loaded by those who ask for it)
 
-            output.write(gate_junit(gated), self.junit)
+            output.write(gate_junit(gated), self.junit, "xml")
         if self.markdown is not None:
             from idealrank.reports.gated_markdown import gate_markdown  # noqa: PLC0415
 
             output.write(gate_markdown(gated, digits=self.digits), self.markdown)
         if self.report is not None:
-            _write(report(), self.report)
+            _write(report(), self.report, layout)
         elif "-" not in (self.junit, self.markdown):
-            _write(_held_in_the_log(report(), layout) if self.github else report(), None)
+            _write(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
         if self.github:
             _tell_github(gated, self.digits)
 
 
-def _write(report: str | list[Part], path: str | None) -> None:
+def _write(report: str | list[Part], path: str | None, layout: str) -> None:
     if isinstance(report, str):
-        output.write([report], path)
+        output.write([report], path, layout)
     else:
         output.write_parts(report, path)
 
@@ -117,7 +117,7 @@ def _tell_github(gated: Gated, digits: int | None) -> None:
     from idealrank.reports.gated_markdown import gate_markdown  # noqa: PLC0415
 
     for line in annotations(gated):
-        click.echo(line, err=True, nl=False)
+        console.tell(line.rstrip("\n"))
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return

@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.app import stored
+from idealrank.app import output, stored
 from idealrank.errors import OptionError
 
 
@@ -20,4 +20,4 @@ def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
 
     with Store.open(store_path) as store:
         for file in files:
-            click.echo(store.import_file(file))
+            output.write([f"{store.import_file(file)}\n"], None)

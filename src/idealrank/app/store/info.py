@@ -34,7 +34,7 @@ def info(*, layout: str, store_path: str | None, output_path: str | None) -> Non
         "measures": measures, "tags": tags, "oldest": oldest, "newest": newest, "bytes": size,
     }  # fmt: skip
     if layout == "json":
-        output.write([json.dumps(record, indent=2) + "\n"], output_path)
+        output.write([json.dumps(record, indent=2) + "\n"], output_path, layout)
         return
     from idealrank.reports.stored import head_text  # noqa: PLC0415  (not for the help)
 

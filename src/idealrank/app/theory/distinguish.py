@@ -80,7 +80,9 @@ def distinguish(
         ),
     )
     output.write(
-        distinguished.report([options.measure_text(pair) for pair in pairs], found, layout, every_size=sizes is not None), output_path
+        distinguished.report([options.measure_text(pair) for pair in pairs], found, layout, every_size=sizes is not None),
+        output_path,
+        layout,
     )
 
 

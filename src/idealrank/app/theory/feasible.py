@@ -36,4 +36,4 @@ def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], 
     """  # noqa: D301  (click's mark is the backspace itself)
     pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]
-    output.write(theory.feasibility_report([options.measure_text(pair) for pair in pairs], found, layout), output_path)
+    output.write(theory.feasibility_report([options.measure_text(pair) for pair in pairs], found, layout), output_path, layout)

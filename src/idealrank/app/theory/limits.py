@@ -107,7 +107,7 @@ def limits(
         return rows
 
     rows = watch.count("limits", work)
-    output.write(theory.limits_report(rows, sizes, ranker.model, ranker.text, layout), output_path)
+    output.write(theory.limits_report(rows, sizes, ranker.model, ranker.text, layout), output_path, layout)
 
 
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:

@@ -1,0 +1,199 @@
+"""Ids, names and files that anybody can write: whatever is in them, no control character of theirs reaches a terminal."""
+
+import json
+import os
+import random
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from idealrank.app import cli
+from idealrank.app.commands import store as store_commands
+from idealrank.app.commands import theory as theory_commands
+
+# An escape sequence, a C1 control in both its forms (UTF-8, and a byte alone), turned writing, a bell, an invisible mark, a deletion.
+CONTROLS = "\x1b]0;x\x1b[31m\x9b2J\x90\u202e\u2066\x07\u200f\x7f"
+BYTE = b"\x9b2J\x80"
+LINES = "\r\n\x0b\x0c\u2028\x85"
+HOSTILE = f"<i>{CONTROLS}{LINES}error: forged"
+TYPED = f"x{CONTROLS}{LINES}y"  # as an option's value
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems refuse such names of files")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Judgments and runs whose queries, documents, and files have hostile names."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IDEALRANK_STORE", "store")
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    draw = random.Random(7)
+    queries = [f"q{number}{HOSTILE}" for number in range(12)]
+    documents = [f"d{number}{HOSTILE}" for number in range(8)]
+    grades = {query: {document: draw.randrange(3) for document in documents[:-2]} for query in queries[:-1]}
+    Path("qrels\x1b[1m.json").write_text(json.dumps(grades), encoding="utf-8")
+    for name in ("a", "b", "c"):
+        scores = {query: {document: draw.random() for document in documents} for query in queries[1:]}
+        Path(run_of(name)).write_text(json.dumps(scores), encoding="utf-8")
+    bytes_id = b"q\x1b[7m" + BYTE
+    Path("bytes.qrels").write_bytes(bytes_id + b" 0 d" + BYTE + b" 1\nq2 0 d1 2\nq3 0 d1 2\n")
+    Path("bytes.run").write_bytes(bytes_id + b" Q0 d" + BYTE + b" 1 1 t" + BYTE + b"\nq2 Q0 d1 1 1 t\nq3 Q0 d2 1 1 t\n")
+    Path("broken\x1b[1m\n.run").write_bytes(b"q\x1b[1m" + BYTE + b" too few\n")
+    Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
+    return tmp_path
+
+
+def run_of(name: str) -> str:
+    return f"{name}{CONTROLS}\r\nnote: forged.json"
+
+
+QRELS, A, B, C = "qrels\x1b[1m.json", run_of("a"), run_of("b"), run_of("c")
+BROKEN, MISSING = "broken\x1b[1m\n.run", f"none{TYPED}.run"
+QUERY = f"q3{HOSTILE}"
+
+EVALUATED = {
+    "evaluate": [
+        ["evaluate", QRELS, A, B, "--per-query"],
+        ["evaluate", QRELS, A, B, "--intervals", "--tag", "fine", "--note", TYPED],
+        ["evaluate", QRELS, A, B, "--format", "markdown", "--per-query"],
+        ["evaluate", QRELS, A, B, "--format", "latex", "--per-query"],
+        ["evaluate", "bytes.qrels", "bytes.run", "--per-query"],
+        ["evaluate", QRELS, A, "-m", TYPED],
+        ["evaluate", QRELS, A, "--convention", TYPED],
+        ["evaluate", QRELS, A, "--report", f"page{TYPED}.html"],
+        ["evaluate", QRELS, A, "--format", TYPED],
+        ["evaluate", QRELS, A, f"--{TYPED}"],
+        ["evaluate", QRELS, A, "--tag", TYPED],
+    ],
+    "compare": [
+        ["compare", QRELS, A, B],
+        ["compare", QRELS, A, B, C, "--pairs", "--correction", "holm"],
+        ["compare", QRELS, A, B, "--format", "markdown"],
+        ["compare", QRELS, A, B, "--format", "latex"],
+        ["compare", QRELS, A, B, "--baseline", TYPED],
+        ["compare", QRELS, A, B, "--slices", "texts\x1b[1m.csv"],
+        ["compare", QRELS, A, B, "--report", f"page{TYPED}.html", "--figures", f"figures{TYPED}"],
+    ],
+    "gate": [
+        ["gate", QRELS, A, "--baseline", B],
+        ["gate", QRELS, A, "--baseline", B, "--github"],
+        ["gate", QRELS, A, "--baseline", B, "--markdown", "-"],
+        ["gate", QRELS, A, "--baseline", MISSING],
+    ],
+    "robust": [["robust", QRELS, A, B]],
+    "why": [["why", QRELS, A, B]],
+    "seeds": [["seeds", QRELS, A, "vs", B, C]],
+    "overlap": [["overlap", A, B, "--per-query"]],
+    "explain": [["explain", QRELS, A, "--query", QUERY, "--all"], ["explain", QRELS, A, "--query", TYPED]],
+    "reconcile": [["reconcile", QRELS, A, "--value", "0.5", "-m", "nDCG@10", "--versus", "lightgbm"]],
+    "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"]],
+    "trec-eval": [["trec-eval", QRELS, MISSING], ["trec-eval", "-m", TYPED, QRELS, A], ["trec-eval", QRELS, BROKEN]],
+    "advise": [["advise", QRELS, A]],
+    "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
+    "conventions": [["conventions", TYPED]],
+    "measures": [["measures", TYPED]],
+    "theory limits": [["theory", "limits", QRELS, A], ["theory", "limits", "--ybar", TYPED]],
+    "theory distinguish": [
+        ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],
+        ["theory", "distinguish", QRELS, A, B, "--query", TYPED],
+    ],
+    "theory feasible": [["theory", "feasible", "--discount", TYPED]],
+    "theory figures": [["theory", "figures", "--out", f"out{TYPED}", "--data", MISSING]],
+}
+
+
+STORED = {
+    "history": [["history"], ["history", "--query", QUERY], ["history", "--drop", "0.1"], ["history", "--run", TYPED]],
+    "show": [["show", "ID"], ["show", "ID", "--per-query"], ["show", "PAIR"], ["show", TYPED]],
+    "diff": [["diff", "ID", "ID2"], ["diff", "ID", "ID2", "-m", TYPED]],
+    "tag": [["tag", "ID", "fine"], ["tag", "ID", TYPED], ["tag", "ID", "--remove", TYPED]],
+    "sql": [["sql", "SELECT * FROM evaluations"], ["sql", TYPED]],
+    "store info": [["store", "info"], ["store", "info", "--store", MISSING]],
+    "store export": [["store", "export", "ID", f"out{TYPED}.zip"]],
+    "store import": [["store", "import", MISSING], ["store", "import", BROKEN]],
+    "store parquet": [["store", "parquet", f"tables{TYPED}"], ["store", "parquet", f"{MISSING}/tables"]],
+    "store remove": [["store", "remove", TYPED], ["store", "remove", "ID"]],
+    "gc": [["gc"], ["gc", "--store", MISSING]],
+    "report": [["report", "ID", "ID2", "-o", f"page{TYPED}.html"], ["report", TYPED, "-o", "page.html"]],
+}
+
+
+@pytest.fixture
+def said(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], Iterator[tuple[str, str]]]:
+    """What a command writes, stream by stream."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(arguments: list[str]) -> Iterator[tuple[str, str]]:
+        capfdbinary.readouterr()
+        code = cli.run(arguments)
+        assert code in (0, 1, 2, 3), capfdbinary.readouterr()
+        for stream, written in zip(("stdout", "stderr"), capfdbinary.readouterr(), strict=True):
+            yield stream, written.decode("utf-8", "surrogateescape")
+
+    return run
+
+
+def controls(text: str) -> list[str]:
+    """Letters that do more than stand there; bytes that are no UTF-8 do nothing from A0 on."""
+    return [letter for letter in text if letter != "\n" and not letter.isprintable() and not "\udca0" <= letter <= "\udcff"]
+
+
+def check(arguments: list[str], written: Iterator[tuple[str, str]]) -> None:
+    for stream, text in written:
+        assert not controls(text), (arguments, stream, text)
+        forged = [line for line in text.splitlines() if line.startswith(("error: forged", "note: forged"))]
+        assert not forged, (arguments, stream, text)
+
+
+def test_one_module_writes_to_each_stream() -> None:
+    # Whatever is written in another way is not made harmless. Bars are rich's own, and a process that leaves at once says one fixed word.
+    ways = re.compile(
+        r"\bclick\.(s?echo|secho|echo_via_pager)\(|\bprint\(|\bsys\.(stdout|stderr)\.(buffer|write)\b|\btraceback\.print|\bos\.write\("
+    )
+    app = Path(cli.__file__).parent
+    found = {
+        str(path.relative_to(app))
+        for path in app.rglob("*.py")
+        if ways.search(
+            "".join(line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if not re.match(r" *(>>>|\.\.\.)", line))
+        )
+    }
+
+    assert found == {"console.py", "output.py", "coloured.py", "progress.py"}
+
+
+def test_every_command_is_tried() -> None:
+    groups = {"theory": theory_commands.COMMANDS, "store": store_commands.COMMANDS}
+    names = [f"{name} {one}".strip() for name in cli.COMMANDS for one in groups.get(name, [""])]
+
+    assert sorted(names) == sorted([*EVALUATED, *STORED])
+
+
+@pytest.mark.parametrize("command", EVALUATED)
+def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, said: Callable[..., Iterator[tuple[str, str]]]) -> None:
+    for arguments in EVALUATED[command]:
+        check(arguments, said(arguments))
+
+
+@pytest.fixture
+def ids(files: Path) -> dict[str, str]:
+    """A store with two evaluations and what was made of them, tags and notes as a store of somebody else's can hold them."""
+    assert cli.run(["compare", QRELS, A, B, "--note", TYPED, "--store", "store"]) == 0
+    with sqlite3.connect("store/store.sqlite3") as database:
+        kinds = database.execute("SELECT kind, id FROM entry ORDER BY kind, id").fetchall()
+        database.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(one, TYPED) for _, one in kinds])
+    database.close()
+    first, second = (one for kind, one in kinds if kind == "evaluation")
+    return {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
+
+
+@pytest.mark.parametrize("command", STORED)
+def test_no_name_of_a_store_reaches_the_terminal_as_a_control(
+    command: str, ids: dict[str, str], said: Callable[..., Iterator[tuple[str, str]]]
+) -> None:
+    for arguments in STORED[command]:
+        check(arguments, said([ids.get(one, one) for one in arguments]))
