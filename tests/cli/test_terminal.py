@@ -194,7 +194,7 @@ def test_a_full_disk_is_said_in_one_line() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*COMMAND, "qrels.txt", "bm25.run"], cwd=DATA, stdout=full, stderr=subprocess.PIPE, check=False)
 
-    assert (done.returncode, done.stderr) == (2, b"error: output: No space left on device\n")
+    assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
 
 
 # --- talk ------------------------------------------------------------------------------------------------------------------------

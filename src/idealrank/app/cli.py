@@ -67,7 +67,7 @@ Start here:
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
 Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 3 a gate that the judgments do not reach, 70 a fault of idealrank,
-130 interrupted, 143 terminated.
+130 interrupted, 143 terminated. They do not depend on stderr; output that cannot be written is a fault.
 """
 
 
@@ -104,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     _limit_blas_threads()
     with suppress(ValueError):  # in a thread of another program, which has handlers of its own
         signal.signal(signal.SIGTERM, _terminate)
+    console.open_closed_streams()
     # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of a small evaluation.
     gc.disable()
     try:
@@ -155,16 +156,18 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
-        return _end_quietly()
+        console.to_void(sys.stdout)
+        return BROKEN_PIPE
+    if isinstance(error, console.UnwritableError) or (isinstance(error, OSError) and error.filename is None):
+        return _unwritable(error)  # readers name their files; without a name it is the help, which click writes
     if isinstance(error, OSError):
-        return _refuse(f"{error.filename or 'output'}: {error.strerror or error}")
+        return _refuse(f"{error.filename}: {error.strerror or error}")
     if isinstance(error, MemoryError):
         return _refuse("not enough memory for these files; split them by query and evaluate the parts")
     if words := _resources(error):
         console.error(words)
         return FAULT
-    console.tell("".join(traceback.format_exception(error)).rstrip("
-"))
+    console.tell("".join(traceback.format_exception(error)).rstrip("\n"))
     console.error("this is a fault of idealrank; please report it with the lines above")
     return FAULT
 
@@ -211,11 +214,11 @@ def _usage_hint(error: click.UsageError) -> str:
     return f"see {error.ctx.command_path} --help" if error.ctx else ""
 
 
-def _end_quietly() -> int:
-    """The reader of our output left. Python would complain when it flushes at exit, so its descriptor goes to the void."""
-    void = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(void, sys.stdout.fileno())
-    return BROKEN_PIPE
+def _unwritable(error: Exception) -> int:
+    """Without its output no verdict of a gate has been given."""
+    console.to_void(sys.stdout)
+    console.error(f"output: {getattr(error, 'strerror', None) or error}")
+    return FAULT
 
 
 def _limit_blas_threads() -> None:

@@ -43,10 +43,76 @@ def tell(text: str) -> None:
 
 
 def _write(text: str) -> None:
-    click.echo(text, err=True, nl=False)
+    """Talk changes no exit code: where nothing takes it, it is lost."""
+    try:
+        click.echo(text, err=True, nl=False)
+    except OSError:
+        to_void(sys.stderr)
 
 
-def in_colour(stream: TextIO) -> bool:
+class UnwritableError(Exception):
+    """Standard output takes nothing more, for another reason than that its reader left.
+
+    Examples
+    --------
+    >>> str(UnwritableError("No space left on device"))
+    'No space left on device'
+    """
+
+
+@contextmanager
+def writing_output() -> Iterator[None]:
+    """Tell an error of standard output from one of a file.
+
+    Raises
+    ------
+    UnwritableError
+        Something else than a reader that left.
+
+    Examples
+    --------
+    >>> with writing_output():
+    ...     print("a line")
+    a line
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwritableError(error.strerror or str(error)) from error
+
+
+def to_void(stream: TextIO | None) -> None:
+    """Let a stream that nothing can be written to write nowhere; Python would fail once more when it flushes it at its end.
+
+    Examples
+    --------
+    >>> to_void(None)
+    """
+    if stream is not None:
+        void = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(void, stream.fileno())
+        os.close(void)
+
+
+def open_closed_streams() -> None:
+    """Put something in the place of standard streams that were closed: the next file opened would take their descriptors, and their text.
+
+    Examples
+    --------
+    >>> open_closed_streams()
+    """
+    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The first free one is this. Standard output stays one that nothing can be written to.
+            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
+
+
+def in_colour(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal, and nobody asked for no colours.
 
     References
@@ -59,7 +125,7 @@ def in_colour(stream: TextIO) -> bool:
     >>> in_colour(io.StringIO())
     False
     """
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def on_github() -> bool:

@@ -76,15 +76,18 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
     if path in (None, "-") and console.in_colour(sys.stdout):
         from idealrank.app.coloured import print_parts  # noqa: PLC0415  (rich is for terminals alone)
 
-        print_parts(parts)
+        with console.writing_output():
+            print_parts(parts)
         return
     write([parts_text(parts)], path)
 
 
 def _write_stdout(pieces: Iterable[str]) -> None:
     for batch in _batches(pieces):
-        sys.stdout.buffer.write(batch)
-    sys.stdout.buffer.flush()
+        with console.writing_output():
+            sys.stdout.buffer.write(batch)
+    with console.writing_output():
+        sys.stdout.buffer.flush()
 
 
 def _batches(pieces: Iterable[str]) -> Iterable[bytes]:

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from idealrank.data.progress import Progress
@@ -93,8 +94,9 @@ class Watch:
     def _run(self, label: str, job: "_Job[Result]") -> Result:
         try:
             job.start()  # in here: an interrupt may come before this returns, and the work must then be stopped too
-            if sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
-                _draw(label, job)
+            if sys.stderr is not None and sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
+                with suppress(OSError):  # the terminal is gone; the work is not
+                    _draw(label, job)
             job.ended.wait()
         except KeyboardInterrupt:
             job.progress.stop()
@@ -144,5 +146,6 @@ def _draw(label: str, job: _Job[Any]) -> None:
 
 def _leave() -> None:
     """Leave at once: a thread that waits for a pipe or computes in C++ cannot be ended, and Python would wait or abort at exit."""
-    os.write(2, b"interrupted\n")
+    with suppress(OSError):
+        os.write(2, b"interrupted\n")
     os._exit(130)
