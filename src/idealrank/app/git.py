@@ -2,9 +2,10 @@
 
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
+
+from idealrank.repository import ask_git
 
 _SECONDS = 10
 # Where a build server has no repository at hand: GitHub, GitLab.
@@ -42,8 +43,9 @@ def checkout() -> Checkout:
     """
     commit = _said("rev-parse", "--verify", "HEAD")
     if commit is not None and _is_commit(commit):
-        # Runs and reports that are not tracked lie in nearly every folder, and change no code.
-        changes = _said("status", "--porcelain", "--untracked-files=no")
+        # Runs and reports that are not tracked lie in nearly every folder, and change no code. A submodule counts by its commit alone: git
+        # would ask for changes in it under its own configuration.
+        changes = _said("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
         return Checkout(commit, None if changes is None else bool(changes))
     return next((Checkout(value) for name in _VARIABLES if _is_commit(value := os.environ.get(name, ""))), Checkout())
 
@@ -54,12 +56,8 @@ def _is_commit(text: str) -> bool:
 
 def _said(*words: str) -> str | None:
     """What git answers; None where it does not."""
-    git = shutil.which("git")
-    if git is None:
-        return None
-    quiet = os.environ | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        done = subprocess.run([git, *words], capture_output=True, text=True, errors="replace", timeout=_SECONDS, env=quiet, check=False)  # noqa: S603  (fixed words)
+        done = ask_git(*words, seconds=_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -1,12 +1,12 @@
 """Which commit to evaluate next, where one is to be found: git knows the order of commits, a store knows their values."""
 
 import math
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from idealrank.errors import InputError
+from idealrank.repository import ask_git
 from idealrank.timeline import Onset, Point, Rule, Suspects, Trace, breaks_between, onset
 
 Folder = str | Path
@@ -216,10 +216,8 @@ def subject(commit: str, folder: Folder = ".") -> str:
 
 def _git(folder: Folder, *arguments: str, given: Sequence[str] = ()) -> list[str]:
     """The lines that git prints."""
-    command = ["git", "-C", str(folder), *arguments]
-    text = "\n".join(given) + "\n" if given else ""
     try:
-        done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", errors="replace", check=False)  # noqa: S603  (no shell)
+        done = ask_git(*arguments, folder=folder, given="\n".join(given) + "\n" if given else "")
     except OSError as error:
         raise InputError(f"git: found {error.strerror}, expected the program to be installed") from None
     if done.returncode:
