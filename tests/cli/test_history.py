@@ -69,6 +69,22 @@ def test_what_history_says(name: str, said_of: Say) -> None:
     assert said.code == (2 if name.startswith("error") else 0)
 
 
+@pytest.mark.parametrize("since", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00+14:00", "999999w"])
+def test_a_time_beyond_the_calendar_is_refused(since: str, said_of: Say) -> None:
+    said = said_of(f"history --since {since}")
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err == (
+        f"error: since {since!r}: found a time outside the years 1 to 9999 in UTC, "
+        "expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w\n"
+    )
+
+
+@pytest.mark.parametrize("since", ["9999-12-31", "0001-01-01"])
+def test_the_ends_of_the_calendar_are_times(since: str, said_of: Say) -> None:
+    assert said_of(f"history --since {since}").code == (0 if since < "2" else 2)
+
+
 def test_help(say: Say) -> None:
     check_snapshot("help-history", say("history", "--help").text("idealrank history --help"))
 

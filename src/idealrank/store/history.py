@@ -15,7 +15,7 @@ from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array
 from idealrank.store.intact import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
-from idealrank.store.record import utc
+from idealrank.store.record import OUTSIDE, utc
 from idealrank.timeline import Point, Timeline
 
 if TYPE_CHECKING:
@@ -147,14 +147,14 @@ def moment(text: str) -> str:
     ('2026-01-01T00:00:00.000000+00:00', '2026-01-01T00:00:00.000000+00:00')
     """
     ago = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
-    if ago:
-        return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat(timespec="microseconds")
     try:
+        if ago:
+            return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat(timespec="microseconds")
         return utc(text)
-    except OptionError:
-        raise OptionError(
-            f"since {shown(repr(text))}: expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
-        ) from None
+    except (OptionError, OverflowError) as error:
+        found = f"found {OUTSIDE}, " if isinstance(error, OverflowError) or OUTSIDE in str(error) else ""
+    expected = "expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
+    raise OptionError(f"since {shown(repr(text))}: {found}{expected}")
 
 
 def _spelled(measure: str) -> str:

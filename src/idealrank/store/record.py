@@ -90,6 +90,9 @@ class Entry:
     record: Record = Record()
 
 
+OUTSIDE = "a time outside the years 1 to 9999 in UTC"
+
+
 def now() -> str:
     """The time, UTC, ISO 8601, to the microsecond, so that texts sort as times do.
 
@@ -118,7 +121,10 @@ def utc(text: str) -> str:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
         raise OptionError(f"time {shown(repr(text))}: expected a date such as 2026-01-31, or a time in ISO 8601") from None
-    return (found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)).isoformat(timespec="microseconds")
+    try:
+        return (found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)).isoformat(timespec="microseconds")
+    except OverflowError:  # a zone can lie across the end of the calendar
+        raise OptionError(f"time {shown(repr(text))}: found {OUTSIDE}, expected a date such as 2026-01-31, or a time in ISO 8601") from None
 
 
 def file_name(path: str) -> str:
