@@ -170,7 +170,7 @@ def test_ids_of_any_kind_survive_csv_and_json(tmp_path: Path, say: Say) -> None:
     )
     record = json.loads(say("evaluate", "qrels.txt", "my,run.run", "--per-query", "-m", "AP", "--format", "json", cwd=tmp_path).out)
 
-    assert [row["query"] for row in rows] == odd
+    assert [row["query"] for row in rows] == [f"'{query}" if query.startswith("=") else query for query in odd]  # as OWASP advises
     assert {row["run"] for row in rows} == {"my,run"}
     assert list(record["runs"][0]["queries"]) == odd
 

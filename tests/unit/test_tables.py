@@ -88,7 +88,7 @@ def test_markdown_keeps_hostile_names_in_their_cells() -> None:
     cells = markdown_cells(tables.as_markdown(table_of(HOSTILE, title="*t*", notes=["* best"])))
 
     assert cells[:2] == ["run", "AP"]
-    assert cells[2::2] == HOSTILE
+    assert [cell.replace("\u2060", "") for cell in cells[2::2]] == HOSTILE
     assert cells[3::2] == [f"{place / 10:.2f}{'*' * (place % 2)}" for place in range(len(HOSTILE))]
 
 
@@ -96,7 +96,8 @@ def test_markdown_keeps_hostile_names_in_their_cells() -> None:
 def test_any_name_is_read_back_from_markdown(names: list[str]) -> None:
     shown = [tables.printable(name).strip(" ") for name in names]
 
-    assert markdown_cells(tables.as_markdown(table_of(names)))[2::2] == shown
+    # A joiner, which takes no room, keeps mentions and links from being made.
+    assert [cell.replace("\u2060", "") for cell in markdown_cells(tables.as_markdown(table_of(names)))[2::2]] == shown
 
 
 # --- HTML ------------------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from idealrank.reports.gated_words import (
     verdict,
     visible,
 )
+from idealrank.reports.markdown import entity, escaped
 from idealrank.reports.words import title, unanswered, warned
 from idealrank.verdict.gated import NOT_CARRIED, Check, Gated, Kept
 
@@ -43,7 +44,6 @@ _HEAD = (
     "why",
 )
 _CODE = re.compile(r"[^\w\s]|_")
-_PLAIN = re.compile(r"[^\w\s,.+%()=;-]|_|(?<!\d)\.|^[\s+=-]")
 _WHY = 600  # letters
 _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 
@@ -94,7 +94,7 @@ def code(text: str) -> str:
     >>> code("a|b`@x")
     '<code>a&#124;b&#96;&#64;x</code>'
     """
-    return f"<code>{_CODE.sub(lambda found: _entity(found[0]), one_line(text))}</code>"
+    return f"<code>{_CODE.sub(lambda found: entity(found[0]), one_line(text))}</code>"
 
 
 def plain(text: str, width: int = 200) -> str:
@@ -105,11 +105,7 @@ def plain(text: str, width: int = 200) -> str:
     >>> plain("p 0.01 <b> @me")
     'p 0.01 &#60;b&#62; &#64;&#8288;me'
     """
-    return _PLAIN.sub(lambda found: _entity(found[0]) + ("&#8288;" if found[0] in "@#" else ""), one_line(text, width))
-
-
-def _entity(letter: str) -> str:
-    return f"&#{ord(letter)};"
+    return escaped(one_line(text, width))
 
 
 def _size(text: str) -> int:

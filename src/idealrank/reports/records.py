@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
+from idealrank.errors import InputError, shown
 from idealrank.evaluation import Evaluation
 from idealrank.version import __version__
 
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 _BLOCK = 4096
+_BREAKS = {"\n": "a line feed", "\r": "a carriage return", "\t": "a tab"}
+_BREAK = re.compile("[\n\r\t]")
+# Beginnings of formulas, in the width of East Asian letters too; not a number, and not the dash of an empty cell.
+_FORMULA = re.compile(r"(?!-\Z|[+-](?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf|nan)\Z)[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]", re.IGNORECASE)
 
 
 def json_report(
@@ -137,15 +143,22 @@ def csv_report(
 
 
 def csv_row(cells: Sequence[str]) -> str:
-    r"""Cells as one line of CSV, quoted where they must be.
+    r"""Cells as one line of CSV, quoted where they must be; an apostrophe stands before what a spreadsheet would compute.
+
+    Numbers are no formulas, those of ids included.
+
+    References
+    ----------
+    OWASP, "CSV Injection".
 
     Examples
     --------
-    >>> csv_row(["a,b", "c"])
-    '"a,b",c\n'
+    >>> csv_row(["a,b", "c"]), csv_row(["=1+1", "-0.5"])
+    ('"a,b",c\n', "'=1+1,-0.5\n")
     """
     line = io.StringIO()
-    csv.writer(line, lineterminator="\r\n").writerow(cells)  # so that a carriage return is quoted, as a line feed is
+    held = [f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells]
+    csv.writer(line, lineterminator="\r\n").writerow(held)  # so that a carriage return is quoted, as a line feed is
     return line.getvalue().removesuffix("\r\n") + "\n"
 
 
@@ -167,6 +180,8 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
     'map                   \tall\t1.0000\n'
     """
     for evaluation in evaluations:
+        refuse_broken_lines(evaluation, evaluation.name, per_query=per_query)
+    for evaluation in evaluations:
         measures = {str(measure): measure for measure in evaluation.measures}
         if per_query:
             for query, values in _rows(evaluation):
@@ -177,6 +192,32 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
         yield _trec_line("runid", "all", evaluation.name)
         for text, value in evaluation.mean().items():
             yield _trec_line(measures[text].trec_name, "all", _trec_value(value, measures[text].aggregate))
+
+
+def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: bool) -> None:
+    r"""Refuse a name or an id that would end a line or a column of trec_eval's layout, which can quote none.
+
+    Raises
+    ------
+    InputError
+        The first that was found, and where.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> try:
+    ...     refuse_broken_lines(ir.evaluate({"a\nb": {"x": 1}}, {"a\nb": ["x"]}, "RR"), None, per_query=True)
+    ... except InputError as error:
+    ...     print(error)
+    run run, query 'a\nb': found a line feed, expected one that fits into a line; --format json or csv can hold it
+    """
+    run, next_step = evaluation.name, "--format json or csv can hold it"
+    if name is not None and (found := _BREAK.search(name)):
+        raise InputError(f"run {shown(repr(name))}: found {_BREAKS[found[0]]}, expected one that fits into a line; {next_step}")
+    for query in evaluation.queries if per_query else ():
+        if found := _BREAK.search(query):
+            where = f"run {shown(repr(run)) if _BREAK.search(run) else run}, query {shown(repr(query))}"
+            raise InputError(f"{where}: found {_BREAKS[found[0]]}, expected one that fits into a line; {next_step}")
 
 
 def _trec_line(name: str, query: str, value: str) -> str:

@@ -9,6 +9,7 @@ from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
+from idealrank.reports.records import refuse_broken_lines
 
 ZScores = Mapping[tuple[str, str], tuple[float, float]]
 
@@ -73,6 +74,7 @@ def trec_eval_report(
     runid                 	all	me
     map                   	all	1.0000
     """
+    refuse_broken_lines(evaluation, runid, per_query=per_query)
     table = {column.name: _values(evaluation, column, zscores) for column in columns}
     if per_query:
         yield from _queries(evaluation, [column for column in columns if column.per_query], table, silent, scored=zscores is not None)

@@ -1,7 +1,5 @@
 """`idealrank sql`: a question that nobody foresaw."""
 
-import csv
-import io
 import json
 import math
 import sys
@@ -108,6 +106,6 @@ def _csv(answer: "Answer") -> Iterable[str]:
 
 
 def _line(cells: Sequence[Any]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
+    from idealrank.reports.records import csv_row  # noqa: PLC0415  (not for the help)
+
+    return csv_row([str(cell) for cell in cells])

@@ -75,7 +75,7 @@ function csvOf(page, queries) {
   const columns = page.measures.flatMap((measure, m) => page.runs.map((run, r) => [`${measure.text} ${run}`, m, r]));
   const head = ["query", "text", "slices", ...columns.map(([title]) => title)];
   const lines = queries.map((query) => [
-    page.queries[query], inertText(page.text(query)), page.slicesOf(query).join("; "),
+    page.queries[query], page.text(query), page.slicesOf(query).join("; "),
     ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
   ]);
   return [head, ...lines].map((cells) => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
@@ -95,14 +95,10 @@ function jsonOf(page, queries) {
   return `${JSON.stringify({ made: page.made, runs: page.runs, measures: page.measures, queries: records }, null, 1)}\n`;
 }
 
-/** Words of others that a spreadsheet would take for a formula, and run: an apostrophe before them stops it. Ids and names of runs stay
- *  as they are, since files are joined by them. */
-function inertText(text) {
-  return /^[=+@-]/.test(text) ? `'${text}` : text;
-}
-
+/** One cell: an apostrophe stands before what a spreadsheet would take for a formula, and run; numbers are none. */
 function csvCell(text) {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const held = /^(?!-$|[+-](\d+(\.\d*)?(e[+-]?\d+)?|inf|nan)$)[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]/i.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(held) ? `"${held.replaceAll('"', '""')}"` : held;
 }
 
 function plainCell(text) {
@@ -114,7 +110,7 @@ function tabsOf(page, queries) {
   const columns = page.measures.flatMap((measure, m) => page.runs.map((run, r) => [`${measure.text} ${run}`, m, r]));
   const head = ["query", "text", ...columns.map(([title]) => plainCell(title))];
   const lines = queries.map((query) => [
-    plainCell(page.queries[query]), plainCell(inertText(page.text(query))), ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
+    plainCell(page.queries[query]), plainCell(page.text(query)), ...columns.map(([, m, r]) => exactText(page, m, page.value(m, r, query))),
   ]);
   return [head, ...lines].map((cells) => cells.join("\t")).join("\n") + "\n";
 }
