@@ -127,6 +127,68 @@ def test_ctrl_c_while_waiting_for_input_ends_with_130(tmp_path: Path) -> None:
     assert (process.returncode, out, said) == (130, b"", b"interrupted\n")
 
 
+@posix
+@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGTERM, 143, b"terminated\n"), (signal.SIGINT, 130, b"interrupted\n")])
+def test_a_signal_ends_the_work_with_its_code(tmp_path: Path, number: int, code: int, word: bytes) -> None:
+    with slow_run(tmp_path) as path:
+        process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with path.open("wb"):
+            time.sleep(0.3)
+            process.send_signal(number)
+            out, said = process.communicate(timeout=LONG)
+
+    assert (process.returncode, out, said) == (code, b"", word)
+
+
+WRITING = """
+import os, sys
+from idealrank.app import cli, output
+
+def pieces():
+    yield "x" * (1 << 17)
+    print([name for name in os.listdir() if "unfinished" in name] != [], flush=True)
+    os.kill(os.getpid(), int(sys.argv[1]))
+    while True:
+        yield "y" * (1 << 17)
+
+plain = output.write
+output.write = lambda _pieces, path, *layout: plain(pieces(), path, *layout)
+cli.main(["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", sys.argv[2]])
+"""
+
+
+@posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_leaves_no_unfinished_file(tmp_path: Path, number: int, code: int) -> None:
+    for name in ("qrels.txt", "bm25.run"):
+        (tmp_path / name).write_bytes((DATA / name).read_bytes())
+    before = sorted(tmp_path.iterdir())
+
+    done = subprocess.run(
+        [sys.executable, "-c", WRITING, str(int(number)), "out.csv"], cwd=tmp_path, capture_output=True, timeout=LONG, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (code, b"True\n")
+    assert b"Traceback" not in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@posix
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    # As `nohup` and shells do for commands in the background.
+    ignoring = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); from idealrank.app.cli import main; main(sys.argv[1:])"
+    with slow_run(tmp_path) as path:
+        command = [sys.executable, "-c", ignoring, "evaluate", "qrels.txt", str(path), "--format", "csv"]
+        process = subprocess.Popen(command, cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with path.open("wb") as writer:
+            time.sleep(0.3)
+            process.send_signal(signal.SIGTERM)
+            writer.write((DATA / "bm25.run").read_bytes())
+        process.communicate(timeout=LONG)
+
+    assert process.returncode == 0
+
+
 STOPPED = """
 import os, signal, sys
 from idealrank import Qrels, Run

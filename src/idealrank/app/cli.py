@@ -6,11 +6,9 @@ must stand before NumPy is loaded.
 
 import gc
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import pairwise
 from typing import NoReturn
 
@@ -102,24 +100,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     0
     """
     _limit_blas_threads()
-    with suppress(ValueError):  # in a thread of another program, which has handlers of its own
-        signal.signal(signal.SIGTERM, _terminate)
     console.open_closed_streams()
     # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of a small evaluation.
     gc.disable()
     try:
-        code = run(arguments)
+        with console.ended_by_signals():
+            code = run(arguments)
     finally:
         gc.enable()
     sys.exit(code)
-
-
-class TerminatedError(KeyboardInterrupt):
-    """The system asked the process to end: what is half done is undone, as after Ctrl-C."""
-
-
-def _terminate(_number: int, _frame: object) -> NoReturn:
-    raise TerminatedError
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -137,10 +126,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _dispatch(typed)
         except click.exceptions.Exit as ended:
             return ended.exit_code
-        except TerminatedError:
-            return TERMINATED
-        except KeyboardInterrupt:
-            return console.interrupted()
+        except KeyboardInterrupt as stopped:
+            return console.interrupted(stopped)
         except Exception as error:  # noqa: BLE001  (what is not told apart below must not end with the code of a gate either)
             return _failed(error, typed)
         return FINE
@@ -160,16 +147,21 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         return BROKEN_PIPE
     if isinstance(error, console.UnwritableError) or (isinstance(error, OSError) and error.filename is None):
         return _unwritable(error)  # readers name their files; without a name it is the help, which click writes
-    if isinstance(error, OSError):
-        return _refuse(f"{error.filename}: {error.strerror or error}")
-    if isinstance(error, MemoryError):
-        return _refuse("not enough memory for these files; split them by query and evaluate the parts")
+    if words := _of_the_system(error):
+        return _refuse(words)
     if words := _resources(error):
         console.error(words)
         return FAULT
     console.tell("".join(traceback.format_exception(error)).rstrip("\n"))
     console.error("this is a fault of idealrank; please report it with the lines above")
     return FAULT
+
+
+def _of_the_system(error: Exception) -> str:
+    """Words for files that the system refuses, and for files that memory does not hold; nothing for any other error."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror or error}"
+    return "not enough memory for these files; split them by query and evaluate the parts" if isinstance(error, MemoryError) else ""
 
 
 def _resources(error: Exception) -> str:

@@ -2,11 +2,14 @@
 
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from types import FrameType
+from typing import NoReturn, TextIO
 
 import click
 
@@ -152,16 +155,59 @@ def error(message: str, hint: str = "") -> None:
         say("hint", hint)
 
 
-def interrupted() -> int:
-    """Say that the user stopped the work, and give the exit code for it.
+class SignalledError(KeyboardInterrupt):
+    """A signal asked the process to end: files that are being written are taken away on the way out, as after Ctrl-C.
 
     Examples
     --------
-    >>> interrupted()
-    130
+    >>> SignalledError(signal.SIGTERM).args[0].name
+    'SIGTERM'
     """
-    tell("interrupted")
-    return 130
+
+
+def interrupted(stopped: BaseException | None = None) -> int:
+    """Say that the work was stopped, by Ctrl-C or by a signal, and give the exit code for it.
+
+    Examples
+    --------
+    >>> interrupted(), interrupted(SignalledError(signal.SIGTERM))
+    (130, 143)
+    """
+    terminated = isinstance(stopped, SignalledError)
+    tell("terminated" if terminated else "interrupted")
+    return 128 + (signal.SIGTERM if terminated else signal.SIGINT)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Make SIGTERM an exception of the main thread, as Ctrl-C is; a second signal of either kind ends the process at once.
+
+    A signal that is ignored, as by `nohup`, stays ignored.
+
+    Examples
+    --------
+    >>> with ended_by_signals():
+    ...     pass
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    taken = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main}
+    taken = {number: handler for number, handler in taken.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
+
+    def leave(number: int, _frame: FrameType | None) -> NoReturn:
+        os._exit(128 + number)
+
+    def stop(number: int, _frame: FrameType | None) -> NoReturn:
+        for one in taken:
+            signal.signal(one, leave)
+        raise SignalledError(number) if number == signal.SIGTERM else KeyboardInterrupt
+
+    for number in taken:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in taken.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

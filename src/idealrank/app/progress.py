@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
+from idealrank.app import console
 from idealrank.data.progress import Progress
 from idealrank.errors import StoppedError
 from idealrank.reports.layout import printable
@@ -98,10 +99,10 @@ class Watch:
                 with suppress(OSError):  # the terminal is gone; the work is not
                     _draw(label, job)
             job.ended.wait()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stopped:
             job.progress.stop()
             if not job.ended.wait(_FAREWELL):
-                _leave()
+                _leave(stopped)
             raise
         return job.result()
 
@@ -144,8 +145,6 @@ def _draw(label: str, job: _Job[Any]) -> None:
             bar.update(task, total=job.progress.total or None, completed=job.progress.done)
 
 
-def _leave() -> None:
+def _leave(stopped: KeyboardInterrupt) -> None:
     """Leave at once: a thread that waits for a pipe or computes in C++ cannot be ended, and Python would wait or abort at exit."""
-    with suppress(OSError):
-        os.write(2, b"interrupted\n")
-    os._exit(130)
+    os._exit(console.interrupted(stopped))
