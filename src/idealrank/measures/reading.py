@@ -7,10 +7,13 @@ import numpy as np
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
+from idealrank.measures.long_ties import negligible_from, reciprocal_in_long_tie
 from idealrank.measures.ranks import starts_of, tie_groups, tied_ranks
 
 # Cells of a block of tie groups: what is worked out at once stays in memory that is had anyway.
 _CELLS = 1 << 20
+# Documents times places of a tie group above which a sum over both takes longer than an integral.
+_LONG = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +164,8 @@ def reciprocal_in_ties(
 
     With m_j the mean over all choices of j members of the product of their chances to go on, a user stops at the j-th place with
     probability m_(j-1) - m_j. Adding a member that lets q pass to a group of s makes
-    m_j = ((s + 1 - j) m_j + j q m_(j-1)) / (s + 1), and members that stop nobody have m_j = 1.
+    m_j = ((s + 1 - j) m_j + j q m_(j-1)) / (s + 1), and members that stop nobody have m_j = 1. That takes members times places; very large
+    groups that users leave before the last place that counts, or that count whole, are integrated (see `reciprocal_in_long_tie`).
 
     Parameters
     ----------
@@ -179,7 +183,13 @@ def reciprocal_in_ties(
     array([0.75])
     """
     worth = stops[starts] / (above + 1)
-    tied = np.flatnonzero(size > 1)
+    long = members * reached > _LONG
+    for group in np.flatnonzero(long):
+        own, last = stops[starts[group] : starts[group] + members[group]], reached[group]
+        long[group] = last == size[group] or last > negligible_from(own, int(size[group]))
+        if long[group]:
+            worth[group] = reciprocal_in_long_tie(own, int(above[group]), int(size[group]))
+    tied = np.flatnonzero((size > 1) & ~long)
     tied = tied[small_first(reached[tied])]
     begin = 0
     while begin < tied.size:
