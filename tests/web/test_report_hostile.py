@@ -101,3 +101,28 @@ def test_pressing_a_copy_button_twice_leaves_its_words(shared: Shared) -> None:
     button.click()
     assert button.inner_text() == "Copied"
     page.wait_for_function("words => document.querySelector('#made button.copy').innerText === words", arg=words)
+
+
+@pytest.mark.parametrize("names", [("constructor", "__proto__"), ("__proto__", "toString", "hasOwnProperty", "valueOf")])
+def test_names_that_every_object_of_a_script_has_draw_their_plots(visit: Visits, names: tuple[str, ...]) -> None:
+    qrels = {f"q{place}": {"d": 1} for place in range(6)}
+    lists = [
+        {query: [f"x{n}" for n in range((place + shift) % 4)] + ["d"] for place, query in enumerate(qrels)} for shift in range(len(names))
+    ]
+    evaluations = [ir.evaluate(qrels, ir.Run(one, name=name), "RR") for name, one in zip(names, lists, strict=True)]
+    page = visit.report(ir.report(ir.compare(*evaluations), evaluations=evaluations))
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+
+    for figure in page.locator("figure[data-plot], .plot").all():
+        figure.scroll_into_view_if_needed()
+    page.locator("#distribution").scroll_into_view_if_needed()
+    page.locator("#distribution svg .mark-line path").first.wait_for(state="attached")
+    drawn = page.locator("#distribution svg .mark-line path").evaluate_all("all => all.map(one => one.getAttribute('d') || '')")
+
+    assert sum(len(path) > 20 for path in drawn) >= len(names)
+    assert "NaN" not in page.locator("#distribution svg").first.inner_html()
+    shown = page.locator("#distribution svg text").all_text_contents()
+    assert len({text.strip("\u2066\u2068\u2069") for text in shown} & set(names)) == 2, shown
+    assert not wrong, wrong
