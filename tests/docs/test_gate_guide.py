@@ -38,7 +38,7 @@ def test_the_github_workflow_is_one_and_asks_for_little() -> None:
     assert workflow["permissions"] == {"contents": "read"}
     assert {name: job.get("permissions") for name, job in jobs.items()} == {"gate": None, "comment": {"pull-requests": "write"}}
     uses = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in uses)
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in uses)
     assert not any("uses" in step and "checkout" in step["uses"] for step in jobs["comment"]["steps"])
     assert "head.repo.full_name == github.repository" in jobs["comment"]["if"]
     written = next(step["with"]["path"] for step in jobs["gate"]["steps"] if "upload" in step.get("uses", ""))

@@ -103,7 +103,7 @@ def test_a_page_asks_nothing_of_any_server_and_evaluates_no_text() -> None:
     assert not re.search(r"""\b(?:fetch|import)\(\s*["'`]https?:""", text)
     # Names of namespaces and schemas, and links in messages and menus that are off.
     links = set(re.findall(r"https?://[\w./#-]+", text))
-    assert {link.split("/")[2] for link in links} <= {"www.w3.org", "vega.github.io", "github.com"}
+    assert {link.split("/")[2] for link in links} <= {"www.w3.org", "www.apache.org", "vega.github.io", "github.com"}
     assert "ast: true" in text
     assert "editor: false" in text
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -35,6 +36,7 @@ _PAGE = """\
 body {{ margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #333; }}
 body {{ font: 15px/1.5 "Liberation Sans", Arial, Helvetica, sans-serif; }}
 h1 {{ font-size: 1.3rem; }}
+pre {{ white-space: pre-wrap; font-size: 0.8rem; }}
 figure {{ margin: 0 0 2rem; overflow-x: auto; }}
 #vg-tooltip-element {{ font: 13px/1.5 "Liberation Sans", Arial, sans-serif; }}
 </style>
@@ -43,6 +45,9 @@ figure {{ margin: 0 0 2rem; overflow-x: auto; }}
 <main>
 <h1>{title}</h1>
 {figures}
+<details><summary>Licences of the software that draws the figures</summary>
+<pre tabindex="0">{licences}</pre>
+</details>
 </main>
 <script>{bundle}</script>
 <script>
@@ -166,9 +171,22 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
         policy=html.escape(_POLICY, quote=False),
         title=html.escape(title),
         figures=figures,
+        licences=html.escape(licences(), quote=False),
         bundle=bundle,
         specs=_as_script(specs),
     )
+
+
+@cache
+def licences() -> str:
+    """The notices of Vega and of what its bundle brings along, which go with every copy.
+
+    Examples
+    --------
+    >>> licences().count("Copyright")
+    22
+    """
+    return resources.files("idealrank.reports.page").joinpath("assets", "licences.txt").read_text(encoding="utf-8")
 
 
 def save(figures: Mapping[str, Spec], folder: Path, kind: Format, scale: float | None = None) -> list[Path]:

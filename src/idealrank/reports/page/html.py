@@ -18,6 +18,7 @@ from idealrank.reports.page.glossary import glossary, terms
 from idealrank.reports.page.packed import packed
 from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.plots import licences
 from idealrank.reports.tables import Table, as_html
 from idealrank.reports.words import in_words, title
 
@@ -84,6 +85,7 @@ def page_html(subject: Subject) -> str:
         "script": script,
         "vega": packed(vega.encode()),
         "policy": _policy(script, vega),
+        "licences": licences(),
     }
     empty = Payload("", "", 0, 0, {})
     without: str = template.render(plain | fixed | _room(subject, empty))
