@@ -286,4 +286,5 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
 
-    return next(iter(get_close_matches(word, list(known), n=1, cutoff=0.6)), "")
+    # What is typed by hand is short: to look for the likes of a longer word takes time that grows with it.
+    return next(iter(get_close_matches(word[:200], list(known), n=1, cutoff=0.6)), "")

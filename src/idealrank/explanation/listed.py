@@ -152,7 +152,7 @@ def _counting(alignment: Alignment) -> Alignment:
 
 
 def _unknown(qrels: Qrels, query_id: str) -> InputError:
-    near = get_close_matches(query_id, list(qrels.queries), n=3, cutoff=0.6)
+    near = get_close_matches(query_id[:200], list(qrels.queries), n=3, cutoff=0.6)
     some = near or list(qrels.queries[:3])
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the judgments have {', '.join(map(repr, some))}, ..."
     return InputError(

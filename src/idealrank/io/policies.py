@@ -145,7 +145,7 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
     values: dict[str, Any] = {"path": _shown_path(path)}
     for key, value in table.items():
         if key not in _KEYS:
-            near = get_close_matches(key, list(_KEYS), n=1)
+            near = get_close_matches(key[:200], list(_KEYS), n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise InputError(f"{values['path']}: [{TABLE}]: found the key {shown(key)}, expected one of {', '.join(_KEYS)}{hint}")
         kind, read = _KEYS[key]

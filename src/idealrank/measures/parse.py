@@ -28,6 +28,7 @@ _Names: TypeAlias = tuple[Mapping[str, type[Measure]], Mapping[str, str]]
 
 _ONE_RUN: _Names = (MEASURES, SPELLINGS)
 _TWO_RUNS: _Names = (PAIR_MEASURES, PAIR_SPELLINGS)
+_LONGEST = 200  # letters of a name that a near one is looked for
 _AFTER_AT = "@"  # what follows the @, until the class says which option that is
 
 
@@ -236,7 +237,8 @@ def _unknown(text: str, names: _Names) -> OptionError:
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         return OptionError(f"measure {shown(repr(text))} is not computed here, {expected}")
-    near = difflib.get_close_matches(name.lower(), [*map(str.lower, classes), *spellings], n=1, cutoff=0.6)
+    # No name is near a longer one, and to look takes time that grows with it.
+    near = difflib.get_close_matches(name[:_LONGEST].lower(), [*map(str.lower, classes), *spellings], n=1, cutoff=0.6)
     hint = f"; did you mean {spellings.get(near[0], near[0])}?" if near else ""
     return OptionError(f"unknown measure {shown(repr(text))}, {expected}{hint}")
 

@@ -25,14 +25,13 @@ def split_outside_brackets(text: str) -> list[str]:
     >>> split_outside_brackets("AP,nDCG(gain={0:0,1:2})")
     ['AP', 'nDCG(gain={0:0,1:2})']
     """
-    parts, depth = [""], 0
-    for letter in text:
+    parts, depth, begin = [], 0, 0
+    for place, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
+            parts.append(text[begin:place])
+            begin = place + 1
+    return [*parts, text[begin:]]
 
 
 def function_text(function: Callable[..., Any]) -> str:

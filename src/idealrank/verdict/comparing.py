@@ -1,6 +1,7 @@
 """Compare evaluations: the same queries, one test, one rule for families, five verdicts."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from idealrank.data.types import BoolArray
-from idealrank.errors import OptionError
+from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
@@ -50,6 +51,7 @@ Tell = Callable[[int, int], None]
 
 _POWER = 0.8
 _DRAWS = 100_000
+_MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
 
 
 def compare(
@@ -193,6 +195,10 @@ def _membership(queries: Sequence[str], categories: Categories, n_runs: int, bas
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     if baseline is None:
+        pairs = math.comb(len(names), 2)
+        if pairs > _MANY_PAIRS:
+            hint = "baseline= (--baseline) compares each with one run instead"
+            warnings.warn(f"{len(names):,} runs make {pairs:,} pairs, which take long; {hint}", IdealrankWarning, stacklevel=3)
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
         raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")
