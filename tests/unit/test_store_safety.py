@@ -3,6 +3,7 @@
 import importlib
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import idealrank as ir
 from idealrank.errors import InputError
 from idealrank.store import Store
 from idealrank.store.files import Prepared
@@ -133,3 +135,29 @@ def test_files_are_on_the_disk_under_their_names_before_the_row_is_committed(
     inserts = [place for place, event in enumerate(events) if event == ("sql", "INSERT")]
     assert inserts
     assert max(place for place, (what, _) in enumerate(events[:commit]) if what == "fsync") < min(inserts)
+
+
+def test_a_damaged_record_of_a_comparison_is_named_by_sql(tmp_path: Path) -> None:
+    """Asking a store checks a record as looking at it does."""
+    pytest.importorskip("duckdb")
+    with ir.Store.open(tmp_path / "results") as store:
+        qrels = {f"q{number}": {"a": 1} for number in range(4)}
+        runs = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["a"], ["b", "a"])]
+        store.add_comparison(ir.compare(*runs), [store.add(run) for run in runs])
+        assert store.sql("select * from comparisons").rows
+    connection = sqlite3.connect(tmp_path / "results" / "store.sqlite3")
+    connection.execute("UPDATE entry SET record = replace(record, ':', ';') WHERE kind = 'comparison'")
+    connection.commit()
+    connection.close()
+    with ir.Store.open(tmp_path / "results") as store, pytest.raises(ir.InputError, match=r"the record of .* is damaged"):
+        store.sql("select * from comparisons")
+
+
+def test_a_store_that_sqlite_cannot_even_quote_is_named(tmp_path: Path) -> None:
+    """Of a damaged schema SQLite says what it cannot read, in bytes that need not be UTF-8."""
+    Store.open(tmp_path / "results").close()
+    path = tmp_path / "results" / "store.sqlite3"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE entry", b"CREATE TABL\xe7 entry"))
+    with pytest.raises(InputError, match=r"store\.sqlite3: "):
+        Store.open(tmp_path / "results").entries()
