@@ -1,5 +1,6 @@
 """`idealrank trec-eval`: its options in every form getopt allows, its output, and what it refuses."""
 
+import math
 import os
 import re
 import shlex
@@ -156,6 +157,40 @@ def test_the_tag_is_the_first_word_of_the_sixth_field(text: str, tag: str, tmp_p
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
 
     assert say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out == f"runid                 \tall\t{tag}\n"
+
+
+def test_the_tag_is_that_of_the_last_line(tmp_path: Path, say: Say) -> None:
+    """trec_eval keeps one tag while it reads, and sorts the lines only then."""
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
+    for lines, tag in (("q2 Q0 d1 1 2 B\nq1 Q0 d1 1 2 A\n", "A"), ("q1 Q0 d1 1 2 A\nq2 Q0 d1 1 2 B\n\n# C D E F G H\n", "B")):
+        (tmp_path / "a.run").write_text(lines)
+        assert say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out == f"runid                 \tall\t{tag}\n"
+
+
+def test_bpref_is_added_up_as_the_binary_does(tmp_path: Path, say: Say) -> None:
+    """16 relevant documents and 6 others; 4 relevant ones have 0, 2, 3 and 4 others above: 0.15625, which a running sum exceeds."""
+    judged = [f"q 0 r{number} 1" for number in range(16)] + [f"q 0 n{number} 0" for number in range(6)]
+    ranking = ["r0", "n0", "n1", "r1", "n2", "r2", "n3", "r3"]
+    (tmp_path / "a.qrels").write_text("\n".join(judged))
+    (tmp_path / "a.run").write_text("\n".join(f"q Q0 {document} 1 {-rank} t" for rank, document in enumerate(ranking)))
+    running = 0.0
+    for above in (0, 2, 3, 4):
+        running += 1.0 - min(above, 16) / min(6, 16) if above else 1.0
+
+    printed = say("trec-eval", "-mbpref", "-q", "a.qrels", "a.run", cwd=tmp_path).out
+
+    assert f"{running / 16:6.4f}" == "0.1563"
+    assert printed == "bpref                 \tq\t0.1563\nbpref                 \tall\t0.1563\n"
+    assert say("evaluate", "a.qrels", "a.run", "-mBpref", "--format", "csv", cwd=tmp_path).out.splitlines()[1].split(",")[2] == "0.15625"
+
+
+def test_yaap_of_a_missing_query_counts_0_in_version_9(tmp_path: Path, say: Say) -> None:
+    """9 computes nothing for it; 10 computes the log odds of an empty list."""
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 t\n")
+    for version, mean in (("9", math.log(2) / 2), ("10", (math.log(2) + math.log(1 / 2)) / 2)):
+        out = say("trec-eval", "-c", "-myaap", "--convention", f"trec_eval-{version}", "a.qrels", "a.run", cwd=tmp_path).out
+        assert out == f"yaap                  \tall\t{mean:6.4f}\n"
 
 
 def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say) -> None:

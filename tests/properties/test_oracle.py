@@ -145,8 +145,9 @@ def test_arrays_equal_the_definition(name: str, data: st.DataObject) -> None:
     queries = data.draw(lists(grades=grades), label="lists")
     if width:
         queries = [(items * width)[:width] if items else [(1.0, 0.0)] * width for items in queries]
-    switches = Convention.of(convention, ties="expected") if convention.alignment.ties.startswith("docid") else convention
-    if not offers_expected(measure, switches) and switches.alignment.ties == "expected":
+    if convention.alignment.ties.startswith("docid"):  # arrays have no document ids, and refuse these ties where they are asked for
+        convention = Convention.of(convention, ties="expected")
+    if not offers_expected(measure, convention) and convention.alignment.ties == "expected":
         convention = Convention.of(convention, ties="input")
     labels = np.array([label for items in queries for label, _ in items])
     scores = np.array([score for items in queries for _, score in items])

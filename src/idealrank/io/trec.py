@@ -97,18 +97,30 @@ def _first_line(source: Source) -> tuple[int, bytes]:
 
 
 def tag_of(sources: Sequence[Source]) -> str:
-    r"""The tag of a run, which trec_eval prints as ``runid``: the first word of the sixth field, on the first line.
+    r"""The tag of a run, which trec_eval prints as ``runid``: the first word of the sixth field, on the last line.
 
     Examples
     --------
-    >>> tag_of([Source("a.run", b"# made today\nq1 Q0 d1 1 2.5 mine and more")])
+    >>> tag_of([Source("a.run", b"# made today\nq1 Q0 d1 1 2.5 mine and more\n\n# the end\n")])
     'mine'
     """
-    for source in sources:
-        fields = _first_line(source)[1].split()
+    for source in reversed(sources):
+        fields = _last_line(source).split()
         if len(fields) > 5:
             return decode_id(fields[5])
     return "run"
+
+
+def _last_line(source: Source) -> bytes:
+    """The last line that is neither empty nor a comment."""
+    end = len(source.data)
+    while end > 0:
+        begin = source.data.rfind(b"\n", 0, end) + 1
+        line = bytes(source.data[begin:end])
+        if line.strip() and not line.startswith(b"#"):
+            return line
+        end = begin - 1
+    return b""
 
 
 def _kind_of(fields: list[str]) -> str:

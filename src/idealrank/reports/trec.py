@@ -4,6 +4,8 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from idealrank.data.types import FloatArray, encode_id
 from idealrank.errors import InputError
 from idealrank.evaluation import Evaluation
@@ -75,15 +77,17 @@ def trec_eval_report(
     map                   	all	1.0000
     """
     refuse_broken_lines(evaluation, runid, per_query=per_query)
-    table = {column.name: _values(evaluation, column, zscores) for column in columns}
+    table = {column.name: _values(evaluation, column, zscores, silent) for column in columns}
     if per_query:
         yield from _queries(evaluation, [column for column in columns if column.per_query], table, silent, scored=zscores is not None)
     if summary:
         yield from _summary(evaluation, columns, table, runid, scored=zscores is not None)
 
 
-def _values(evaluation: Evaluation, column: Column, zscores: ZScores | None) -> FloatArray:
+def _values(evaluation: Evaluation, column: Column, zscores: ZScores | None, silent: Collection[str]) -> FloatArray:
     values = evaluation[column.measure]
+    if silent and column.measure.name == "YAAP":  # of an empty list it is no 0, but version 9 computes nothing and counts 0
+        values = np.where([query in silent for query in evaluation.queries], 0.0, values)
     if zscores is None or not column.per_query or column.measure.aggregate == "text":
         return values
     moved = values.copy()

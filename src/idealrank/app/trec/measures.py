@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from idealrank.app.trec.bpref import RunningBpref
 from idealrank.app.trec.names import NAMES
 from idealrank.app.trec.options import Request
 from idealrank.errors import OptionError
@@ -57,6 +58,8 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         raise OptionError(f"-m {name}: found judgments of -R {request.relevance_format}, expected {wanted}")
     if request.collection is not None and getattr(measure, "collection", None) is not None:
         measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
+    if name == "bpref":
+        measure = RunningBpref()
     if name not in _WITHOUT_LEVEL and request.level != 1 and _has(measure, "rel"):
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
