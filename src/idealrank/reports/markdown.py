@@ -30,6 +30,8 @@ def markdown_text(text: str) -> str:
     ('nDCG@10', '&#64;&#8288;me')
     """
     text = printable(text)
+    if text == "#":  # the head of a column of letters
+        return text
     return escaped(text) if _LIVE.search(text) else markdown_number(_SPECIAL.sub(r"\\\g<0>", text))
 
 
