@@ -186,7 +186,7 @@ def licences() -> str:
     >>> "Interactive Data Lab" in licences()
     True
     """
-    return resources.files("idealrank.reports.page").joinpath("assets", "licences.txt").read_text(encoding="utf-8")
+    return resources.files("idealrank.reports").joinpath("licences.txt").read_text(encoding="utf-8")
 
 
 def save(figures: Mapping[str, Spec], folder: Path, kind: Format, scale: float | None = None) -> list[Path]:
