@@ -188,30 +188,17 @@ def read_part(
     array([2.])
     """
     try:
-        return _read_part(source, table, kind, columns, notes, complain, labels=labels, group=group)
-    finally:  # whatever was read: where a file was cut short stood zeros
+        if kind != "letor":
+            module, function = _READERS[kind]
+            read: _Reader = getattr(import_module(f"idealrank.io.{module}"), function)
+            return read(source, table, columns, notes, complain)
+        from idealrank.io.letor import read_labels, read_scores  # noqa: PLC0415  (as above)
+
+        if table == "qrels":
+            return read_labels(source, group, notes, complain).rows()
+        if labels is None:
+            found = "found scores, one a line, expected the file of labels too, to know whose"
+            raise InputError(f"{source.path}: {found}; name it with labels=")
+        return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))
+    finally:  # A file that was cut short read as zeros, whatever the reader made of them.
         source.refuse_cut()
-
-
-def _read_part(
-    source: Source,
-    table: Table,
-    kind: Format,
-    columns: Columns,
-    notes: Notes,
-    complain: Complain,
-    *,
-    labels: AnyPath | None,
-    group: AnyPath | None,
-) -> Rows | Blocks:
-    if kind != "letor":
-        module, function = _READERS[kind]
-        read: _Reader = getattr(import_module(f"idealrank.io.{module}"), function)
-        return read(source, table, columns, notes, complain)
-    from idealrank.io.letor import read_labels, read_scores  # noqa: PLC0415  (as above)
-
-    if table == "qrels":
-        return read_labels(source, group, notes, complain).rows()
-    if labels is None:
-        raise InputError(f"{source.path}: found scores, one a line, expected the file of labels too, to know whose; name it with labels=")
-    return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))

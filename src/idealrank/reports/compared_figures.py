@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped
 from idealrank.reports.theme import SCHEMA_URL, Spec, titled_config
-from idealrank.reports.verdicts import look
+from idealrank.reports.verdicts import correction_word, look
 from idealrank.verdict import Comparison, Difference
 
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.
@@ -154,7 +154,7 @@ def _subtitle(comparison: Comparison, top: Sequence[str]) -> list[str]:
     level, tests = comparison.method.level, sum(comparison.method.families.values())
     found = [clipped(run, _NAME) for run in top[:_SOME]]
     more = f" and {len(top) - _SOME:,} more" if len(top) > _SOME else ""
-    correction = "Holm" if comparison.method.correction == "holm" else comparison.method.correction
+    correction = correction_word(comparison.method.correction)
     return [
         f"Runs in the order of their means; a dot marks pairs that cannot be told apart (p above {1 - level:g}",
         f"after correction for {tests:,} tests, {correction}).",

@@ -1,6 +1,7 @@
 """How a comparison was made, in phrases."""
 
 from idealrank.reports.compared_slices import slice_phrases
+from idealrank.reports.verdicts import correction_word
 from idealrank.reports.words import JUDGED
 from idealrank.verdict import Comparison
 
@@ -63,7 +64,7 @@ def family_phrases(comparison: Comparison) -> list[str]:
     ['RR is tested alone', '2 tests of the other measures corrected together (max-T)']
     """
     method, first = comparison.method, next(iter(comparison.pairs[0].measures))
-    how = {"holm": "Holm", "bonferroni": "Bonferroni"}.get(method.correction, method.correction)
+    how = correction_word(method.correction)
     said = {
         "primary measure": lambda n: f"{n:,} tests of {first} corrected together ({how})",
         "companions": lambda n: f"{n:,} tests of the other measures corrected together ({how})",

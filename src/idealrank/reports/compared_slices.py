@@ -8,6 +8,7 @@ from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.layout import clipped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.tables import Cell, Column, Table
+from idealrank.reports.verdicts import correction_word
 from idealrank.verdict import Comparison, Pair, Slice, Slices
 
 T = TypeVar("T")
@@ -179,7 +180,7 @@ def slices_table(found: Slices) -> str:
     p and verdict of 1 test, not corrected
     <BLANKLINE>
     """
-    how = {"holm": "Holm", "bonferroni": "Bonferroni"}.get(found.correction, found.correction)
+    how = correction_word(found.correction)
     notes = [f"p and verdict corrected for {found.tests} tests ({how})" if found.tests > 1 else "p and verdict of 1 test, not corrected"]
     if found.uncategorised:
         notes.append(_counted(len(found.uncategorised), "{} is in no slice", "{} are in no slice"))

@@ -13,7 +13,6 @@ from idealrank.reports.gated_words import (
     failed,
     families,
     gate_places,
-    is_same,
     mark,
     next_step,
     reach_text,
@@ -23,7 +22,7 @@ from idealrank.reports.gated_words import (
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
-from idealrank.reports.verdicts import IDENTICAL
+from idealrank.reports.verdicts import IDENTICAL, is_identical
 from idealrank.reports.words import JUDGED, paragraph, unanswered
 from idealrank.verdict import Check, Gated, Kept
 from idealrank.verdict.gated import UNREACHED
@@ -153,7 +152,7 @@ def _why_open(gated: Gated, places: int) -> str:
     against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.deciding))
     if doubtful := [check for check in gated.deciding if not check.carried]:
         return _answer(gated, doubtful[0], places)
-    if all(is_same(check) for check in gated.deciding):
+    if all(is_identical(check) for check in gated.deciding):
         return f"{gated.run} has the same value as {against} on every query, by {by}"
     if gated.policy.strict:
         return f"it is ruled out that {gated.run} is worse than {against} by {gated.policy.margin:g} or more, by {by}"
@@ -185,7 +184,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     """
     if not gated.checks:
         return []
-    check = next((one for one in gated.deciding if not is_same(one)), None)
+    check = next((one for one in gated.deciding if not is_identical(one)), None)
     if check is None:
         return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
@@ -254,8 +253,8 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
 
 def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
     shut = check.decides and check.outcome == "failed"
-    tone: Tone = "quiet" if is_same(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = IDENTICAL if check.decides and is_same(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "out of reach")
+    tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
+    verdict = IDENTICAL if check.decides and is_identical(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "out of reach")
     counts = f"{check.wins}/{check.ties}/{check.losses}"
     return [
         Cell(check.measure),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
 from idealrank.reports.reach import SIGNIFICANT, Answer, tipping_text, unknown_text
+from idealrank.reports.verdicts import is_identical
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY
 from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Gated, Kept
 
@@ -90,24 +91,11 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
     >>> found.outcome, reach_text(found, found.checks[0])
     ('failed', '')
     """
-    if is_same(check) or check.p_corrected > gated.policy.alpha:
+    if is_identical(check) or check.p_corrected > gated.policy.alpha:
         return ""
     if check.tipping is not None:
         return _clause(gated, check, shown)
     return unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
-
-
-def is_same(check: Check) -> bool:
-    """Whether the run has the baseline's value on every query.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> is_same(ir.gate(one, one).checks[0])
-    True
-    """
-    return not check.wins and not check.losses
 
 
 def mark(check: Check) -> str:

@@ -1,4 +1,4 @@
-"""What each verdict looks like in reports, pages and figures: its word, colour, mark and opposite."""
+"""Word, colour, mark and opposite of each verdict in reports, pages and figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import TypeVar, cast
 
 from idealrank.reports.cells import Tone
 from idealrank.verdict import Difference, Slice
+from idealrank.verdict.gated import Check
 
 V = TypeVar("V", bound=str)
 
@@ -64,7 +65,18 @@ def look(verdict: str) -> Look:
     return VERDICTS.get(verdict, VERDICTS["undecided"])
 
 
-def is_identical(row: Difference | Slice) -> bool:
+def correction_word(correction: str) -> str:
+    """The name of a correction for people.
+
+    Examples
+    --------
+    >>> correction_word("holm"), correction_word("max-T")
+    ('Holm', 'max-T')
+    """
+    return {"holm": "Holm", "bonferroni": "Bonferroni"}.get(correction, correction)
+
+
+def is_identical(row: Difference | Slice | Check) -> bool:
     """Whether both runs have the same value on every query.
 
     Examples
