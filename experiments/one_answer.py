@@ -1,4 +1,4 @@
-"""Whether compare, gate, robust, why, the page and the trackers say the same of one pair of runs: a table of 20 pairs.
+"""Compare the answers of compare, gate, robust, why, the page and the trackers on 20 pairs of runs.
 
 Data       Two rankers of all qualities, 30 queries of 30 documents, three in ten of them relevant, judged by one of five kinds of pools.
            nDCG@10 is the first measure, P@10 its companion.
@@ -22,7 +22,7 @@ PAIRS = 20
 QUERIES = DOCUMENTS = 30
 POOLS = ((30, 30), (8, 2), (2, 8), (5, 5), (12, 0))  # first documents of the old and the new run that are judged
 MEASURES = ("nDCG@10", "P@10")
-TRACKED = {  # what the words of a tracker say, and the verdict they stand for
+TRACKED = {  # words logged to a tracker, and the verdict they stand for
     "new is better than old": "better",
     "new is worse than old": "worse",
     "whether new or old is better is undecided": "undecided",
@@ -31,14 +31,14 @@ TRACKED = {  # what the words of a tracker say, and the verdict they stand for
 
 
 class Answer(NamedTuple):
-    """What one command says of a pair: the two-sided p value, and the verdict or outcome."""
+    """One command's answer on a pair of runs: the two-sided p value, and the verdict or outcome."""
 
     p: float
     said: str
 
 
 class Answers(NamedTuple):
-    """What each says."""
+    """The answers of all commands on one pair."""
 
     compare: Answer
     gate: Answer
@@ -49,7 +49,7 @@ class Answers(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Answers, and the rows behind those of `compare` and `gate`."""
+    """The answers on one pair, with the rows of `compare` and `gate` behind them."""
 
     answers: Answers
     row: Any
@@ -75,7 +75,7 @@ def pair(seed: int) -> tuple[ir.Qrels, ir.Run, ir.Run]:
 
 @cache
 def asked(seed: int) -> Asked:
-    """What each command says of one pair."""
+    """Ask every command about one pair of runs."""
     qrels, old, new = pair(seed)
     first = MEASURES[0]
     before, after = (ir.evaluate(qrels, run, list(MEASURES), keep_unjudged=True) for run in (old, new))
@@ -98,7 +98,7 @@ def asked(seed: int) -> Asked:
 
 
 def _tracked(comparison: ir.Comparison) -> Answer:
-    """What a tracker gets: a number, and words."""
+    """Read p and the verdict from the content logged to a tracker."""
     content = content_of(comparison, page="")
     p = next(value for name, value in content.metrics.items() if "nDCG" in name and name.endswith("_difference_p"))
     words = content.words["verdicts"].splitlines()[0]

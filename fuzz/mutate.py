@@ -116,7 +116,7 @@ def write_others(folder: Path) -> None:
 
 
 def write_kept(folder: Path) -> None:
-    """What commands write: a baseline, a store, and an entry of it in a file."""
+    """Make the files that commands write: a baseline, a store, and an exported entry."""
     both = "qrels.txt bm25.run neural.run --store kept"
     for command in ("gate qrels.txt bm25.run --baseline base.run.gz --update-baseline", f"evaluate {both}", f"compare {both}"):
         run_command(command.split(), folder)
