@@ -23,7 +23,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow check format test-peers bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo test test-slow test-all check format test-peers bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -37,13 +37,16 @@ demo: $(VENV)/.installed ## evaluate two real rankers over Python's own document
 
 # Compiled code is kept between runs, whatever the environment says: hundreds of tests start a process that loads the library, and
 # pytest rewrites the assertions of every module of ours. Without it a run takes almost twice the time.
-test test-slow: export PYTHONDONTWRITEBYTECODE =
+test test-slow test-all: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite, documentation included
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.installed $(VENV)/.group-test ## long simulations, hostile input, killed writers; and every Hypothesis test with more examples
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "(slow or hypothesis) and not peers" --hypothesis-profile=full $(ARGS)
+
+test-all: $(VENV)/.installed $(VENV)/.group-test ## both of them in one run: every test that needs neither peers nor a server
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "not peers and not service" --hypothesis-profile=full $(ARGS)
 
 check: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-check ## formatting, lint, types, layers, and the kernel's stub against the kernel
 	$(BIN)/ruff format --check
