@@ -70,10 +70,10 @@ def test_pairs_of_the_first_measure_are_corrected_together() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"test": "t"}, {"correction": "holm"}, {"correction": "holm", "test": "t"}, {"level": 0.8}])
-@pytest.mark.parametrize("n_runs", [2, 3, 12])
-def test_an_interval_holds_zero_if_and_only_if_the_corrected_p_is_above_the_level(options: dict[str, Any], n_runs: int) -> None:
+@pytest.mark.parametrize(("n_runs", "seeds"), [(2, 3), (3, 3), (12, 1), pytest.param(12, 3, marks=pytest.mark.slow)])
+def test_an_interval_holds_zero_if_and_only_if_the_corrected_p_is_above_the_level(options: dict[str, Any], n_runs: int, seeds: int) -> None:
     decided = 0
-    for seed in range(3):
+    for seed in range(seeds):
         runs = evaluations(seed, n_queries=25, n_runs=n_runs, spread=0.4 if n_runs > 2 else 1.5)
         slices = {query: ["odd", "all"] if number % 2 else ["even", "all"] for number, query in enumerate(runs[0].queries)}
         extra = {"baseline": "run0"} if n_runs > 2 else {}
