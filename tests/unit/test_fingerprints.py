@@ -17,6 +17,7 @@ import idealrank as ir
 from idealrank import _kernel
 from idealrank.data.fingerprints import merged
 from idealrank.data.lists import Lists
+from tests.conftest import examples
 from tests.twins.fingerprint_twin import fingerprint_lists_twin, fingerprint_twin
 
 ids = st.one_of(st.binary(min_size=1, max_size=20), st.sampled_from([b"1", b"q1", b"12345678", b"document-7", b"1234567812345678"]))
@@ -27,13 +28,13 @@ GRADES = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1, "a-document-of-many-byt
 LINES = [f"{query} 0 {document} {grade}\n" for query, graded in GRADES.items() for document, grade in graded.items()]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(grades=judgments, threads=st.sampled_from([1, 2, 0]))
 def test_the_kernel_gives_the_sums_of_the_definition(grades: dict[bytes, dict[bytes, float]], threads: int) -> None:
     assert _kernel.fingerprint(_kernel.from_mapping(grades), threads=threads) == fingerprint_twin(grades)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     labels=st.lists(st.lists(numbers, max_size=5), max_size=6),
     kind=st.sampled_from([np.float64, np.float32, np.int8, np.int64]),

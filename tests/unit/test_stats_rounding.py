@@ -34,6 +34,7 @@ from idealrank.stats.linear import linear_mean
 from idealrank.stats.rounding import ranks_within
 from idealrank.stats.signed_ranks import SignedRanks
 from idealrank.verdict import slices
+from tests.conftest import examples
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -66,7 +67,7 @@ def test_differences_equal_but_for_rounding_are_tied() -> None:
     st.sampled_from([10, 3, 7, 1000]),
     st.sampled_from(ALTERNATIVES),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @example([(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 5), (7, 6), (8, 7)], 10, "two-sided")
 def test_tests_of_quotients_are_those_of_whole_numbers(pairs: list[tuple[int, int]], by: int, alternative: Any) -> None:
     whole_a, whole_b = np.array(pairs).T

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.stats import Design, max_t, permutation_test, simultaneous
+from tests.conftest import examples
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -55,7 +56,7 @@ def families(draw: Any, *, queries: int, tests: int = 4) -> tuple[np.ndarray, np
 
 
 @given(families(queries=6), st.sampled_from(ALTERNATIVES), st.sampled_from([0.0, 0.1, -0.25]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_exact_p_values_are_those_of_all_sign_vectors(family: Any, alternative: Any, null: float) -> None:
     tenths, counted, design = family
     differences = np.where(counted, tenths / 10, np.nan)
@@ -68,7 +69,7 @@ def test_exact_p_values_are_those_of_all_sign_vectors(family: Any, alternative: 
 
 
 @given(families(queries=40), st.sampled_from(ALTERNATIVES), st.sampled_from([0.0, 0.1, -0.3]), st.sampled_from([0.3, 0.5, 0.8, 0.95]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(family: Any, alternative: Any, null: float, level: float) -> None:
     """Tenths tie often, weights of 1 to 40 leave accepted shifts that are no interval, and draws are few."""
     tenths, counted, design = family
