@@ -14,7 +14,7 @@ Grades = dict[str, dict[str, int]]
 POOL = 12  # first ranks of the baseline that are judged
 
 
-def collection(queries: int = 20, better: float = 0.5) -> tuple[Grades, Grades, Lists, Lists]:
+def collection(queries: int = 17, better: float = 0.5) -> tuple[Grades, Grades, Lists, Lists]:
     """All grades, those of the baseline's first ranks, the baseline's first ten documents, and those of a run that is truly better.
 
     60 documents a query, three in ten of them relevant; each run ranks by noise plus a relevance that the second run weighs more.
