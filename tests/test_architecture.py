@@ -47,14 +47,6 @@ def code_lines(function: Function) -> int:
     return (function.end_lineno or 0) - function.lineno + 1 - docstring
 
 
-def docstring_lines(path: Path) -> int:
-    """Lines of the docstrings of a Python file."""
-    if path.suffix != ".py":
-        return 0
-    holders = (node for node in ast.walk(ast.parse(read(path))) if isinstance(node, ast.Module | ast.ClassDef | Function))
-    return sum(len((ast.get_docstring(node, clean=False) or "").splitlines()) for node in holders)
-
-
 def run(code: str) -> str:
     """What a fresh interpreter prints."""
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests").stdout
@@ -70,17 +62,19 @@ def test_imports_keep_to_the_layers() -> None:
 
 
 @functools.cache  # of these facts alone: the trees of all files, kept, would make every later collection of garbage slow
-def facts_of(path: Path) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    """Every import as (module, name), the name empty for a plain import; and every function's lines of code."""
-    imports, functions = [], {}
+def facts_of(path: Path) -> tuple[list[tuple[str, str]], dict[str, int], int]:
+    """Every import as (module, name), the name empty for a plain import; every function's lines of code; and all docstrings' lines."""
+    imports, functions, documented = [], {}, 0
     for node in ast.walk(ast.parse(read(path))):
+        if isinstance(node, ast.Module | ast.ClassDef | Function):
+            documented += len((ast.get_docstring(node, clean=False) or "").splitlines())
         if isinstance(node, ast.Import):
             imports += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             imports += [(node.module or "", alias.name) for alias in node.names]
         elif isinstance(node, Function):
             functions[f"{named(path)}:{node.lineno} {node.name}"] = code_lines(node)
-    return imports, functions
+    return imports, functions, documented
 
 
 def imports_of(path: Path) -> list[tuple[str, str]]:
@@ -122,7 +116,7 @@ WRITTEN = sorted(
 
 
 def test_no_file_is_longer_than_one_can_read_at_a_sitting() -> None:
-    sizes = {named(path): len(read(path).splitlines()) - docstring_lines(path) for path in WRITTEN}
+    sizes = {named(path): len(read(path).splitlines()) - (facts_of(path)[2] if path.suffix == ".py" else 0) for path in WRITTEN}
     assert {name: size for name, size in sizes.items() if size > LINES_PER_FILE} == {}
 
 
