@@ -12,7 +12,7 @@ from idealrank.reports.compared_slices import slice_parts
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.plain_effects import plain_sentence
-from idealrank.reports.reach import reach_text, sentence
+from idealrank.reports.reach import BOTH_RUNS, reach_text, sentence
 from idealrank.reports.reach import share as share_text
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import is_identical, word
@@ -283,7 +283,7 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     note = (
         "tips at: share of the unjudged documents of the run behind that, if relevant, undo the significance (paired t); "
         "turns at: the share that turns the sign; likely: relevant at most (run behind) and at least (run ahead), by judged "
-        "documents at these ranks; a verdict stands if it stays significant when these shares are relevant"
+        "documents at these ranks; " + BOTH_RUNS
     )
     return Table(columns, cells, notes=[note] if any(row.tipping is not None for row in rows) else [])
 

@@ -8,6 +8,13 @@ from typing import NamedTuple
 
 from idealrank.verdict.tipping import Tipping
 
+BOTH_RUNS = (
+    "tips at leaves the other run's unjudged documents at 0, the verdict counts those of both runs: it stands if the difference stays "
+    "significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both at the higher "
+    "upper limit"
+)
+"""The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
+
 
 class Answer(NamedTuple):
     """Phrases for what a test has found, and for what becomes of it.

@@ -47,6 +47,8 @@ Examples:
 Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell), judgments do not reach (unjudged
 documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs; the other
 measures are corrected together, and never change what the first one says.
+
+Exit codes: 0 whatever the verdict, 2 bad input or usage. To stop a build that is worse, take `idealrank gate`.
 """
 
 

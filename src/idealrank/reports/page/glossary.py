@@ -1,4 +1,4 @@
-"""The measures of a page for a reader who does not know them, as the classes say it of themselves; and two more terms."""
+"""The measures of a page for a reader who does not know them, as the classes say it of themselves; and more terms."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.compared_rankings import unchanged
 from idealrank.reports.measures import direction_words, plain, range_words
 from idealrank.reports.page.subject import Subject
+from idealrank.reports.reach import BOTH_RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +66,11 @@ _D_Z = Term(
     text="Effect size: the mean difference divided by the standard deviation of the differences of single queries.",
 )
 
+_TIPS = Term(name="tips at", text=f"Share of the unjudged documents of the run behind that would undo the significance; {BOTH_RUNS}.")
+
 
 def terms(subject: Subject) -> list[Term]:
-    """RBO and d_z, where the page has them.
+    """RBO, d_z and the tipping point, where the page has them.
 
     Parameters
     ----------
@@ -86,7 +89,9 @@ def terms(subject: Subject) -> list[Term]:
         return []
     alone = subject.gated is None and len(comparison.pairs) == 1  # the sentences of several pairs do not say how alike rankings are
     said = unchanged(comparison.pairs[0].rankings)[:1] if alone else []
-    return [_D_Z, *(_RBO for one in said if "RBO" in one)]
+    rows = [row for pair in comparison.pairs for row in pair.measures.values()]
+    tips = any(row.tipping is not None and (row.unjudged_a or row.unjudged_b) for row in rows)
+    return [_D_Z, *(_RBO for one in said if "RBO" in one), *([_TIPS] if tips else [])]
 
 
 def glossary(subject: Subject) -> list[Entry]:
