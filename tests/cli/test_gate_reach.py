@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Said
-from tests.pools import written
+from tests.pools import collection, written
 from tests.workflow_commands import obeyed
 
 Say = Callable[..., Said]
 Gate = Callable[..., Said]
 SENTENCE = re.compile(
-    r"it would no longer be significant if \d+ % of the \d+ documents that only new shows without a judgment were relevant"
+    r"this drop would no longer be significant if \d+ % of the \d+ documents that only new shows without a judgment were relevant"
 )
 
 
@@ -39,7 +39,7 @@ def test_each_outcome_has_its_exit_code(held: Gate) -> None:
     stopped = held(qrels="full.qrels", run="main.run", baseline="new.run")
 
     assert [one.code for one in (truth, stopped, held("--alpha", "2"), doubtful)] == [0, 1, 2, 3]
-    assert words(doubtful).startswith("The judgments do not reach, so the gate neither opens nor closes: nDCG@10")
+    assert words(doubtful).startswith("The gate neither opens nor closes: nDCG@10")
     assert SENTENCE.search(words(doubtful))
     assert (doubtful.err, truth.err) == ("", "")
 
@@ -65,12 +65,12 @@ def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Sa
 
 
 def test_the_share_of_the_one_sided_test_is_named_so(held: Gate, say: Say, tmp_path: Path) -> None:
-    one_sided = "the gate tests one side, so this share differs from that of compare"
+    one_sided = "The gate tests one side, so the share at which the drop tips differs from that of compare."
     compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", cwd=tmp_path)
 
     assert one_sided in words(held())
     assert one_sided not in words(held("--strict", "--margin", "0.5", qrels="full.qrels"))
-    assert "it would no longer be significant" in words(compared).lower()
+    assert "this difference would no longer be significant" in words(compared).lower()
     assert one_sided not in words(compared)
 
 
@@ -80,6 +80,24 @@ def test_what_becomes_of_it_is_an_option(held: Gate, asked: str, code: int) -> N
 
     assert said.code == code
     assert SENTENCE.search(words(said))
+
+
+def test_a_pass_over_a_baseline_with_many_more_unjudged_documents_is_cautioned(held: Gate, tmp_path: Path) -> None:
+    options = ("--markdown", "gate.md", "--report", "gate.html", "--no-robust")
+    said = held(*options, run="main.run", baseline="new.run")
+    _, pooled, _, new = collection()
+    unjudged = [name not in pooled[query] for query, names in new.items() for name in names]
+    share = sum(unjudged) / len(unjudged)
+    caution = f"Caution: by nDCG@10 {share:.1%} of the documents of new have no judgment, against 0.0% of main."
+    step = "judge the documents that only new shows, the highest ranks first, and run the gate again."
+
+    assert said.code == 0
+    assert caution in words(said)
+    assert step in words(said)
+    assert step.replace("new", "<code>new</code>") in (tmp_path / "gate.md").read_text(encoding="utf-8")
+    assert caution in re.sub(r"\s+", " ", (tmp_path / "gate.html").read_text(encoding="utf-8"))
+    assert "Caution:" not in words(held(qrels="full.qrels"))
+    assert "Caution:" not in words(held("--strict", "--margin", "0.5", run="main.run", baseline="new.run"))
 
 
 def test_another_word_is_refused(held: Gate) -> None:

@@ -6,7 +6,12 @@ from idealrank.reports.reach import SIGNIFICANT, Answer, reach_text, sentence, s
 from idealrank.verdict.tipping import Tipping
 
 OWN = "the 58 documents that only new shows without a judgment"
-RULED_OUT = Answer("it would no longer be ruled out", "it would still be ruled out", "by the paired t test it is not ruled out", "")
+RULED_OUT = Answer(
+    "this difference would no longer be ruled out",
+    "this difference would still be ruled out",
+    "by the paired t test this difference is not ruled out",
+    "",
+)
 
 
 def tipping(**changes: object) -> Tipping:
@@ -21,41 +26,48 @@ def tipping(**changes: object) -> Tipping:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, f"it would no longer be significant if 12 % of {OWN} were relevant, and turn its sign if 34 % were"),
-        ({"sign": None}, f"it would no longer be significant if 12 % of {OWN} were relevant, but not turn its sign even if all were"),
-        ({"significance": None, "sign": None}, f"it would stay significant even if all of {OWN} were relevant"),
+        ({}, f"this difference would no longer be significant if 12 % of {OWN} were relevant, and turn its sign if 34 % were"),
+        (
+            {"sign": None},
+            f"this difference would no longer be significant if 12 % of {OWN} were relevant, but not turn its sign even if all were",
+        ),
+        ({"significance": None, "sign": None}, f"this difference would stay significant even if all of {OWN} were relevant"),
         (
             {"significance": 0.0},
-            f"by the paired t test it is not significant, without any of {OWN} being relevant; it would turn its sign if 34 % were",
+            f"by the paired t test this difference is not significant as judged; it would turn its sign if 34 % of {OWN} were relevant",
         ),
-        ({"significance": 0.0, "sign": None}, f"by the paired t test it is not significant, without any of {OWN} being relevant"),
+        ({"significance": 0.0, "sign": None}, "by the paired t test this difference is not significant as judged"),
         (
             {"side": "a"},
-            "it would no longer be significant if 12 % of the 7 documents that only old shows without a judgment were relevant, "
-            "and turn its sign if 34 % were",
+            "this difference would no longer be significant if 12 % of the 7 documents that only old shows without a judgment "
+            "were relevant, and turn its sign if 34 % were",
         ),
         (
             {"unjudged_b": 1},
-            "it would no longer be significant if 12 % of the 1 document that only new shows without a judgment were relevant, "
-            "and turn its sign if 34 % were",
+            "this difference would no longer be significant if 12 % of the 1 document that only new shows without a judgment "
+            "were relevant, and turn its sign if 34 % were",
         ),
     ],
 )
 def test_the_sentence_names_the_share_the_documents_and_the_sign(changes: dict[str, object], said: str) -> None:
-    assert tipping_text(tipping(**changes), "old", "new") == f"{said}; among judged documents at these ranks 38 % are"
+    assert tipping_text(tipping(**changes), "old", "new").startswith(f"{said}; among judged documents at these ranks 38 % are relevant")
 
 
 def test_the_rates_to_hold_it_against_are_said() -> None:
     def rates(**changes: object) -> str:
         return tipping_text(tipping(**changes), "old", "new").partition("; ")[2]
 
-    assert rates(rate_exclusive=0.25) == "among judged documents at these ranks 38 % are, among those that only new shows 25 %"
-    assert rates(rate_judged=None) == "no document at these ranks is judged"
+    assert rates(rate_exclusive=0.3) == (
+        "among judged documents at these ranks 38 % are relevant, among those that only new shows 30 %; "
+        "12 % is far below that, so unjudged documents may well explain it"
+    )
+    assert rates(rate_judged=None) == "no document at these ranks is judged, so unjudged documents may well explain it"
     # Few judged documents leave more open than their rate: the share lies above every rate, and still it is not out of reach.
     assert rates(significance=0.45) == (
-        "among judged documents at these ranks 38 % are, and from so few up to 48 % is taken to be likely"
+        "among judged documents at these ranks 38 % are relevant, and from so few up to 48 % is taken to be likely, "
+        "so unjudged documents may well explain it"
     )  # fmt: skip
-    assert rates(significance=0.6, reaches=True) == "among judged documents at these ranks 38 % are"
+    assert rates(significance=0.6, reaches=True) == "among judged documents at these ranks 38 % are relevant"
 
 
 @pytest.mark.parametrize("changes", [{"side": None}, {"unjudged_b": 0}])
@@ -69,9 +81,9 @@ def test_other_answers_have_their_own_words() -> None:
     kept = tipping_text(tipping(significance=None), "old", "new", RULED_OUT)
     plain = tipping_text(tipping(), "old", "new", SIGNIFICANT._replace(turns=""))
 
-    assert said.startswith(f"it would no longer be ruled out if 12 % of {OWN} were relevant; among")
-    assert kept.startswith(f"it would still be ruled out even if all of {OWN} were relevant; among")
-    assert plain.startswith(f"it would no longer be significant if 12 % of {OWN} were relevant; among")
+    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant; among")
+    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant; among")
+    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant; among")
 
 
 def test_why_it_is_not_known_is_said() -> None:

@@ -13,8 +13,10 @@ from idealrank.reports.gated_words import (
     failed,
     families,
     gate_places,
+    hidden_drop,
     mark,
     next_step,
+    one_sided,
     reach_text,
     reason_text,
     unreached,
@@ -55,8 +57,16 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     """
     places = gate_places(gated, digits)
     parts: list[Part] = [
-        filled([verdict(gated, places), *unanswered(gated.missing), *([] if gated.mismatches else seen_text(gated, places))])
+        filled(
+            [
+                said := verdict(gated, places),
+                *unanswered(gated.missing),
+                *([] if gated.mismatches else seen_text(gated, places)),
+                *one_sided(gated, [said]),
+            ]
+        )
     ]
+    parts += [filled(caution) for caution in [hidden_drop(gated, str)] if caution]
     parts += [filled(step)] if (step := next_step(gated, str)) else []
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
@@ -112,7 +122,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
         return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
     if gated.outcome == UNREACHED:
         others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
-        return f"The judgments do not reach, so the gate neither opens nor closes: {_answer(gated, doubtful[0], places)}.{others}"
+        return f"The gate neither opens nor closes: {_answer(gated, doubtful[0], places)}.{others}"
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
     more = [f"the judgments do not reach for {counted(len(doubtful), 'check')}"] if doubtful else []
     if not checks:
@@ -130,7 +140,8 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
 def _answer(gated: Gated, check: Check, places: int) -> str:
     """What the test says, and what becomes of it."""
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
-    return f"{check.measure} {means}: {reason_text(gated, check, places, str)}"
+    why = reason_text(gated, check, places, str)
+    return f"{check.measure} {means}{f': {why}' if check.carried else f'. {why[:1].upper()}{why[1:]}'}"
 
 
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
@@ -160,6 +171,10 @@ def _why_open(gated: Gated, places: int) -> str:
     first = gated.deciding[0]
     means = f", {number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
     only = f"{means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)}" if len(gated.deciding) == 1 else ""
+    gained = (first.mean_run - first.mean_baseline) * first.direction > 0
+    if gained and only:
+        higher = f"{'higher' if first.direction > 0 else 'lower'} by {number(abs(first.difference), places)}"
+        return f"by {by} {gated.run} is {higher} than {against}, and not shown to be worse{beyond}{only}"
     return f"{gated.run} is not shown to be worse than {against}{beyond}, by {by}{only}"
 
 
@@ -206,7 +221,7 @@ def _nothing_changed(gated: Gated) -> str:
     said = f"Nothing changed on {_queries(n)}, so the gate knows nothing of what changes on others"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}."
-    return f"{said}: up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries may (level {1 - alpha:g})."
+    return f"{said}: up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries may change without one of these showing it (level {1 - alpha:g})."
 
 
 def _unjudged(checks: Sequence[Check], places: int) -> Part:
@@ -228,7 +243,8 @@ def _reach(gated: Gated) -> list[str]:
     """How far the judgments carry what is shown; of a check in the first paragraph that stands there."""
     said = next((check for check in gated.deciding if not check.carried), None)
     found = [(check, reach_text(gated, check, str)) for check in gated.checks if check is not said]
-    return filled([f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause])
+    clauses = [f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause]
+    return filled([*clauses, *one_sided(gated, clauses)])
 
 
 def _queries(number: int) -> str:
@@ -254,7 +270,7 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
 def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
     shut = check.decides and check.outcome == "failed"
     tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = IDENTICAL if check.decides and is_identical(check) else "FAILED" if shut else mark(check).replace(UNREACHED, "out of reach")
+    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check).replace(UNREACHED, "out of reach")
     counts = f"{check.wins}/{check.ties}/{check.losses}"
     return [
         Cell(check.measure),

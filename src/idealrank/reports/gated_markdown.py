@@ -9,10 +9,12 @@ from idealrank.reports.gated_words import (
     could_see,
     failed,
     gate_places,
+    hidden_drop,
     mark,
     method,
     next_step,
     one_line,
+    one_sided,
     reach_text,
     reason_text,
     unjudged,
@@ -72,7 +74,7 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     doubtful = next((check for check in gated.deciding if not check.carried), None)
     said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
     beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
-    beside += next_step(gated, code)
+    beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
     head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
-from idealrank.reports.reach import SIGNIFICANT, Answer, tipping_text, unknown_text
+from idealrank.reports.reach import Answer, tipping_text, unknown_text
 from idealrank.reports.verdicts import is_identical
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY
 from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Gated, Kept
@@ -13,8 +13,13 @@ from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Gated, Kept
 COMPANION = "companion: does not close the gate; --also MEASURE lets it"
 _NAME = 60
 _NAMED = 6
-_RULED_OUT = Answer("it would no longer be ruled out", "it would still be ruled out", "by the paired t test it is not ruled out", "")
-_ONE_SIDED = "; the gate tests one side, so this share differs from that of compare"
+_RULED_OUT = Answer(
+    "this drop would no longer be ruled out", "this drop would still be ruled out", "by the paired t test this drop is not ruled out", ""
+)  # fmt: skip
+_DROP = Answer(
+    "this drop would no longer be significant", "this drop would stay significant", "by the paired t test this drop is not significant"
+)
+_FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
 _ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
 
 
@@ -66,15 +71,54 @@ def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], 
     clause = "" if check.carried else _clause(gated, check, shown)
     if not clause:
         return said
-    return f"{said.partition(NOT_CARRIED)[0]}{NOT_CARRIED}: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+    found = said.partition(NOT_CARRIED)[0]
+    shown_by = found if gated.policy.strict else f"the values show {found.replace(' is shown', '', 1)}"
+    return f"{shown_by}{NOT_CARRIED} far enough to carry it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
 
 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
     if check.tipping is None:
         return ""
-    answer = _RULED_OUT if gated.policy.strict else SIGNIFICANT._replace(turns="") if gated.policy.tolerance else SIGNIFICANT
-    said = tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
-    return said + _ONE_SIDED if answer.goes in said and not gated.policy.strict else said
+    answer = _RULED_OUT if gated.policy.strict else _DROP._replace(turns="") if gated.policy.tolerance else _DROP
+    return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+
+
+def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
+    """A sentence on the shares in what was said; none where no share of a one-sided test stands there.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> one_sided(ir.gate(one, one), ["no drop is shown"])
+    []
+    """
+    told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
+    return ["The gate tests one side, so the share at which the drop tips differs from that of compare."] if told else []
+
+
+def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
+    """A caution where a check passes though the baseline has many more unjudged documents than the run, by 10 points or more.
+
+    They count as not relevant, so the baseline may be better than its value. A strict gate holds its pass to the judgments by itself.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> hidden_drop(ir.gate(one, one))
+    []
+    """
+    for check in () if gated.policy.strict else gated.deciding:
+        before, now = check.unjudged_baseline, check.unjudged_run
+        if check.passed and before is not None and now is not None and round(before - now, 9) >= _FEWER:
+            of, run = shown(check.baseline), shown(gated.run)
+            return [
+                f"Caution: by {shown(check.measure)} {before:.1%} of the documents of {of} have no judgment, against {now:.1%} of {run}. "
+                f"They count as not relevant, so a drop may hide: judge the documents that only {of} shows, the highest ranks first, "
+                "and run the gate again."
+            ]
+    return []
 
 
 def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:

@@ -31,12 +31,12 @@ class Answer(NamedTuple):
     Examples
     --------
     >>> Answer().goes
-    'it would no longer be significant'
+    'this difference would no longer be significant'
     """
 
-    goes: str = "it would no longer be significant"
-    stays: str = "it would stay significant"
-    weak: str = "by the paired t test it is not significant"
+    goes: str = "this difference would no longer be significant"
+    stays: str = "this difference would stay significant"
+    weak: str = "by the paired t test this difference is not significant"
     turns: str = "turn its sign"
 
 
@@ -67,8 +67,9 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
-    it would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant, and turn its sign if
-    34 % were; among judged documents at these ranks 38 % are
+    this difference would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant, and turn
+    its sign if 34 % were; among judged documents at these ranks 38 % are relevant; 12 % is far below that, so unjudged documents may well
+    explain it
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
@@ -83,35 +84,50 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     ahead = (
         f"; at least {share(tipping.likely_ahead)} of those that only {other} shows are likely to be, too, so it stands" if stands else ""
     )
-    return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}"
+    return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
 
 
 def _share_text(tipping: Tipping, documents: str, answer: Answer) -> str:
     if tipping.significance is None:
         return f"{answer.stays} even if all of {documents} were relevant"
     if tipping.significance == 0:
-        said = f"{answer.weak}, without any of {documents} being relevant"
-        turns = f"; it would {answer.turns}"
+        said = f"{answer.weak} as judged"
+        if answer.turns and tipping.sign is not None:
+            return f"{said}; it would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
+        return said
     else:
         said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
-        turns = f", and {answer.turns}"
     if not answer.turns:
         return said
     if tipping.sign is None:
-        return f"{said}, but not {answer.turns} even if all were" if tipping.significance else said
-    return f"{said}{turns} if {share(tipping.sign)} were"
+        return f"{said}, but not {answer.turns} even if all were"
+    return f"{said}, and {answer.turns} if {share(tipping.sign)} were"
 
 
 def _rate_text(tipping: Tipping, name: str) -> str:
     """What the shares are to be held against."""
     if tipping.rate_judged is None:
         return "no document at these ranks is judged"
-    said = f"among judged documents at these ranks {share(tipping.rate_judged)} are"
+    said = f"among judged documents at these ranks {share(tipping.rate_judged)} are relevant"
     if tipping.rate_exclusive is not None:
         said += f", among those that only {name} shows {share(tipping.rate_exclusive)}"
-    if not tipping.reaches and (tipping.significance or 0.0) > max(tipping.rate_judged, tipping.rate_exclusive or 0.0):
+    if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
         said += f", and from so few up to {share(tipping.likely)} is taken to be likely"
     return said
+
+
+def _conclusion(tipping: Tipping) -> str:
+    """What follows from the shares where the judgments do not reach; the end of the sentence."""
+    if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
+        return ""
+    if tipping.significance is None or tipping.significance > tipping.likely:
+        return "; but where documents of both runs are as likely to be relevant, unjudged documents may well explain it"
+    rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
+    least = min(rates, default=0.0)
+    if tipping.significance < least:
+        far = "far " if tipping.significance <= least / 2 else ""
+        return f"; {share(tipping.significance)} is {far}below that, so unjudged documents may well explain it"
+    return ", so unjudged documents may well explain it"
 
 
 def unknown_text(reason: str | None) -> str:

@@ -126,7 +126,7 @@ def _outcome(check: Mapping[str, Any]) -> Cell:
     if not check.get("decides", True):
         return Cell("companion", tone="quiet")
     failed = check.get("outcome", "passed" if check["passed"] else "failed") == "failed"
-    return Cell("FAILED" if failed else check.get("outcome", "passed"), tone="worse" if failed else "")
+    return Cell("failed" if failed else check.get("outcome", "passed"), tone="worse" if failed else "")
 
 
 def _ends(row: Mapping[str, Any]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from idealrank.reports.compared_many import headline as of_many
 from idealrank.reports.compared_many import is_many
 from idealrank.reports.compared_method import method_text
 from idealrank.reports.digits import decimals, interval, number
-from idealrank.reports.gated_words import could_see, counted, next_step, one_line, reasons
+from idealrank.reports.gated_words import could_see, counted, hidden_drop, next_step, one_line, one_sided, reasons
 from idealrank.reports.gated_words import method as gate_method
 from idealrank.reports.gated_words import verdict as of_gate
 from idealrank.reports.leading import leading_pairs
@@ -106,7 +106,9 @@ def sentences(subject: Subject) -> list[str]:
     """
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
-        return [*(_opened(reason) for reason in reasons(gated)[:_REASONS]), *unanswered(gated.missing), could_see(gated), *next_step(gated)]
+        why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
+        seen = [could_see(gated), *one_sided(gated, why), *hidden_drop(gated)]
+        return [*why, *unanswered(gated.missing), *seen, *next_step(gated)]
     if comparison is None:
         return _of_evaluation(subject)
     if len(comparison.pairs) == 1:
