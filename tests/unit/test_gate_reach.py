@@ -25,8 +25,8 @@ from tests.workflow_commands import obeyed
 MEASURES = ("nDCG@10", "P@5")
 EVERYTHING, POOLED, BASELINE, RUN = collection()
 SENTENCE = re.compile(
-    r"this drop would no longer be significant if \d+ % of the (?P<own>\d+) documents that only new shows without a judgment were relevant, "
-    r"and turn its sign if \d+ % were; among judged documents at these ranks \d+ % are"
+    r"this drop would no longer be significant if \d+ % of the (?P<own>\d+) documents that only new shows without a judgment were "
+    r"relevant, and turn its sign if \d+ % were; among judged documents at these ranks \d+ % are"
 )
 
 

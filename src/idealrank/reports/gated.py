@@ -221,7 +221,8 @@ def _nothing_changed(gated: Gated) -> str:
     said = f"Nothing changed on {_queries(n)}, so the gate knows nothing of what changes on others"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}."
-    return f"{said}: up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries may change without one of these showing it (level {1 - alpha:g})."
+    hidden = f"up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
+    return f"{said}: {hidden} may change without one of these showing it (level {1 - alpha:g})."
 
 
 def _unjudged(checks: Sequence[Check], places: int) -> Part:

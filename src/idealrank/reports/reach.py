@@ -67,9 +67,9 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
-    this difference would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant, and turn
-    its sign if 34 % were; among judged documents at these ranks 38 % are relevant; 12 % is far below that, so unjudged documents may well
-    explain it
+    this difference would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant,
+    and turn its sign if 34 % were; among judged documents at these ranks 38 % are relevant; 12 % is far below that, so unjudged
+    documents may well explain it
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
@@ -95,8 +95,7 @@ def _share_text(tipping: Tipping, documents: str, answer: Answer) -> str:
         if answer.turns and tipping.sign is not None:
             return f"{said}; it would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
         return said
-    else:
-        said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
+    said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
     if not answer.turns:
         return said
     if tipping.sign is None:
