@@ -339,7 +339,8 @@ def test_a_test_is_skipped_where_the_judgments_do_not_reach(pytester: pytest.Pyt
             "*= ranking gates =*",
             "  The judgments do not reach: whether new may take the place of main cannot be said*",
             "SKIPPED *: The judgments do not reach: * the values show a drop of * (one-sided p *, two-sided p *), but the judgments "
-            "do not reach far enough to carry it: this drop would no longer be significant if * % of the * documents that only new shows without a judgment were relevant*",
+            "do not reach far enough to carry it: this drop would no longer be significant if * % of the * documents "
+            "that only new shows without a judgment were relevant*",
         ])  # fmt: skip
 
 

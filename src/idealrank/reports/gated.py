@@ -56,16 +56,9 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     'measure'
     """
     places = gate_places(gated, digits)
-    parts: list[Part] = [
-        filled(
-            [
-                said := verdict(gated, places),
-                *unanswered(gated.missing),
-                *([] if gated.mismatches else seen_text(gated, places)),
-                *one_sided(gated, [said]),
-            ]
-        )
-    ]
+    said = verdict(gated, places)
+    seen = [] if gated.mismatches else seen_text(gated, places)
+    parts: list[Part] = [filled([said, *unanswered(gated.missing), *seen, *one_sided(gated, [said])])]
     parts += [filled(caution) for caution in [hidden_drop(gated, str)] if caution]
     parts += [filled(step)] if (step := next_step(gated, str)) else []
     parts += [checks_table(gated.checks, places)] if gated.checks else []
