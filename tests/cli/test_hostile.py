@@ -90,7 +90,7 @@ EVALUATED = {
     "overlap": [["overlap", A, B, "--per-query"]],
     "explain": [["explain", QRELS, A, "--query", QUERY, "--all"], ["explain", QRELS, A, "--query", TYPED]],
     "reconcile": [["reconcile", QRELS, A, "--value", "0.5", "-m", "nDCG@10", "--versus", "lightgbm"]],
-    "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"]],
+    "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"], ["validate", QRELS, A, "--json"]],
     "trec-eval": [["trec-eval", QRELS, MISSING], ["trec-eval", "-m", TYPED, QRELS, A], ["trec-eval", QRELS, BROKEN]],
     "advise": [["advise", QRELS, A]],
     "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],

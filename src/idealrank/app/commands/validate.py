@@ -125,7 +125,7 @@ def _json(reports: Sequence[Report], observations: Sequence[Sequence[Observation
     files = [_file(report, observed) for report, observed in zip(reports, observations, strict=True)]
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
     document = {"version": __version__, "schema": _SCHEMA, "errors": errors, "warnings": warnings, "files": files}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _file(report: Report, observed: Sequence[Observation]) -> dict[str, Any]:
