@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from models import progress_line
-from sign_flips import holm, tails
+from sign_flips import tails, together
 from simulated_changes import MEAN, behind, value_of
 
 from idealrank.data.types import BoolArray, FloatArray
@@ -97,7 +97,7 @@ def erosion(queries: int, chains: int, seed: int) -> Iterator[Eroded]:
 
 
 def stops(candidate: FloatArray, baselines: list[FloatArray], rng: np.random.Generator) -> BoolArray:
-    """Whether the gate blocks: a drop against a baseline with Holm's p at most alpha."""
-    differences = np.concatenate([candidate - baseline for baseline in baselines], axis=1)
-    p = tails(differences, rng).less[0].reshape(len(baselines), -1).T
-    return np.asarray((holm(p) <= ALPHA).any(axis=1))
+    """Whether the gate blocks: a drop against a baseline, of several one whose corrected p is at most alpha."""
+    differences = np.stack([candidate - baseline for baseline in baselines], axis=2)
+    p = together(differences, rng) if len(baselines) > 1 else tails(differences[..., 0], rng).less.T
+    return np.asarray((p <= ALPHA).any(axis=1))
