@@ -137,6 +137,20 @@ def test_a_library_that_does_not_fit_is_not_said_to_be_missing(tmp_path: Path) -
     assert ended.returncode in (2, 70), ended
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on the address space is the system's")
+@pytest.mark.parametrize("option", ["--report", "--figures"])
+def test_a_drawing_library_without_room_is_found_out_before_the_work(tmp_path: Path, option: str) -> None:
+    """Its engine reserves more addresses than the limit allows, and would end the process with a signal."""
+    command = (
+        f"ulimit -c 0; ulimit -v 4000000; exec {sys.executable} -m idealrank compare {QRELS} {BM25} {NEURAL} {option} {tmp_path}/a.html"
+    )
+    ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, env={"OPENBLAS_NUM_THREADS": "1"})
+    assert ended.returncode == 2, ended
+    assert "the address space of this process is limited to 3.8 GiB (ulimit -v)" in " ".join(ended.stderr.split())
+    assert ended.stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
 def test_limits_of_a_handful_of_documents(say: Say, tmp_path: Path) -> None:
     """Where a sample drawn again has all its documents at one place, no line can be laid through it; their share is a level."""
     (tmp_path / "run.json").write_text('{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1, "d3": 1}}', encoding="utf-8")

@@ -12,6 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import MissingExtraError
+from idealrank.reports import drawing
 from idealrank.reports.gated import gate_text
 from idealrank.reports.page.changed import changes
 from idealrank.reports.page.html import page_html
@@ -216,9 +217,7 @@ def test_many_runs_have_groups_and_every_pair():
 
 @pytest.mark.parametrize(("module", "package"), [("jinja2", "jinja2"), ("vl_convert", "vl-convert-python")])
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch, module, package):
-    from idealrank.reports.page import html as page
-
-    page._vega_bundle.cache_clear()
+    drawing.bundle.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
 
     with pytest.raises(MissingExtraError, match=rf"a report needs {package}; pip install 'idealrank\[report\]'"):

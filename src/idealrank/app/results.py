@@ -105,6 +105,9 @@ class Results:
         for module, package in _EXTRA.items():
             if find_spec(module) is None:
                 raise MissingExtraError("a page of results", package, "report")
+        from idealrank.reports.drawing import check_room  # noqa: PLC0415  (few ask for pages)
+
+        check_room("a page of results")
         inputs = [*read, *self.paths]
         if inputs.count("-") > 1:
             raise OptionError("found - (standard input) more than once, expected it once, for it can be read only once")

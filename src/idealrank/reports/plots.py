@@ -11,11 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-from idealrank.errors import InputError, MissingExtraError
+from idealrank.errors import InputError
+from idealrank.reports.drawing import bundle, vega
 
 Spec: TypeAlias = dict[str, Any]
 Format: TypeAlias = Literal["svg", "png", "pdf", "html", "json"]
 
+_NEEDS = ("drawing SVG, PNG, PDF and HTML", "plots")
 _DOTS = 300  # of a picture for each inch of paper
 _PIXELS = 2.0  # of a PNG for each pixel of the specification: sharp in print, too
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
@@ -139,11 +141,11 @@ def in_print(spec: Spec, scale: float) -> dict[Format, "str | bytes"]:
     >>> list(in_print({"mark": "point", "data": {"values": [{}]}}, 0.62))
     ['svg', 'png', 'pdf']
     """
-    vega = _vega()
-    drawing: str = vega.vegalite_to_svg(spec)
+    library = _vega()
+    drawing: str = library.vegalite_to_svg(spec)
     small = _sized(drawing, scale, "")
-    picture: bytes = vega.svg_to_png(small, scale=1.0, ppi=_DOTS)
-    paper: bytes = vega.svg_to_pdf(small)
+    picture: bytes = library.svg_to_png(small, scale=1.0, ppi=_DOTS)
+    paper: bytes = library.svg_to_pdf(small)
     return {"svg": _finished(drawing, spec, scale), "png": picture, "pdf": paper}
 
 
@@ -163,7 +165,7 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
     >>> "<title>Points &amp; lines</title>" in text, text.count("</script>")
     (True, 2)
     """
-    bundle = _inside_script(_bundle())
+    script = _inside_script(bundle(*_NEEDS))
     # A figure scrolls where its drawing is wider than a phone. Vega says of the drawing what the specification's description says;
     # the menu beside it is no part of an image.
     figures = "\n".join(f'<figure><div id="{name}"></div></figure>' for name in specs)
@@ -172,7 +174,7 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
         title=html.escape(title),
         figures=figures,
         licences=html.escape(licences(), quote=False),
-        bundle=bundle,
+        bundle=script,
         specs=_as_script(specs),
     )
 
@@ -297,18 +299,7 @@ def check_drawable(kind: Format) -> None:
 
 
 def _vega() -> ModuleType:
-    try:
-        import vl_convert  # noqa: PLC0415  (an extra; 30 MB that only drawings need)
-    except ModuleNotFoundError:
-        raise MissingExtraError("drawing SVG, PNG, PDF and HTML", "vl-convert-python", "plots") from None
-    return vl_convert
-
-
-@cache
-def _bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    script: str = _vega().javascript_bundle()
-    return script
+    return vega(*_NEEDS)
 
 
 def _as_script(value: Any) -> str:

@@ -5,11 +5,11 @@ import hashlib
 import re
 from functools import cache
 from importlib import resources
-from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
 from idealrank.errors import MissingExtraError
+from idealrank.reports.drawing import bundle
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page import grids, said
 from idealrank.reports.page.cautions import cautions
@@ -206,19 +206,8 @@ def _template() -> Any:
     return environment.get_template("page.html")
 
 
-@cache
 def _vega_bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    script: str = _drawer().javascript_bundle()
-    return script
-
-
-def _drawer() -> ModuleType:
-    try:
-        import vl_convert  # noqa: PLC0415  (an extra, which only pages and drawings need)
-    except ModuleNotFoundError:
-        raise MissingExtraError("writing a report", "vl-convert-python", "report") from None
-    return vl_convert
+    return bundle("writing a report", "report")
 
 
 def _table(table: Table) -> str:
