@@ -272,7 +272,10 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         return reach.moved(share, share, both=True)[kept]
 
     linear = reach.a.linear
-    one, two, outer = path(alone, linear=linear), path(both, linear=linear), _outer(reach, side, differences, kept, path)
+    own_moves = bool((reach.own_a if side == "a" else reach.own_b).any())
+    any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
+    one, two = path(alone, linear=linear, moves=own_moves), path(both, linear=linear, moves=any_moves)
+    outer = _outer(reach, side, differences, kept, path)
     own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
     extremes = [own[kept], both(both_share)]
     if question.margin is not None:
@@ -313,7 +316,7 @@ def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray
     def moved(share: float) -> FloatArray:
         return ((differences + share * whole) * factor(share) - differences)[kept]
 
-    return path(moved, linear=False)
+    return path(moved, linear=False, moves=bool(own.any()))
 
 
 def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
@@ -356,14 +359,15 @@ class _Path:
 
     @classmethod
     def of(
-        cls, differences: FloatArray, moved: Callable[[float], FloatArray], *, design: Design, question: Question, linear: bool
+        cls, differences: FloatArray, moved: Callable[[float], FloatArray], *, design: Design, question: Question, linear: bool, moves: bool
     ) -> "_Path":
+        """`linear`: in the share; `moves`: there is a document to be relevant, else it is looked at once."""
         start = differences - question.null
         if linear:
             whole = moved(1.0)
             found = linear_mean(np.column_stack((start, whole, start + whole)), design)
             return cls._of_line(found.mean, found.se**2, question.critical)
-        shares = np.linspace(0.0, 1.0, _STEPS + 1)
+        shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
         found = linear_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
         margin = np.abs(found.mean) - question.critical * found.se
         return cls(_first_fall(shares, margin), _first_fall(shares, found.mean * np.sign(found.mean[0])))
