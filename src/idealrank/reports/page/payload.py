@@ -83,7 +83,8 @@ def fitted(subject: Subject, room: int) -> Payload:
     subject : Subject
         What the page shows.
     room : int
-        Letters for both parts together. The values of all queries are never left out, so that a page of very many is larger.
+        Letters for both parts together. The ids and values of all queries are never left out, so that a page of very many, or of very long
+        ids, is larger.
 
     Examples
     --------
