@@ -73,8 +73,8 @@ test-peers: $(VENV_PEERS)/.installed ## values against every peer that can be in
 bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
 	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
 
-fuzz: ## the kernel on hostile input under the address and undefined-behaviour sanitizers
-	@fuzz/run.sh $(ARGS)
+fuzz: $(VENV)/.installed $(VENV)/.group-test ## hostile input: the kernel under sanitizers, and mutated files through every command
+	@PYTHON=$(BIN)/python fuzz/run.sh $(ARGS)
 
 wheel: $(VENV)/.created $(VENV)/.group-wheel ## source archive and wheels; each is installed in a clean environment and runs the README there
 	@.ci/wheel $(BIN)/python

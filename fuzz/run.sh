@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-targets=(text groups mapped) seconds=60 mode=fuzz seed=0
+targets=(text groups mapped commands) seconds=60 mode=fuzz seed=0
 while [[ $# -gt 0 ]]; do
   case $1 in
     --target) targets=("$2"); shift 2 ;;
@@ -29,6 +29,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 
 for target in "${targets[@]}"; do
   if [[ $target == commands ]]; then
+    [[ $mode == fuzz ]] || continue # its cases follow from their numbers, and no file of them is kept
     "${PYTHON:-.venv/bin/python}" fuzz/mutate.py --seconds "$seconds" --seed "$seed"
     continue
   fi
