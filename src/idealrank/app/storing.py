@@ -58,7 +58,8 @@ def check(folder: str) -> None:
     >>> import tempfile
     >>> check(tempfile.mkdtemp())
     """
-    Store.open(folder).close()
+    with Store.open(folder) as store:
+        store.check_writable()
 
 
 def command_line(arguments: Sequence[str] | None = None) -> str:
