@@ -1,5 +1,8 @@
 """The reader that other tests rely on notices what it says it notices."""
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from tests.web.browsing import PHONE, Visits, axe, shot, sideways
@@ -43,8 +46,27 @@ def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
     page = visit(plain(f"<img alt='dot' src='{image}'><script>URL.createObjectURL(new Blob(['x']))</script>"), scheme="dark")
 
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    assert not page.evaluate("navigator.onLine")
     assert axe(page) == ""
+
+
+def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None:
+    came: list[str] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            came.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = visits(plain(""))
+        address = f"http://127.0.0.1:{server.server_port}/x"
+        answer = page.evaluate("address => fetch(address, {mode: 'no-cors'}).then(() => 'answered', () => 'refused')", address)
+        server.shutdown()
+
+    assert (answer, came) == ("refused", [])
+    assert f"asked for {address}" in visits.faults
 
 
 def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
