@@ -67,7 +67,7 @@ def test_a_figure_is_saved_from_its_menu_by_keyboard(visit: Visits) -> None:
     assert text.startswith("<svg")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_names_of_others_are_text_on_the_page(visit: Visits, scheme: str) -> None:
     page = visit(figures(HOSTILE), scheme=scheme)
     page.wait_for_selector("#figure-2 svg.marks")

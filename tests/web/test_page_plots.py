@@ -73,7 +73,9 @@ def taken(page: "Page", plot: str, kind: str) -> Path:
     return Path(file.value.path())
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)], ids=["light, desk", "dark, phone"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [pytest.param("light", DESK, marks=pytest.mark.slow), ("dark", PHONE)], ids=["light, desk", "dark, phone"]
+)
 def test_every_plot_is_drawn_and_said_in_words(shared: Shared, scheme: str, size: tuple[int, int]) -> None:
     page = drawn(shared.report(demo(), scheme=scheme, size=size))  # type: ignore[arg-type]
     shot(page, f"plots-{scheme}", full_page=True)

@@ -18,7 +18,7 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
 @pytest.mark.parametrize(
     ("kind", "scheme", "size"),
     [
-        ("comparison", "light", DESK),
+        pytest.param("comparison", "light", DESK, marks=pytest.mark.slow),
         ("comparison", "dark", PHONE),
         pytest.param("three runs", "dark", DESK, marks=pytest.mark.slow),
         pytest.param("one run", "light", PHONE, marks=pytest.mark.slow),
@@ -50,7 +50,11 @@ def test_the_verdict_stands_at_the_top_with_its_numbers(shared: Shared) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("dense 2026-11-22", marks=pytest.mark.slow), "bm25_tuned_2026_11_22", "a-long-name-of-a-run-with-the-date-2026-11-22"],
+    [
+        pytest.param("dense 2026-11-22", marks=pytest.mark.slow),
+        pytest.param("bm25_tuned_2026_11_22", marks=pytest.mark.slow),
+        "a-long-name-of-a-run-with-the-date-2026-11-22",
+    ],
 )
 def test_names_of_runs_cut_no_column_off_on_a_desk(visit: Visits, name: str) -> None:
     qrels, runs = pages.some([name, f"{name} b"], n_queries=30)
@@ -137,7 +141,7 @@ def press(page: "Page", those: str) -> None:
                 page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "gate" else pytest.mark.slow) for kind in EVERY])
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "one run" else pytest.mark.slow) for kind in EVERY])
 def test_everything_that_can_be_used_can_be_used(shared: Shared, kind: str) -> None:
     """What goes wrong meanwhile the fixture notices."""
     page = shared.report(EVERY[kind]())

@@ -103,7 +103,13 @@ def test_pressing_a_copy_button_twice_leaves_its_words(shared: Shared) -> None:
     page.wait_for_function("words => document.querySelector('#made button.copy').innerText === words", arg=words)
 
 
-@pytest.mark.parametrize("names", [("constructor", "__proto__"), ("__proto__", "toString", "hasOwnProperty", "valueOf")])
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("constructor", "__proto__"), marks=pytest.mark.slow),
+        ("__proto__", "toString", "hasOwnProperty", "valueOf"),
+    ],
+)
 def test_names_that_every_object_of_a_script_has_draw_their_plots(visit: Visits, names: tuple[str, ...]) -> None:
     qrels = {f"q{place}": {"d": 1} for place in range(6)}
     lists = [
