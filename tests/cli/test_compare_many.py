@@ -90,7 +90,7 @@ def test_the_map_says_what_the_verdicts_say(say: Say, seven: Path) -> None:
             assert low < p[frozenset((better, run))] <= high
 
 
-@pytest.mark.parametrize("runs", [12, 75])
+@pytest.mark.parametrize("runs", [12, pytest.param(75, marks=pytest.mark.slow)])
 def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> None:
     names = tuple(f"a-run-with-a-name-that-is-much-longer-than-any-column-{number}" for number in range(runs))
     write_runs(tmp_path, names, tuple(np.linspace(0.1, 0.9, runs).tolist()), n=30)

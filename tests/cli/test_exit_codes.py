@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,15 @@ COMMANDS = {
     "warned": ("evaluate qrels.txt stray.run", 0),
     "help": ("evaluate --help", 0),
     "usage": ("evaluate", 2),
+}
+# Each way to end is tried by default, of streams those that differ; every command with every stream is slow.
+FEW = {
+    ("closed", "2>&-"),
+    ("closed", "2>/dev/full"),
+    ("closed", "2>dead"),
+    ("unreached", "2>&-"),
+    ("missing", "2>/dev/full"),
+    ("warned", "2>&-"),
 }
 TALK = ["2>&-", "2>/dev/full", "2>dead"]
 SILENT = ("missing", "usage")  # nothing of theirs goes to standard output
@@ -60,8 +70,10 @@ def ended(folder: Path, command: str, *redirections: str) -> tuple[int, str, str
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("talk", TALK)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "talk"),
+    [pytest.param(*pair, marks=() if pair in FEW else pytest.mark.slow) for pair in product(COMMANDS, TALK)],
+)
 def test_no_stderr_changes_an_exit_code(folder: Path, name: str, talk: str) -> None:
     command, code = COMMANDS[name]
 
@@ -72,7 +84,9 @@ def test_no_stderr_changes_an_exit_code(folder: Path, name: str, talk: str) -> N
 
 
 @pytest.mark.parametrize(("output", "code", "said"), [(">/dev/full", 70, "No space left on device"), (">&-", 70, ""), (">dead", 141, "")])
-@pytest.mark.parametrize("name", ["evaluate", "compare", "closed", "help", "missing"])
+@pytest.mark.parametrize(
+    "name", ["closed", "missing", *(pytest.param(name, marks=pytest.mark.slow) for name in ("evaluate", "compare", "help"))]
+)
 def test_output_that_cannot_be_written_is_a_fault_and_a_reader_that_leaves_is_none(
     folder: Path, name: str, output: str, code: int, said: str
 ) -> None:

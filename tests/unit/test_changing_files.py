@@ -33,7 +33,7 @@ def overwrite():
 
 writer = threading.Thread(target=overwrite)
 writer.start()
-end = time.monotonic() + 5
+end = time.monotonic() + 2
 while time.monotonic() < end:
     try:
         _kernel.align(qrels, _kernel.Text([text], "run"), ties="descending", duplicates="twice", threads=1)
@@ -64,7 +64,7 @@ def overwrite():
 
 writer = threading.Thread(target=overwrite)
 writer.start()
-end = time.monotonic() + 3
+end = time.monotonic() + 1
 while time.monotonic() < end:
     for work in (
         lambda: _kernel.rank_groups(labels, scores, offsets, order=order, threads=1),
