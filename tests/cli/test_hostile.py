@@ -76,7 +76,7 @@ EVALUATED = {
         ["compare", QRELS, A, B, "--format", "latex"],
         ["compare", QRELS, A, B, "--baseline", TYPED],
         ["compare", QRELS, A, B, "--slices", "texts\x1b[1m.csv"],
-        ["compare", QRELS, A, B, "--report", f"page{TYPED}.html", "--figures", f"figures{TYPED}"],
+        ["compare", QRELS, A, B, "--report", f"page{TYPED}.html"],
     ],
     "gate": [
         ["gate", QRELS, A, "--baseline", B],
@@ -96,7 +96,7 @@ EVALUATED = {
     "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
     "conventions": [["conventions", TYPED]],
     "measures": [["measures", TYPED]],
-    "theory limits": [["theory", "limits", QRELS, A], ["theory", "limits", "--ybar", TYPED]],
+    "theory limits": [["theory", "limits", QRELS, A, "--n", "1000"], ["theory", "limits", "--ybar", TYPED]],
     "theory distinguish": [
         ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],
         ["theory", "distinguish", QRELS, A, B, "--query", TYPED],

@@ -8,10 +8,15 @@ from tests import in_process
 from tests.docs.blocks import ROOT, complaints_of
 
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
+LONG = {"report.md", "from-gate-to-query.md", "which-test.md", "history.md"}  # several reports, simulations, or repositories each
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.name in LONG else ()) for page in PAGES],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_every_block_of_the_page_runs(page: Path) -> None:
     complaints = complaints_of(page, in_process.shell)
     assert not complaints, "\n\n".join(complaints)

@@ -227,6 +227,7 @@ def held_alike(scripts: Scripts, replicates: Any, at: int, found: Any, behind: i
         assert (found.rate_judged, found.rate_exclusive, found.n_exclusive) == (None, None, 0)
 
 
+@pytest.mark.slow
 def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     """One world, judged from A's side: the verdict as judged is wrong, the rule's is not; what is hidden for its grade deceives both."""
     monkeypatch.setattr(scripts.reach, "WORLDS", {"some relevant": scripts.pools.WORLDS["some relevant"]})

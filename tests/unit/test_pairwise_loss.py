@@ -294,10 +294,10 @@ def test_a_table_that_no_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch
         ir.pairwise_loss([[0.5, 1.5], [2.5, 3.5]], [[1, 2], [1, 2]], decompose=True)
 
 
-@pytest.mark.parametrize("labels", ["grades", "reals"])
+@pytest.mark.parametrize("labels", [pytest.param("grades", marks=pytest.mark.slow), "reals"])
 def test_memory(labels: str) -> None:
     """At most 40 bytes a document beside the inputs, half of the scores tied."""
-    rng, size = np.random.default_rng(11), 3_000_000
+    rng, size = np.random.default_rng(11), 1_000_000
     inputs = drawn(rng, labels, size), rng.integers(0, size, size) / 7
     tracemalloc.start()
     ir.pairwise_loss(*inputs)
