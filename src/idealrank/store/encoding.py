@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import BytesIO
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -178,10 +178,8 @@ def read_hits(content: bytes, queries: Sequence[str]) -> JudgedHits:
     """The hits of an archive that `hits_blob` made."""
     with np.load(BytesIO(content), allow_pickle=False) as archive:
         columns = {name: archive[name] for name in _HIT_COLUMNS}
-        pool, places = json.loads(archive["documents"].tobytes()), archive["document"].tolist()
-        if min(places, default=0) < 0:
-            raise InputError(f"found {min(places)} as place of a document, expected 0 or more")
-        documents = [pool[place] for place in places]
+        pool = json.loads(archive["documents"].tobytes())
+        documents = [pool[place] for place in archive["document"].tolist()]
         return JudgedHits(queries=queries, documents=documents, depth=int(archive["depth"]), **columns)
 
 
@@ -272,46 +270,10 @@ def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     >>> read_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example").shape
     (2, 1)
     """
-    found, dtype = array_head(BytesIO(content), len(content), whose)  # before room is made for them
-    if dtype != np.dtype(kind) or found != shape:
-        raise InputError(f"{whose}: found {dtype} values of shape {found} in its file, expected {kind} of shape {shape}")
     array: Any = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
+    if array.dtype != np.dtype(kind) or array.shape != shape:
+        raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def array_head(file: IO[bytes], size: int, whose: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type of an array, from the head of its file, which must go with the size of the file.
-
-    Parameters
-    ----------
-    file : binary file
-        At its begin.
-    size : int
-        Bytes of the whole file.
-    whose : str
-        Whose it is, for messages.
-
-    Raises
-    ------
-    InputError
-        The file is none of NumPy's, or has more or less than its head says.
-
-    Examples
-    --------
-    >>> content = array_blob(np.zeros((2, 1))).content
-    >>> array_head(BytesIO(content), len(content), "example")
-    ((2, 1), dtype('float64'))
-    """
-    try:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
-    except (ValueError, EOFError, TypeError) as error:
-        raise InputError(f"{whose}: found no array ({error}), expected a file of NumPy") from None
-    said = math.prod(shape) * dtype.itemsize + file.tell()
-    if dtype.hasobject or said != size:
-        raise InputError(f"{whose}: found {size:,} bytes in a file of {dtype} values of shape {shape}, expected {said:,}")
-    return shape, dtype
 
 
 def finite(value: float) -> float | None:
