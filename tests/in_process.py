@@ -55,7 +55,7 @@ def run(arguments: list[str], **changes: str) -> tuple[int, str, str]:
         said = []
         for stream in (out, err):
             stream.seek(0)
-            said.append(stream.read().decode())
+            said.append(stream.read().decode(errors="surrogateescape"))
     return code, said[0], said[1]
 
 

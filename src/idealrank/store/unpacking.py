@@ -1,0 +1,149 @@
+"""Unpack a zip archive that somebody else made: names and sizes first, then step by step, within a limit of memory."""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from io import BytesIO
+from typing import BinaryIO
+
+from idealrank.errors import InputError, shown
+
+MOST = 1 << 30  # bytes of memory that an archive may ask for
+ALWAYS = 64 << 20  # bytes that every archive may ask for
+TIMES = 100  # as often its own size may an archive ask for
+_STEP = 1 << 20
+_OF_A_VALUE = 72  # bytes that Python takes for a value of JSON, about
+_MEMBERS, _OF_A_MEMBER = 16, 256  # of a directory, at most: zipfile reads all of it
+
+# The end of an archive without a comment: signature, disks, entries, size and place of the directory, length of the comment.
+_END = struct.Struct("<4s4H2LH")
+_SIGNATURE, _LARGE_SIGNATURE, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07", 20
+
+# What is said of bytes that are no archive, or a damaged one; RuntimeError of one with a password.
+_NO_ARCHIVE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError)
+
+
+class Room:
+    """Memory that the parts of one archive may take together.
+
+    Parameters
+    ----------
+    packed : int
+        Size of the archive, bytes.
+
+    Examples
+    --------
+    >>> Room(10 << 20).most, Room(1000).most == ALWAYS
+    (1048576000, True)
+    """
+
+    def __init__(self, packed: int) -> None:
+        self._packed = packed
+        self.most = min(MOST, max(ALWAYS, TIMES * packed))
+        self._taken = 0
+
+    def take(self, size: int) -> None:
+        """Count these bytes.
+
+        Raises
+        ------
+        InputError
+            They are too many.
+        """
+        self._taken += size
+        if self._taken > self.most:
+            raise InputError(
+                f"found contents that take {self._taken:,} bytes or more when unpacked, expected at most {self.most:,} of an archive of "
+                f"{self._packed:,} bytes ({ALWAYS >> 20} MiB or {TIMES} times its size, and never more than {MOST >> 30} GiB); "
+                "evaluate fewer queries at a time"
+            )
+
+    def take_json(self, content: bytes) -> None:
+        """Count what a text of JSON takes as Python's objects, before it is read; errors as for `take`."""
+        self.take(_OF_A_VALUE * (1 + sum(map(content.count, (b",", b":", b"[", b"{")))))
+
+
+def unpacked(file: BinaryIO, is_expected: Callable[[str], bool], room: Room) -> dict[str, bytes]:
+    """Unpack all members of an archive.
+
+    Parameters
+    ----------
+    file : binary file
+        The archive.
+    is_expected : callable
+        Whether a name may stand in it.
+    room : Room
+        Their sizes are counted, as the directory states them, before anything is unpacked.
+
+    Raises
+    ------
+    InputError
+        It is no archive, it is damaged, something else is in it, or it would be too large.
+
+    Examples
+    --------
+    >>> buffer = BytesIO()
+    >>> with zipfile.ZipFile(buffer, "w") as archive:
+    ...     archive.writestr("a", b"1")
+    >>> unpacked(buffer, "a".__eq__, Room(100))
+    {'a': b'1'}
+    """
+    try:
+        _check_end(file)
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            for place, member in enumerate(members):
+                _check_member(member, is_expected, {one.filename for one in members[:place]})
+            room.take(sum(member.file_size for member in members))
+            return {member.filename: _content(archive, member) for member in members}
+    except InputError:  # a ValueError, too, that has said what was found
+        raise
+    except _NO_ARCHIVE as error:
+        raise foreign(shown(str(error) or type(error).__name__)) from None
+
+
+def foreign(found: str) -> InputError:
+    """Make the error for an archive that no store wrote.
+
+    Examples
+    --------
+    >>> str(foreign("nothing"))
+    'found nothing, expected an evaluation that a store exported; export it again'
+    """
+    return InputError(f"found {found}, expected an evaluation that a store exported; export it again")
+
+
+def _check_end(file: BinaryIO) -> None:
+    """Look at the number of members and the size of the directory, of which zipfile would make an object each."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _LOCATOR - _END.size))
+    tail = file.read()
+    if len(tail) < _END.size:
+        raise foreign("a file without the end of an archive")
+    signature, *_, members, directory, _, comment = _END.unpack(tail[-_END.size :])
+    if signature != _SIGNATURE or comment or tail.startswith(_LARGE_SIGNATURE):
+        raise foreign("a file without the end of an archive that a store writes")
+    if members > _MEMBERS or directory > _MEMBERS * _OF_A_MEMBER:
+        raise foreign(f"{members:,} members in a directory of {directory:,} bytes")
+
+
+def _check_member(member: zipfile.ZipInfo, is_expected: Callable[[str], bool], before: set[str]) -> None:
+    name = member.filename
+    if not is_expected(name):
+        raise InputError(f"found {shown(repr(name))} in it, expected a record and value files alone")
+    if name in before:
+        raise foreign(f"{name} twice in it")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise foreign(f"{name} packed in another way than stores do")
+
+
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Unpack one member, never beyond the size that was counted."""
+    content = BytesIO()
+    with archive.open(member) as stream:
+        while content.tell() <= member.file_size and (step := stream.read(_STEP)):
+            content.write(step)
+    if content.tell() != member.file_size:
+        raise foreign(f"{member.filename} of another size than {member.file_size:,} bytes")
+    return content.getvalue()
