@@ -57,6 +57,7 @@ def changed(exported: Path, change: Change) -> Path:
         (lambda fields: fields.update(coverage=None), "None as coverage"),
         (lambda fields: fields.update(n_queries=True), "True as n_queries"),
         (lambda fields: fields.update(inputs={}), "inputs"),
+        (lambda fields: fields.update(time=""), "found '' as time of its record, expected a time in ISO 8601"),
         (lambda fields: fields.update(time="yesterday"), "found 'yesterday' as time of its record, expected a time in ISO 8601"),
     ],
 )

@@ -183,7 +183,7 @@ def _check_time(text: str, place: str) -> None:
     try:
         found = utc(text)
     except OptionError:
-        found = ""
+        found = None
     _refuse(text, place, is_fine=found == text, expected=repr(found) if found else "a time in ISO 8601, UTC, with microseconds")
 
 
