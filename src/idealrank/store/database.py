@@ -36,9 +36,6 @@ Row = tuple[Any, ...]
 class Database:
     """The tables of one store, for one process and thread.
 
-    A store that may only be read, on a read-only disk or for want of permission, answers questions as any other. Where nobody has it open
-    for writing SQLite is told that its file does not change, since it could not tell others that it reads.
-
     Parameters
     ----------
     folder : Path
@@ -65,9 +62,8 @@ class Database:
         self.path = folder / NAME
         self._process = os.getpid()
         is_new = not self.path.exists()
-        self._read_only = not is_new and not (os.access(self.path, os.W_OK) and os.access(folder, os.W_OK))
         with self._speaking():
-            self._connection = self._readable() if self._read_only else self._connected(str(self.path))
+            self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
             # What SQLite takes out of a record may be the half of a letter, which stands there by its escape.
             self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
             teach(self._connection)
@@ -80,34 +76,10 @@ class Database:
             sync_folder(folder)
             sync_folder(folder.resolve().parent)
 
-    def _connected(self, name: str) -> sqlite3.Connection:
-        return sqlite3.connect(name, timeout=_PATIENCE, isolation_level=None, uri=name.startswith("file:"))
-
-    def _readable(self) -> sqlite3.Connection:
-        """A connection to a file that may not be written."""
-        name = self.path.absolute().as_uri()
-        connection = self._connected(f"{name}?mode=ro")
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_master")
-        except sqlite3.OperationalError:  # no log to look into, and none may be made
-            connection.close()
-        else:
-            return connection
-        log = self.path.with_name(f"{NAME}-wal")
-        if log.exists() and log.stat().st_size:
-            raise InputError(
-                f"{log}: found changes that have not come into {NAME} yet, in a folder that may not be written; expected a store that was "
-                "closed: open it once where it may be written, or copy the folder to such a place"
-            )
-        return self._connected(f"{name}?immutable=1")
-
     def _prepare(self) -> None:
         self._connection.execute("BEGIN")  # one look: another process may be making the store
         self._refuse_others()
         self._connection.execute("COMMIT")
-        if self._read_only:
-            self._refuse_old()
-            return
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -139,14 +111,6 @@ class Database:
                 "upgrade with pip install --upgrade idealrank"
             )
 
-    def _refuse_old(self) -> None:
-        found = self._number("user_version")
-        if found != VERSION:
-            raise InputError(
-                f"{self.path}: found a store of schema {found} that may not be written, expected schema {VERSION}; open it once "
-                "where it may be written, which brings it up to date"
-            )
-
     def _migrate(self) -> None:
         """Run what the store lacks, in the transaction of the caller: another process may have been quicker."""
         self._refuse_others()
@@ -160,7 +124,6 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it is on the disk when it ends without an error, and nothing of it otherwise."""
         self._refuse_children()
-        self.check_writable()
         with self._speaking():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -170,14 +133,6 @@ class Database:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
-
-    def check_writable(self) -> None:
-        """Refuse a store that may only be read."""
-        if self._read_only:
-            raise InputError(
-                f"{self.path.parent}: found a store that may only be read, expected one that may be written; nothing was changed: "
-                "allow writing in this folder, or choose another store"
-            )
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a question."""

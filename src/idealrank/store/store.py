@@ -74,22 +74,6 @@ class Store:
         folder = usable_folder(Path(path), create=create)
         return cls(folder, Database(folder))
 
-    def check_writable(self) -> None:
-        """Find out before the work whether results can be kept here.
-
-        Raises
-        ------
-        InputError
-            The store may only be read: it is on a read-only disk, or permissions forbid to write.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with Store.open(tempfile.mkdtemp()) as store:
-        ...     store.check_writable()
-        """
-        self._database.check_writable()
-
     def close(self) -> None:
         """Close it; nothing is lost without, but a last copy from the log into the file is made later."""
         self._database.close()
