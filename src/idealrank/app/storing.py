@@ -51,14 +51,15 @@ def check(folder: str) -> None:
     Raises
     ------
     InputError
-        It cannot be opened or made.
+        It cannot be opened, made or written.
 
     Examples
     --------
     >>> import tempfile
     >>> check(tempfile.mkdtemp())
     """
-    Store.open(folder).close()
+    with Store.open(folder) as store:
+        store.check_writable()
 
 
 def command_line(arguments: Sequence[str] | None = None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError
+from idealrank.store import snapshots
 from idealrank.store.intact import teach
 from idealrank.store.schema import APPLICATION, MIGRATIONS, VERSION
 
@@ -61,20 +62,40 @@ class Database:
             raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; take a newer Python")
         self.path = folder / NAME
         self._process = os.getpid()
+        self.read_only = snapshots.is_read_only(self.path)
         is_new = not self.path.exists()
         with self._speaking():
-            self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-            # What SQLite takes out of a record may be the half of a letter, which stands there by its escape.
-            self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
-            teach(self._connection)
+            self._connection = snapshots.connect(self.path.absolute(), _PATIENCE) if self.read_only else self._connected()
             try:
-                self._prepare()
+                self._learn()
+                if self.read_only:
+                    self._prepare_reading()
+                else:
+                    self._prepare()
             except BaseException:
                 self._connection.close()
                 raise
         if is_new:
             sync_folder(folder)
             sync_folder(folder.resolve().parent)
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+
+    def _learn(self) -> None:
+        # What SQLite takes out of a record may be the half of a letter, which stands there by its escape.
+        self._connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
+        teach(self._connection)
+
+    def _prepare_reading(self) -> None:
+        self._refuse_others()
+        if self._number("user_version") == VERSION:
+            return
+        self._connection = snapshots.whole_copy(self._connection)
+        self._learn()
+        self._connection.execute("BEGIN")
+        self._migrate()
+        self._connection.execute("COMMIT")
 
     def _prepare(self) -> None:
         self._connection.execute("BEGIN")  # one look: another process may be making the store
@@ -123,6 +144,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it is on the disk when it ends without an error, and nothing of it otherwise."""
+        self.check_writable()
         self._refuse_children()
         with self._speaking():
             self._connection.execute("BEGIN IMMEDIATE")
@@ -133,6 +155,20 @@ class Database:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def check_writable(self) -> None:
+        """Refuse a store that may only be read.
+
+        Raises
+        ------
+        InputError
+            It is one.
+        """
+        if self.read_only:
+            raise InputError(
+                f"{self.path.parent}: found a store that is read-only here, expected one that may be written; nothing was stored or "
+                "changed: allow writing in this folder, or copy it to where you may write"
+            )
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a question."""

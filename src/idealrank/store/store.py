@@ -62,7 +62,12 @@ class Store:
         Raises
         ------
         InputError
-            The folder lies on a network, holds no store or that of a newer version, or cannot be written.
+            The folder lies on a network, holds no store or that of a newer version, or holds none and cannot be written.
+
+        Notes
+        -----
+        A store that may not be written is opened for reading, and nothing is made beside it. While somebody else has it open, what is
+        written meanwhile is seen; otherwise it is kept in memory as it was when it was opened.
 
         Examples
         --------
@@ -77,6 +82,22 @@ class Store:
     def close(self) -> None:
         """Close it; nothing is lost without, but a last copy from the log into the file is made later."""
         self._database.close()
+
+    def check_writable(self) -> None:
+        """Refuse a store that may only be read: its folder may not be written, or lies on a read-only medium.
+
+        Raises
+        ------
+        InputError
+            It is one.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with Store.open(tempfile.mkdtemp()) as store:
+        ...     store.check_writable()
+        """
+        self._database.check_writable()
 
     def __enter__(self) -> "Store":
         return self
@@ -152,6 +173,7 @@ class Store:
         return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
 
     def _keep(self, adding: Adding) -> str:
+        self.check_writable()
         with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
             while self._database.rows("SELECT 1 FROM entry WHERE id = ?", (adding.id,)):
                 adding = adding.renamed()
@@ -362,6 +384,7 @@ class Store:
         InputError
             The file is damaged or none of ours, or the store cannot be written.
         """
+        self.check_writable()
         adding = opened(Path(path))
         with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
             statement = f"SELECT digest, {is_intact()} FROM entry WHERE id = ?"  # noqa: S608  (names of the package)
