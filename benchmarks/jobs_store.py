@@ -29,14 +29,29 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
         for job, expected in expectations(evaluations).items():
             # NumPy adds up in pairs, the library exactly: means may differ in the last digits, values may not.
             require_equal(job, samples[job][0].reported()["found"], expected, 1e-14 if job == "measure" else 0)
+        hashes = call("hashes", folder, evaluations, 1)
+        hashed = [hashes.run() for _ in range(rounds)]
+        # A record and the values of each evaluation, and the ids of the queries, which all of them share.
+        require_equal("hashes", {"right": hashed[0].reported()["found"]["right"]}, {"right": 2.0 * evaluations + 1}, 0)
         subject = f"a store of {evaluations:,} evaluations, {QUERIES:,} queries, {MEASURES} measures"
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         yield from (answered(subject, words, samples[job]) for job, words in JOBS.items())
+        yield checked(subject, hashed)
         each = built_in.reported()["wall"] / evaluations
         behind = f"each on the disk before the next; {size / 2**20:.0f} MiB in all"
         yield Row(subject, "storing one evaluation", "", seconds(each), None, behind, {"ours": Timing.of([built_in])})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def checked(subject: str, samples: list[Sample]) -> Row:
+    """The hashes alone, of files that are in memory."""
+    found = [sample.reported()["found"] for sample in samples]
+    spent, reading, size = (min(one[name] for one in found) for name in ("seconds", "reading", "bytes"))
+    amount = f"{size / 2**20:.0f} MiB of records and value files, {size / 2**20 / spent:,.0f} MiB/s"
+    behind = f"the least of {len(samples)} processes, of SHA-256 alone; {amount}; reading the files whole takes {seconds(reading)}"
+    what = "checking the hashes in the history of one query"
+    return Row(subject, what, "", seconds(spent), None, behind, {"ours": Timing.least(samples)})
 
 
 def call(job: str, folder: Path, evaluations: int, rounds: int) -> Contender:

@@ -1,11 +1,14 @@
-"""A store: JOB FOLDER EVALUATIONS QUERIES. JOB is build, measure, query or show; prints what it found and the time of the one call.
+"""A store: JOB FOLDER EVALUATIONS QUERIES. JOB is build, measure, query, show or hashes; prints what it found and the time of the one call.
 
 Values are random numbers, the seed of an evaluation its place, so that anybody can say what has to come back.
 """
 
+import hashlib
 import json
+import sqlite3
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,8 +55,22 @@ def show(folder: Path, *_: int) -> dict[str, float]:
         return {str(row): value for row, value in enumerate(store.evaluation(newest).evaluation["AP"][:100].tolist())}
 
 
+def hashes(folder: Path, *_: int) -> dict[str, float]:
+    """The SHA-256 of every record and value file, compared with their names: what checking adds to the history of one query."""
+    with closing(sqlite3.connect(folder / "store.sqlite3")) as connection:
+        kept = [(digest, record.encode()) for digest, record in connection.execute("SELECT digest, record FROM entry")]
+    paths = sorted(folder.glob("values/??/*"))
+    begin = time.perf_counter()
+    files = [(path.stem, path.read_bytes()) for path in paths]
+    start = time.perf_counter()
+    found = [hashlib.sha256(content).hexdigest() == name for name, content in (*kept, *files)]
+    spent = time.perf_counter() - start
+    size = sum(len(content) for _, content in (*kept, *files))
+    return {"right": float(sum(found)), "bytes": float(size), "seconds": spent, "reading": start - begin}
+
+
 def main(job: str, folder: str, evaluations: str, queries: str) -> None:
-    jobs: dict[str, Any] = {"build": build, "measure": measure, "query": query, "show": show}
+    jobs: dict[str, Any] = {"build": build, "measure": measure, "query": query, "show": show, "hashes": hashes}
     cpu, wall = time.process_time(), time.perf_counter()
     found = jobs[job](Path(folder), int(evaluations), int(queries))
     print(json.dumps({"found": found, "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}))

@@ -39,7 +39,7 @@ def check_words(words: Any) -> None:
 
     Examples
     --------
-    >>> check_words({"id": "0123456789ab", "digest": "01", "tags": [], "notes": [["2026-11-22T12:00:00Z", "seen"]]})
+    >>> check_words({"id": "0123456789ab", "digest": "01", "tags": [], "notes": [["2026-11-22T12:00:00.000000+00:00", "seen"]]})
     """
     _check(words, _WORDS, "")
     _check_depth(words)
