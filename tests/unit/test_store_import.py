@@ -164,3 +164,46 @@ def test_every_packing_and_member_that_no_store_writes_is_refused_in_words(expor
                 archive.writestr(name, content)
         with pytest.raises(InputError, match="packed in another way"):
             store.import_file(tmp_path / "other.zip")
+
+
+GRADED = {f"q{i}": {f"d{j}": (i * j) % 5 - 1 for j in range(i % 4, 6)} for i in range(12)} | {"none": {"d1": 0}}
+RETURNED = {f"q{i}": {f"d{j}": float((i + j) % 3) for j in range(i % 5 + 2)} for i in range(9)} | {"extra": {"d1": 1.0}}
+JUDGMENTS = (
+    ir.Qrels(GRADED),
+    ir.PreferenceQrels({"q1": {"ann": {"d0": 2.0, "d1": 1.0, "d2": 0.0}, "ben": {"d0": 0.0, "d2": 1.0}}, "q20": {"ann": {"d1": 1.0}}}),
+    ir.AssessorQrels({"q1": {"ann": {"d0": 2, "d1": 0}, "ben": {"d0": 1, "d5": 1}}, "q20": {"ann": {"d1": 1}}}),
+)
+
+
+def evaluated(qrels: Any, convention: str) -> ir.Evaluation:
+    """By every measure that these judgments and this convention allow."""
+    allowed = []
+    for text in (f"{name}{cutoff}" for name in ir.MEASURES for cutoff in ("", "@3")):
+        try:
+            ir.evaluate(qrels, ir.Run(RETURNED), [text], convention)
+        except IdealrankError:
+            continue
+        allowed.append(text)
+    return ir.evaluate(qrels, ir.Run(RETURNED), allowed, convention)
+
+
+@pytest.mark.filterwarnings("ignore::idealrank.errors.IdealrankWarning")
+@pytest.mark.parametrize(
+    "convention",
+    [
+        "standard",
+        "standard,no_relevant=nan,gain=exp2",
+        "trec_eval,missing=left-out,no_relevant=left-out",
+        "lightgbm,negative=zero,unjudged=not-relevant",
+    ],
+)
+@pytest.mark.parametrize("qrels", JUDGMENTS, ids=["qrels", "preferences", "assessors"])
+def test_what_any_measure_and_convention_gives_is_taken_in(qrels: Any, convention: str, tmp_path: Path) -> None:
+    """Checks of what comes from elsewhere refuse nothing that is made here."""
+    evaluation = evaluated(qrels, convention)
+    assert len(evaluation.measures) > 3
+    with Store.open(tmp_path / "first") as store, Store.open(tmp_path / "second") as other:
+        key = store.add(evaluation, hits=judged_hits(qrels, ir.Run(RETURNED), convention))
+        store.export_file(key, tmp_path / "one.zip")
+        assert other.import_file(tmp_path / "one.zip") == key
+        assert other.evaluation(key).evaluation.values.tobytes() == evaluation.values.tobytes()
