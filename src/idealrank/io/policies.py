@@ -92,7 +92,7 @@ class PolicyFile:
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
             of_file["tolerance" if strict else "margin"] = None
-        given = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged), strict=True))
+        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged), strict=True))
         values = of_file | {name: value for name, value in given.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
