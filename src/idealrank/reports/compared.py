@@ -122,6 +122,8 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     """How far the judgments carry a difference: the tipping point, or why it is not known where unjudged documents could matter.
 
+    Where no difference is claimed none can tip: the table has the numbers all the same.
+
     Examples
     --------
     >>> import idealrank as ir
@@ -131,6 +133,8 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     []
     """
     if is_identical(row):
+        return []
+    if row.tipping is not None and row.verdict in ("undecided", "equivalent"):
         return []
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)

@@ -80,7 +80,7 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
         return f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both show without a judgment were relevant"
     documents = f"the {count:,} {'document' if count == 1 else 'documents'} that only {name} shows without a judgment"
     other = b if tipping.side == "a" else a
-    stands = tipping.reaches and tipping.significance is not None and tipping.significance <= tipping.likely
+    stands = tipping.reaches and tipping.significance is not None and 0 < tipping.significance <= tipping.likely
     ahead = (
         f"; at least {share(tipping.likely_ahead)} of those that only {other} shows are likely to be, too, so it stands" if stands else ""
     )
