@@ -18,6 +18,10 @@ PYDOCS = ROOT / "examples" / "pydocs"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Before NumPy is imported, here and in every process that a test starts: nothing of ours uses BLAS, whose pools of threads cost processor
+# time at each start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Thousands of collected tests live as long as the process. The collector of garbage would walk through them all again and again, which
 # is an eighth of a run: it waits until all are there, and then leaves them alone.
 gc.disable()

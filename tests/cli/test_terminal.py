@@ -1,15 +1,19 @@
 """Terminals, pipes and signals: the bar, Ctrl-C, a reader that leaves, and what a cold start loads and costs."""
 
+import io
 import os
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -24,6 +28,7 @@ COMMAND = [sys.executable, "-m", "idealrank", "evaluate"]
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals, named pipes and POSIX signals")
 # What a busy machine may take; nothing here waits this long when it works.
 LONG = 60.0
+FIRST_LINE, OTHER_LINES = re.fullmatch(rb"(.*?\n)(.*)", (DATA / "bm25.run").read_bytes(), re.DOTALL).groups()
 
 
 @contextmanager
@@ -34,10 +39,35 @@ def slow_run(tmp_path: Path) -> Iterator[Path]:
     yield path
 
 
-def everything_from(descriptor: int) -> bytes:
-    """Read until the other end is closed."""
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what happens at once on an idle machine, and later on a busy one."""
+    end = time.monotonic() + LONG
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def is_read(descriptor: int) -> bool:
+    """Whether the reader of a pipe has taken all that was written: it waits for more."""
+    import fcntl
+    import termios
+
+    return struct.unpack("i", fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))) == (0,)
+
+
+@contextmanager
+def being_read(path: Path) -> Iterator[BinaryIO]:
+    """A named pipe whose reader has taken a first line and waits for the second."""
+    with path.open("wb", buffering=0) as writer:  # opens when somebody reads
+        writer.write(FIRST_LINE)
+        until(lambda: is_read(writer.fileno()))
+        yield writer
+
+
+def everything_from(descriptor: int, stop: bytes = b"") -> bytes:
+    """Read until the other end is closed, or, where that is given, `stop` was read."""
     said = b""
-    while select.select([descriptor], [], [], LONG)[0]:
+    while not (stop and stop in said) and select.select([descriptor], [], [], LONG)[0]:
         try:
             piece = os.read(descriptor, 65536)
         except OSError:  # Linux says so when the last terminal is closed
@@ -72,10 +102,10 @@ def test_a_long_job_on_a_terminal_draws_a_bar_and_wipes_it_away(tmp_path: Path) 
         slow_run(tmp_path) as path,
         on_a_terminal([*COMMAND, "qrels.txt", str(path), "-m", "AP", "--format", "csv"]) as (process, terminal),
     ):
-        with path.open("wb") as writer:
-            time.sleep(progress.PATIENCE + 1.5)
-            writer.write((DATA / "bm25.run").read_bytes())
-        drawn = everything_from(terminal)
+        with being_read(path) as writer:
+            drawn = everything_from(terminal, stop=b"slow")
+            writer.write(OTHER_LINES)
+        drawn += everything_from(terminal)
         out = process.stdout.read()
 
     assert b"slow" in drawn
@@ -83,13 +113,26 @@ def test_a_long_job_on_a_terminal_draws_a_bar_and_wipes_it_away(tmp_path: Path) 
     assert out.startswith(b"run,measure,value,convention\nslow,AP,0.13194444444444442,")
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_long_job_draws_a_bar_on_a_terminal_alone(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr, drawn = io.StringIO(), threading.Event()
+    monkeypatch.setattr(stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(progress, "_draw", lambda *_: drawn.set())
+
+    Watch(patience=0).run("working", lambda _: drawn.wait(LONG if terminal else 0.1))
+
+    assert drawn.is_set() == terminal
+
+
 @posix
-def test_a_long_job_without_a_terminal_draws_nothing(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_command_that_takes_long_without_a_terminal_draws_nothing(tmp_path: Path) -> None:
     with slow_run(tmp_path) as path:
         process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        with path.open("wb") as writer:
+        with being_read(path) as writer:
             time.sleep(progress.PATIENCE + 0.5)
-            writer.write((DATA / "bm25.run").read_bytes())
+            writer.write(OTHER_LINES)
         _, said = process.communicate(timeout=LONG)
 
     assert (process.returncode, said) == (0, b"")
@@ -116,24 +159,11 @@ def test_work_gives_its_result_or_its_error() -> None:
 
 
 @posix
-def test_ctrl_c_while_waiting_for_input_ends_with_130(tmp_path: Path) -> None:
-    with slow_run(tmp_path) as path:
-        process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        with path.open("wb"):  # opens when the command reads
-            time.sleep(0.3)
-            process.send_signal(signal.SIGINT)
-            out, said = process.communicate(timeout=LONG)
-
-    assert (process.returncode, out, said) == (130, b"", b"interrupted\n")
-
-
-@posix
 @pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGTERM, 143, b"terminated\n"), (signal.SIGINT, 130, b"interrupted\n")])
 def test_a_signal_ends_the_work_with_its_code(tmp_path: Path, number: int, code: int, word: bytes) -> None:
     with slow_run(tmp_path) as path:
         process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        with path.open("wb"):
-            time.sleep(0.3)
+        with being_read(path):
             process.send_signal(number)
             out, said = process.communicate(timeout=LONG)
 
@@ -180,10 +210,9 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     with slow_run(tmp_path) as path:
         command = [sys.executable, "-c", ignoring, "evaluate", "qrels.txt", str(path), "--format", "csv"]
         process = subprocess.Popen(command, cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        with path.open("wb") as writer:
-            time.sleep(0.3)
+        with being_read(path) as writer:
             process.send_signal(signal.SIGTERM)
-            writer.write((DATA / "bm25.run").read_bytes())
+            writer.write(OTHER_LINES)
         process.communicate(timeout=LONG)
 
     assert process.returncode == 0

@@ -56,12 +56,8 @@ def test_they_follow_the_measure_and_the_theme(shared: Shared) -> None:
     page = shared.report(pages.three())
     before = plot(page, "winloss").inner_html()
     page.locator("select[name=measure]").select_option("1")
-    page.wait_for_timeout(100)
     page.locator("#plot-winloss").scroll_into_view_if_needed()
-    for _ in range(50):
-        if plot(page, "winloss").inner_html() != before:
-            break
-        page.wait_for_timeout(100)
+    page.wait_for_function("before => (document.querySelector('#plot-winloss svg.marks')?.innerHTML ?? before) !== before", arg=before)
 
     assert "RR" in str(page.locator("#plot-winloss").get_attribute("aria-label"))
     assert plot(page, "winloss").inner_html() != before
