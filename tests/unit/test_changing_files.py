@@ -159,6 +159,7 @@ def test_a_bus_error_elsewhere_goes_where_it_went_before(tmp_path: Path, when: s
     assert "Fatal Python error: Bus error" in done.stderr
 
 
+@pytest.mark.slow
 def test_tied_lines_that_change_while_they_are_sorted_harm_nothing() -> None:
     done = run(_OVERWRITTEN)
 

@@ -47,6 +47,7 @@ def page() -> str:
     return page_html(random_subject(np.random.default_rng(7)))
 
 
+@pytest.mark.slow
 def test_ten_thousand_queries_of_ten_runs_and_three_measures_keep_below_two_megabytes(page):
     size = len(page.encode())
 

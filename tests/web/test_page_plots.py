@@ -91,7 +91,7 @@ def test_every_plot_is_drawn_and_said_in_words(shared: Shared, scheme: str, size
     assert sideways(page) == 0
 
 
-@pytest.mark.parametrize("measure", [0, 1])
+@pytest.mark.parametrize("measure", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_the_page_draws_the_rows_that_files_draw(shared: Shared, measure: int) -> None:
     page = drawn(shared.report(demo()))
     page.locator("#choose select[name=measure]").select_option(str(measure))
@@ -145,6 +145,7 @@ def test_another_measure_draws_anew_and_another_theme_does_not(shared: Shared) -
     assert page.locator("#winloss svg[data-same]").count() == 1
 
 
+@pytest.mark.slow
 def test_paper_takes_the_colours_of_paper(shared: Shared) -> None:
     page = drawn(shared.report(demo(), scheme="dark"))
     label = "getComputedStyle(document.querySelector('#means svg .mark-text text')).fill"
@@ -170,6 +171,7 @@ def test_files_of_a_plot_stand_for_themselves(shared: Shared) -> None:
     assert int.from_bytes(picture[16:20], "big") == 2 * 813
 
 
+@pytest.mark.slow
 def test_a_table_follows_what_is_drawn(shared: Shared) -> None:
     page = drawn(shared.report(demo()))
     page.locator("#slices summary").click()

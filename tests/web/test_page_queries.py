@@ -140,6 +140,7 @@ def test_another_measure_is_shown_everywhere(page):
     assert page.locator("#regressions tbody td").nth(1).inner_text() == "0.0000"
 
 
+@pytest.mark.slow
 def test_three_runs_have_a_choice_of_pairs(visit):
     page = visit(page_html(subject(runs=3)))
     page.wait_for_selector("html[data-ready]")

@@ -22,7 +22,7 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
         ("comparison", "dark", PHONE),
         pytest.param("three runs", "dark", DESK, marks=pytest.mark.slow),
         pytest.param("one run", "light", PHONE, marks=pytest.mark.slow),
-        ("gate", "light", PHONE),
+        pytest.param("gate", "light", PHONE, marks=pytest.mark.slow),
     ],
 )
 def test_everybody_can_use_it_and_nobody_scrolls_sideways(shared: Shared, kind: str, scheme: str, size: tuple[int, int]) -> None:
@@ -141,7 +141,8 @@ def press(page: "Page", those: str) -> None:
                 page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "one run" else pytest.mark.slow) for kind in EVERY])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", EVERY)
 def test_everything_that_can_be_used_can_be_used(shared: Shared, kind: str) -> None:
     """What goes wrong meanwhile the fixture notices."""
     page = shared.report(EVERY[kind]())

@@ -92,6 +92,7 @@ def test_texts_are_no_formulas_in_a_spreadsheet(visit: Visits) -> None:
     assert [row[0] for row in rows[1:]] == ["-1", "'=q2", "q3"]
 
 
+@pytest.mark.slow
 def test_pressing_a_copy_button_twice_leaves_its_words(shared: Shared) -> None:
     page = shared.report(pages.demo())
     button = page.locator("#made button.copy").first

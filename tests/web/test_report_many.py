@@ -55,7 +55,8 @@ def test_names_of_forty_letters_run_into_nothing(shared: Shared, size: tuple[int
     assert sideways(page) == 0
 
 
-@pytest.mark.parametrize("size", [DESK, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desk", "phone"])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_of_twelve_runs_each_line_has_its_own_name_and_the_pair_stands_out_without_colours(shared: Shared, size: tuple[int, int]) -> None:
     page = drawn(shared.report(pages.twelve(), size=size))
     shot(page, f"twelve-{size[0]}", full_page=True)

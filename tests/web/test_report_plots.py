@@ -52,6 +52,7 @@ def test_a_mark_names_its_query_and_opens_it(shared: Shared, name: str) -> None:
     assert page.locator("#query-title").inner_text() in said
 
 
+@pytest.mark.slow
 def test_they_follow_the_measure_and_the_theme(shared: Shared) -> None:
     page = shared.report(pages.three())
     before = plot(page, "winloss").inner_html()
