@@ -71,7 +71,14 @@ def test_pairs_of_the_first_measure_are_corrected_together() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"test": "t"}, {"correction": "holm"}, {"correction": "holm", "test": "t"}, {"level": 0.8}])
 @pytest.mark.parametrize(
-    ("n_runs", "seeds"), [(2, 1), (3, 1), (12, 1), pytest.param(3, 3, marks=pytest.mark.slow), pytest.param(12, 3, marks=pytest.mark.slow)]
+    ("n_runs", "seeds"),
+    [
+        (2, 1),
+        (3, 1),
+        pytest.param(12, 1, marks=pytest.mark.slow),
+        pytest.param(3, 3, marks=pytest.mark.slow),
+        pytest.param(12, 3, marks=pytest.mark.slow),
+    ],
 )
 def test_an_interval_holds_zero_if_and_only_if_the_corrected_p_is_above_the_level(options: dict[str, Any], n_runs: int, seeds: int) -> None:
     decided = 0

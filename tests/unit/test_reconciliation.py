@@ -125,6 +125,7 @@ def test_a_changed_switch_is_found_and_told() -> None:
     assert (found.matches[0].found, found.matches[0].words) == ("one switch", "discount jarvelin(2) instead of log2")
 
 
+@pytest.mark.slow
 def test_two_switches_are_tried_when_nothing_else_fits() -> None:
     value = value_of("standard,ties=best,discount=zipf(1)", "nDCG")
 

@@ -4,11 +4,13 @@ import json
 import tracemalloc
 
 import numpy as np
+import pytest
 
 import idealrank as ir
 from idealrank.reports.records import csv_report, json_report, trec_report
 
 
+@pytest.mark.slow
 def test_the_values_of_many_queries_are_written_without_a_second_copy() -> None:
     """A dict of all of them takes some 400 bytes a query; the values themselves take 8."""
     count = 20_000

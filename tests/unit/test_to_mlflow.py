@@ -14,7 +14,10 @@ import idealrank as ir
 from idealrank.errors import OptionError
 from tests.offline import no_network
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:(mlflow|alembic|sqlalchemy|pydantic).*")
+pytestmark = [
+    pytest.mark.slow,  # its own library takes seconds to start
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:(mlflow|alembic|sqlalchemy|pydantic).*"),
+]
 QRELS = {f"q{i}": {"x": 2, "y": 1} for i in range(8)}
 
 

@@ -13,6 +13,7 @@ import idealrank as ir
 from idealrank.errors import OptionError
 from tests.offline import no_network
 
+pytestmark = pytest.mark.slow  # its own library takes seconds to start
 QRELS = {f"q{i}": {"x": 2, "y": 1} for i in range(8)}
 OLD, NEW = (
     ir.evaluate(QRELS, ir.Run(dict.fromkeys(QRELS, ranking), name=name), ["nDCG(gain=exp2)@10", "RR"])

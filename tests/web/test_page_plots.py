@@ -188,6 +188,7 @@ def test_a_table_follows_what_is_drawn(shared: Shared) -> None:
     assert page.locator("#winloss tbody tr").count() == 60
 
 
+@pytest.mark.slow
 def test_ten_thousand_points_are_drawn_on_a_canvas_and_named(visit: Visits) -> None:
     page = drawn(visit(many()), 3)
 

@@ -81,6 +81,7 @@ def test_filters_agree_with_a_plain_count(page, only, expected):
     assert page.locator(".count").inner_text() == f"{count} of 130 queries"
 
 
+@pytest.mark.slow
 def test_slice_range_and_search_narrow_together(page):
     page.select_option("select[name=slice]", "long")
     page.fill("input[name=to]", "-0.1")
@@ -94,6 +95,7 @@ def test_slice_range_and_search_narrow_together(page):
     assert "find=LOSE%20q1" in page.url
 
 
+@pytest.mark.slow
 def test_columns_sort_both_ways_and_say_so(page):
     button = page.get_by_role("button", name="difference")
     button.click()

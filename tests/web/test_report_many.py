@@ -132,6 +132,7 @@ def test_titles_stand_before_ids_in_rankings_and_sentences(shared: Shared) -> No
     page.keyboard.press("Escape")
 
 
+@pytest.mark.slow
 def test_one_menu_has_every_file_and_is_used_by_keyboard_alone(shared: Shared) -> None:
     page = drawn(shared.report(pages.demo()))
     page.locator("#download").focus()

@@ -57,6 +57,7 @@ def test_the_downloaded_table_has_the_numbers_of_the_command(page: "Page") -> No
     assert found == known()  # to the last digit
 
 
+@pytest.mark.slow
 def test_what_is_filtered_is_what_is_copied(page: "Page") -> None:
     page.locator("select[name=only]").select_option("losses")
     page.get_by_role("button", name="Copy rows").click()
@@ -73,6 +74,7 @@ def test_what_is_filtered_is_what_is_copied(page: "Page") -> None:
     assert f"{len(losses)} of 60" in page.locator("#query-table .count").inner_text()
 
 
+@pytest.mark.slow
 def test_heads_sort_by_rising_and_falling_values(page: "Page") -> None:
     head = page.locator("#query-table thead button", has_text="difference")
     head.click()
@@ -89,6 +91,7 @@ def test_heads_sort_by_rising_and_falling_values(page: "Page") -> None:
     assert [row[0].split()[-1] for row in rows(page)][:2] == ["q01", "q02"]
 
 
+@pytest.mark.slow
 def test_words_are_searched_in_ids_and_texts(page: "Page") -> None:
     page.get_by_label("search id and text").fill("json string")
     assert [row[0] for row in rows(page)] == ["serialize an object to a json string q05"]
@@ -111,6 +114,7 @@ def test_a_range_and_a_slice_narrow_it_down(page: "Page") -> None:
     assert all("short" in row[4] for row in rows(page))
 
 
+@pytest.mark.slow
 def test_sheets_turn_and_a_link_shows_the_same(page: "Page", visit: Visits) -> None:
     page.get_by_role("button", name="Next 50").click()
     assert len(rows(page)) == 10

@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.web import pages
 from tests.web.browsing import Shared, Visits
 
@@ -69,6 +71,7 @@ def test_a_link_opens_its_query_and_the_back_button_closes_it(visit: Visits) -> 
     assert opened(page) == best
 
 
+@pytest.mark.slow
 def test_next_and_previous_go_through_the_table_as_it_is_sorted(shared: Shared) -> None:
     page = shared.report(pages.demo())
     page.locator("#query-table thead button", has_text="difference").click()
@@ -86,6 +89,7 @@ def test_next_and_previous_go_through_the_table_as_it_is_sorted(shared: Shared) 
     assert page.locator("#query-title").inner_text() == listed[2]
 
 
+@pytest.mark.slow
 def test_another_measure_and_pair_change_what_is_shown(shared: Shared) -> None:
     page = shared.report(pages.three())
     by_first = page.locator("#regressions").inner_text()
