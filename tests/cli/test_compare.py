@@ -134,6 +134,7 @@ def test_words_for_people(say: Say, many: Path) -> None:
     assert "queries like these would detect a difference this large with 80 % power. These queries detect a true difference of" in undecided
     assert "Other measures say: undecided (P@3)." in undecided
     assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
+    assert "), p of a difference as large as the margin 0." in " ".join(equivalent.split())
 
 
 def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:

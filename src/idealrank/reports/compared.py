@@ -158,9 +158,11 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     """
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
-    p = row.p_equivalence if row.verdict == "equivalent" and row.p_equivalence is not None and not is_identical(row) else row.p_corrected
+    p = f"p {shown.p(row.p_corrected)}"
+    if row.verdict == "equivalent" and row.p_equivalence is not None and not is_identical(row):
+        p = f"p of a difference as large as the margin {shown.p(row.p_equivalence)}"
     means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
-    return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), p {shown.p(p)}{corrected}"
+    return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), {p}{corrected}"
 
 
 def _interval(row: Difference, shown: Shown) -> str:
