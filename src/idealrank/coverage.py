@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from idealrank._lazy import repr_html
 from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, IntArray
-from idealrank.shown import repr_html
 
 
 @dataclass(frozen=True, kw_only=True)

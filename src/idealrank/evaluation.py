@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from idealrank import _kernel
+from idealrank._lazy import repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.coverage import Coverage
 from idealrank.data.fingerprints import merged
@@ -24,7 +25,6 @@ from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
-from idealrank.shown import repr_html
 from idealrank.version import __version__
 
 _SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents

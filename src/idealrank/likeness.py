@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from idealrank import _kernel
+from idealrank._lazy import repr_html
 from idealrank.data.pairs import Pairs, join
 from idealrank.data.run import Run
 from idealrank.data.tabular import frame_of
@@ -18,7 +19,6 @@ from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
-from idealrank.shown import repr_html
 from idealrank.version import __version__
 
 DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.shown import SHOWN_BY
+from idealrank._lazy import SHOWN_BY
 from tests.unit.test_tables import html_elements
 
 NAMES = ["bm25", "<script>alert(1)</script>"]

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Iterable
 
+from idealrank._files import write_bytes
 from idealrank.app import console
-from idealrank.io.writing import write_bytes
 from idealrank.reports.layout import printable_lines
 from idealrank.reports.parts import Part, parts_text
 

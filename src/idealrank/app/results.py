@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from idealrank._files import real_path, write_bytes
 from idealrank.app import console, options, typed
 from idealrank.app.progress import Watch
 from idealrank.app.reading import Given
 from idealrank.data.qrels import Qrels
 from idealrank.errors import MissingExtraError, OptionError
 from idealrank.io.provenance import input_files
-from idealrank.io.writing import real_path, write_bytes
 
 if TYPE_CHECKING:
     from idealrank.data.run import Run

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._lazy import repr_html
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -13,7 +14,6 @@ from idealrank.explanation.listed import Listed, list_query
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
-from idealrank.shown import repr_html
 
 
 @dataclass(frozen=True, kw_only=True)

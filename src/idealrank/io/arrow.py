@@ -7,34 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._lazy import load_extra
 from idealrank.data.exactness import EXPECTED, is_large, lost_of_array
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import FileFormatError, InputError, MissingExtraError
+from idealrank.errors import FileFormatError, InputError
 from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.ids import IdColumn, pack
 from idealrank.io.notes import Notes
 from idealrank.io.parts import Place, Rows, Table
 from idealrank.io.sources import Source
-
-
-def import_pyarrow(what: str) -> Any:
-    """The pyarrow module, or one line that says how to get it.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed.
-
-    Examples
-    --------
-    >>> import_pyarrow("reading Parquet").__name__
-    'pyarrow'
-    """
-    try:
-        return import_module("pyarrow")
-    except ImportError:
-        raise MissingExtraError(what, "pyarrow", "arrow") from None
 
 
 def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
@@ -53,7 +35,7 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
     complain : callable
         Gets every row that cannot be used.
     """
-    pyarrow = import_pyarrow("reading Parquet")
+    pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
         file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
         chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
@@ -67,7 +49,7 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
 
 def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
     """Read one Arrow IPC file (Feather version 2) or stream; parameters are those of `read_parquet`."""
-    pyarrow = import_pyarrow("reading Arrow IPC")
+    pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
     ipc = import_module("pyarrow.ipc")
     try:
         # Read, not mapped: a file that changes after it was validated would lead pyarrow outside its buffers.

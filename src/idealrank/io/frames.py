@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._lazy import load_extra
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import InputError, MissingExtraError
-from idealrank.io.arrow import import_pyarrow, rows_from_table
+from idealrank.io.arrow import rows_from_table
 from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complaint, refuse
 from idealrank.io.ids import pack
@@ -103,7 +104,7 @@ def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) 
         raise InputError(f"{where}: found column names more than once ({repeated}), expected each once; rename or drop them") from None
     if not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, ...) or an Arrow stream")
-    data = import_pyarrow(f"reading a {type(frame).__name__}").table(frame)
+    data = load_extra("pyarrow", f"reading a {type(frame).__name__}", "arrow").table(frame)
     chosen = choose_columns(data.schema.names, table, columns, where, notes)
     return rows_from_table(data, table, chosen, where, refuse)
 
@@ -118,7 +119,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     if isinstance(picked, nw.LazyFrame):
         picked = picked.collect()
     try:
-        pyarrow = import_pyarrow("reading it fast")
+        pyarrow = load_extra("pyarrow", "reading it fast", "arrow")
     except MissingExtraError:
         return _rows_of_cells(picked, table, chosen, where)
     try:

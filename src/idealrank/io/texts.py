@@ -9,9 +9,10 @@ from contextlib import closing
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from idealrank._lazy import load_extra
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, shown
-from idealrank.io.arrow import foreign_names, import_pyarrow
+from idealrank.io.arrow import foreign_names
 from idealrank.io.delimited import CELLS, csv_rows
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.sources import AnyPath, open_sources, open_stream
@@ -289,7 +290,7 @@ def _of_record(record: Any, read: _Read, line: int, place: str) -> Iterator[_Ent
 
 def _of_parquet(read: _Read, notes: Notes) -> Iterator[_Entry]:
     """The columns of id and text of a Parquet file, some rows at a time."""
-    pyarrow = import_pyarrow("reading Parquet")
+    pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     (source,) = open_sources(read.path, notes)
     try:
         file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))

@@ -4,7 +4,8 @@ import mmap
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeAlias
 
-from idealrank.errors import FileFormatError, MissingExtraError
+from idealrank._lazy import load_extra
+from idealrank.errors import FileFormatError
 from idealrank.io.mapped import refuse_cut
 
 LIMIT = 1 << 30  # bytes that any file may unpack to
@@ -89,10 +90,7 @@ def _decompressor(kind: str) -> "tuple[Callable[[], Any], Callable[[Any, bytes],
         import lzma  # noqa: PLC0415
 
         return lambda: lzma.LZMADecompressor(memlimit=_MEMORY), _of_bounded, (lzma.LZMAError,)
-    try:
-        import zstandard  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtraError("reading Zstandard", "zstandard", "zstd") from None
+    zstandard = load_extra("zstandard", "reading Zstandard", "zstd")
     return lambda: zstandard.ZstdDecompressor().decompressobj(), _of_zstandard, (zstandard.ZstdError,)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from idealrank._files import write_bytes
 from idealrank.api import evaluate, to_run
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError, InputError
@@ -20,7 +21,6 @@ from idealrank.io.baselines import (
     run_in,
 )
 from idealrank.io.notes import Notes
-from idealrank.io.writing import write_bytes
 from idealrank.pytest_plugin.asking import Question
 from idealrank.reports.gated import gate_text
 from idealrank.reports.gated_words import could_see, one_line, reasons, verdict

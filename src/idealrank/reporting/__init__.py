@@ -5,11 +5,11 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
+from idealrank._files import write_bytes
 from idealrank.api import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation import Evaluation
-from idealrank.io.writing import write_bytes
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.reporting.comparing import robustness as robustness_of

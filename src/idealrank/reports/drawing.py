@@ -3,12 +3,13 @@
 import subprocess
 import sys
 from functools import cache
-from types import ModuleType
+from typing import Any
 
-from idealrank.errors import InputError, MissingExtraError
+from idealrank._lazy import load_extra
+from idealrank.errors import InputError
 
 
-def vega(what: str, extra: str) -> ModuleType:
+def vega(what: str, extra: str) -> Any:
     """vl-convert.
 
     Parameters
@@ -30,12 +31,9 @@ def vega(what: str, extra: str) -> ModuleType:
     >>> vega("a picture", "plots").__name__
     'vl_convert'
     """
-    try:
-        import vl_convert  # noqa: PLC0415  (an extra; 30 MB that only drawings need)
-    except ModuleNotFoundError:
-        raise MissingExtraError(what, "vl-convert-python", extra) from None
+    library = load_extra("vl_convert", what, extra, package="vl-convert-python")  # 30 MB that only drawings need
     check_room(what)
-    return vl_convert
+    return library
 
 
 @cache

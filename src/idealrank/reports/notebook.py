@@ -1,6 +1,6 @@
 """Results as a notebook shows them: the verdict in a sentence, tables, and the convention in words.
 
-Everything is one element with its own few styles, which hold in light and dark notebooks; `idealrank.shown` says which function is whose.
+Everything is one element with its own few styles, which hold in light and dark notebooks; `idealrank._lazy` says which function is whose.
 """
 
 from collections.abc import Iterable, Sequence

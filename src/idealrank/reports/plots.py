@@ -2,15 +2,14 @@
 
 import html
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
+from idealrank._files import write_bytes
 from idealrank.errors import InputError
 from idealrank.reports.drawing import bundle, vega
 
@@ -255,7 +254,7 @@ _DRAWN: Mapping[str, Callable[[Spec, float | None], str | bytes]] = {"svg": svg,
 
 
 def write_file(path: Path, content: "str | bytes") -> Path:
-    """Write under a temporary name, then rename.
+    """Write a file whole, its folder with it.
 
     Raises
     ------
@@ -269,16 +268,11 @@ def write_file(path: Path, content: "str | bytes") -> Path:
     ...     write_file(Path(folder, "new", "a.txt"), "a").read_text(encoding="utf-8")
     'a'
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    write_bytes([content if isinstance(content, bytes) else content.encode()], str(path))
     return path
 
 
@@ -298,7 +292,7 @@ def check_drawable(kind: Format) -> None:
         _vega()
 
 
-def _vega() -> ModuleType:
+def _vega() -> Any:
     return vega(*_NEEDS)
 
 

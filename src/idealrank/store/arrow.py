@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from idealrank.errors import MissingExtraError
+from idealrank._lazy import load_extra
 from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array, read_hits
 from idealrank.store.files import ValueFiles
@@ -77,26 +77,6 @@ def _kept(store: "Store") -> list[_Kept]:
     return [_Kept(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
 
 
-def arrow(what: str) -> Any:
-    """The module pyarrow.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed.
-
-    Examples
-    --------
-    >>> arrow("an example").__name__
-    'pyarrow'
-    """
-    try:
-        import pyarrow as pa  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError(what, "pyarrow", "arrow") from None
-    return pa
-
-
 @dataclass(frozen=True)
 class Relation:
     """One table, whose batches are made when somebody reads them, and made again for the next reader.
@@ -121,7 +101,7 @@ class Relation:
 
     def reader(self) -> "pa.RecordBatchReader":
         """All batches, in order."""
-        return arrow("reading a store as tables").RecordBatchReader.from_batches(self.schema, self.batches())
+        return load_extra("pyarrow", "reading a store as tables", "arrow").RecordBatchReader.from_batches(self.schema, self.batches())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The stream that other libraries read without a copy."""
@@ -149,7 +129,7 @@ def relations(store: "Store") -> dict[str, Relation]:
     ...     relations(store)["values"].reader().read_all().select(["query", "value"]).to_pylist()
     [{'query': 'q', 'value': 0.5}]
     """
-    pa = arrow("reading a store as tables")
+    pa = load_extra("pyarrow", "reading a store as tables", "arrow")
     text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
     kept = _kept(store)
     small = [

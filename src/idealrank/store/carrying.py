@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from idealrank._files import appearing
 from idealrank.errors import IdealrankError, InputError, shown
 from idealrank.store.adding import DIGITS, FORMAT, Adding
 from idealrank.store.checking import check_evaluation, check_head, check_words
@@ -36,21 +37,18 @@ def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Cal
     words = {"id": entry.id, "digest": hashlib.sha256(record).hexdigest(), "tags": list(entry.record.tags), "notes": notes}
     contents = {_RECORD: record, _WORDS: canonical(words).encode()}
     contents |= {name: read(name) for name in sorted(set(fields["files"].values()))}
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
-        with unfinished.open("xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, content in contents.items():
-                    archive.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
-            file.flush()
-            to_disk(file.fileno())
-        opened(unfinished, path)  # what no store would take in is not worth keeping
-        unfinished.replace(path)
+        with appearing(path) as unfinished:
+            with unfinished.open("xb") as file:
+                with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                    for name, content in contents.items():
+                        archive.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
+                file.flush()
+                to_disk(file.fileno())
+            opened(unfinished, path)  # what no store would take in is not worth keeping
         sync_folder(path.parent)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def opened(path: Path, named: Path | None = None) -> Adding:

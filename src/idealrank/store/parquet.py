@@ -1,12 +1,13 @@
 """A store as Parquet files, for every program that reads those."""
 
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from idealrank._files import appearing
+from idealrank._lazy import load_extra
 from idealrank.errors import InputError
-from idealrank.store.arrow import Relation, arrow, relations
+from idealrank.store.arrow import Relation, relations
 
 if TYPE_CHECKING:
     from idealrank.store.store import Store
@@ -44,7 +45,7 @@ def write_parquet(store: "Store", folder: "str | Path") -> dict[str, int]:
     ...     write_parquet(store, tempfile.mkdtemp())["values.parquet"]
     2
     """
-    arrow("writing Parquet")
+    load_extra("pyarrow", "writing Parquet", "arrow")
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -59,22 +60,17 @@ def _written(relation: Relation, path: Path) -> int:
     """Write a table under another name, then rename it."""
     import pyarrow.parquet as pq  # noqa: PLC0415  (an extra)
 
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     rows = 0
-    try:
-        with pq.ParquetWriter(unfinished, relation.schema, compression="zstd") as writer:
-            for table in _gathered(relation):
-                writer.write_table(table, row_group_size=_ROWS)
-                rows += table.num_rows
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with appearing(path) as unfinished, pq.ParquetWriter(unfinished, relation.schema, compression="zstd") as writer:
+        for table in _gathered(relation):
+            writer.write_table(table, row_group_size=_ROWS)
+            rows += table.num_rows
     return rows
 
 
 def _gathered(relation: Relation) -> Iterator[Any]:
     """Batches put together until they are worth a row group."""
-    pa = arrow("writing Parquet")
+    pa = load_extra("pyarrow", "writing Parquet", "arrow")
     held: list[Any] = []
     for batch in relation.batches():
         held.append(batch)

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from idealrank._lazy import load_extra
 from idealrank.data.tabular import frame_of
-from idealrank.errors import MissingExtraError, OptionError, shown
+from idealrank.errors import OptionError, shown
 from idealrank.store.arrow import COLUMNS, Relation, relations
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def ask(store: "Store", query: str) -> Answer:
     ...     ask(store, "select measure, value from means").rows
     [('RR', 0.5)]
     """
-    duckdb = _duckdb()
+    duckdb = load_extra("duckdb", "SQL over a store", "sql")
     if not query.isascii() and query.encode("utf-8", "replace").decode("utf-8") != query:
         raise OptionError(f"sql: found {shown(repr(query))}, text that has no UTF-8 form, expected one SELECT")
     tables = relations(store)
@@ -107,14 +108,6 @@ def ask(store: "Store", query: str) -> Answer:
         except (duckdb.Error, RuntimeError, OverflowError) as error:  # the latter of values that Python cannot hold
             hint = f"; {_tables()}" if isinstance(error, duckdb.BinderException | duckdb.CatalogException) else ""
             raise OptionError(f"sql: {_reason(error)}{hint}") from None
-
-
-def _duckdb() -> Any:
-    try:
-        import duckdb  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError("SQL over a store", "duckdb", "sql") from None
-    return duckdb
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from dataclasses import fields
 from functools import cache, lru_cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, get_type_hints
 
+from idealrank._lazy import load_extra
 from idealrank.conventions import Convention
 from idealrank.data.alignment import Alignment
-from idealrank.errors import MissingExtraError
 from idealrank.measures import MEASURES
 from idealrank.measures.measure import Aggregate, Cuts, Kind, Measure, TieValues
 from idealrank.measures.rules import Rules
@@ -50,11 +50,7 @@ def drawn_from() -> Any:
     >>> drawn_from().__name__
     'hypothesis.strategies'
     """
-    try:
-        from hypothesis import strategies  # noqa: PLC0415  (only tests need it)
-    except ImportError:
-        raise MissingExtraError("making test data", "hypothesis", "testing") from None
-    return strategies
+    return load_extra("hypothesis.strategies", "making test data", "testing", package="hypothesis")
 
 
 def _kept(make: "Callable[P, T]") -> "Callable[P, T]":

@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from idealrank._lazy import load_extra
+from idealrank.errors import MissingExtraError
 from idealrank.evaluation import Evaluation
 
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
@@ -51,10 +53,9 @@ def parquet(columns: Columns) -> bytes | None:
     b'PAR1'
     """
     try:
-        import pyarrow as pa  # noqa: PLC0415  (an extra)
-        from pyarrow.parquet import write_table  # noqa: PLC0415
-    except ImportError:
+        pyarrow, files = (load_extra(module, "a table of queries", "arrow") for module in ("pyarrow", "pyarrow.parquet"))
+    except MissingExtraError:
         return None
     packed = io.BytesIO()
-    write_table(pa.table(dict(columns)), packed, compression="zstd")
+    files.write_table(pyarrow.table(dict(columns)), packed, compression="zstd")
     return packed.getvalue()

@@ -3,10 +3,12 @@
 import tempfile
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from idealrank.errors import MissingExtraError, OptionError
+from idealrank._lazy import load_extra
+from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.trackers.content import Content, Result, content_of
 
@@ -83,10 +85,7 @@ def log_to_mlflow(
 
 
 def _client(run_id: str | None) -> tuple[Any, str]:
-    try:
-        import mlflow  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError("logging to MLflow", "mlflow-skinny", "mlflow") from None
+    mlflow = load_extra("mlflow", "logging to MLflow", "mlflow", package="mlflow-skinny")
     if run_id is None:
         active = mlflow.active_run()
         if active is None:
@@ -107,9 +106,5 @@ def _log_values(client: Any, tracked: str, content: Content, step: int | None, p
         client.log_batch(tracked, metrics=metrics[top : top + _BATCH])
 
 
-def _has_pandas() -> bool:
-    try:
-        import pandas as pd  # noqa: PLC0415  (MLflow's tables need it, idealrank does not)
-    except ImportError:
-        return False
-    return pd is not None
+def _has_pandas() -> bool:  # MLflow's tables need it, idealrank does not
+    return find_spec("pandas") is not None

@@ -6,7 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from idealrank.errors import MissingExtraError, OptionError
+from idealrank._lazy import load_extra
+from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.trackers.content import Content, Result, content_of
 
@@ -69,7 +70,7 @@ def log_to_wandb(
     idealrank.errors.OptionError: found a result of type float, expected an Evaluation, a Comparison or a Gated
     """
     content = content_of(result, evaluations, page)
-    wandb = _wandb()
+    wandb = load_extra("wandb", "logging to Weights & Biases", "wandb")
     tracked = wandb.run if run is None else run
     if tracked is None:
         raise OptionError("log_to_wandb: found no active run of Weights & Biases; expected `with wandb.init(...):` around it, or run=")
@@ -82,14 +83,6 @@ def log_to_wandb(
     tracked.log(logged, step=step)
     tracked.summary.update({f"{prefix}idealrank_{name}": value for name, value in content.words.items()})
     _log_files(wandb, tracked, content, prefix)
-
-
-def _wandb() -> Any:
-    try:
-        import wandb  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise MissingExtraError("logging to Weights & Biases", "wandb", "wandb") from None
-    return wandb
 
 
 def _table(wandb: Any, content: Content) -> Any:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from idealrank._lazy import repr_html
 from idealrank.conventions import Convention
 from idealrank.data.tabular import frame_of
 from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
-from idealrank.shown import repr_html
 from idealrank.verdict.groups import Groups, RunMean, groups_of
 from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.rankings import Rankings

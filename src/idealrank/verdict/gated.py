@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
+from idealrank._lazy import repr_html
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
-from idealrank.shown import repr_html
 from idealrank.verdict.comparison import NOT_LOOKED, PRIMARY
 from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.tipping import Tipping

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from idealrank.shown import repr_html
+from idealrank._lazy import repr_html
 from idealrank.verdict.tested import Side
 
 _FIRST = ("a", "b", "measure")

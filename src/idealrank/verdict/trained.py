@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from idealrank._lazy import repr_html
 from idealrank.conventions import Convention
 from idealrank.measures.parse import MeasureLike, parse_measure
-from idealrank.shown import repr_html
 from idealrank.stats.replicates import ReplicatedDifference
 from idealrank.verdict.comparison import COMPANIONS, PRIMARY
 from idealrank.verdict.tested import Side

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from idealrank._files import write_bytes
 from idealrank.app import reading
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.io import baselines as files
 from idealrank.io.baselines import BaselineRecord
-from idealrank.io.writing import write_bytes
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Gated
 from idealrank.verdict.gated import UNREACHED

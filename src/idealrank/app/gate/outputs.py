@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from idealrank._files import real_path
 from idealrank.app import console, options, output
 from idealrank.errors import OptionError
-from idealrank.io.writing import real_path
 from idealrank.reports.parts import Part, parts_text
 from idealrank.verdict import Gated
 

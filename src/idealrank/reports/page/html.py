@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
-from idealrank.errors import MissingExtraError
+from idealrank._lazy import load_extra
 from idealrank.reports.drawing import bundle
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page import grids, said
@@ -195,10 +195,7 @@ def _asset(name: str) -> str:
 
 
 def _template() -> Any:
-    try:
-        import jinja2  # noqa: PLC0415  (an extra, which only pages need)
-    except ModuleNotFoundError:
-        raise MissingExtraError("writing a report", "jinja2", "report") from None
+    jinja2 = load_extra("jinja2", "writing a report", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )

@@ -1,7 +1,9 @@
 """Files that appear whole or not at all."""
 
 import os
-from collections.abc import Iterable
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from idealrank.errors import InputError
@@ -58,13 +60,35 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     raise InputError(f"{os.fspath(path)}: found links that lead round in a circle, expected a place to write to")
 
 
-def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:
-    if target.is_dir():
-        raise InputError(f"{target}: found a directory, expected the name of a file to write")
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+@contextmanager
+def appearing(target: Path) -> Iterator[Path]:
+    """Where to write a file that shall appear whole: another name beside its own, which is given up for it when all went well.
+
+    Parameters
+    ----------
+    target : Path
+        Its own name, behind all links.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with appearing(Path(folder, "a.txt")) as unfinished:
+    ...         _ = unfinished.write_text("a", encoding="utf-8")
+    ...         seen = list(Path(folder).glob("a.txt"))
+    ...     seen, Path(folder, "a.txt").read_text(encoding="utf-8")
+    ([], 'a')
+    """
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.unfinished")
     try:
-        with unfinished.open("xb") as file:
-            file.writelines(pieces)
+        yield unfinished
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:
+    if target.is_dir():
+        raise InputError(f"{target}: found a directory, expected the name of a file to write")
+    with appearing(target) as unfinished, unfinished.open("xb") as file:
+        file.writelines(pieces)

@@ -1,0 +1,124 @@
+"""What is loaded only when it is used: public names, optional packages, and the HTML of a result in a notebook."""
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from idealrank.errors import MissingExtraError
+
+SHOWN_BY = {
+    "Comparison": "idealrank.reports.notebook:comparison_html",
+    "Coverage": "idealrank.reports.notebook:coverage_html",
+    "Evaluation": "idealrank.reports.notebook:evaluation_html",
+    "Explanation": "idealrank.reports.notebook:explanation_html",
+    "Gated": "idealrank.reports.notebook:gated_html",
+    "Overlap": "idealrank.reports.notebook:overlap_html",
+    "Robustness": "idealrank.reports.notebook:robustness_html",
+    "Slices": "idealrank.reports.notebook:slices_html",
+    "SystemComparison": "idealrank.reports.notebook:systems_html",
+}
+"""By name of a class: the module and the function of one argument that makes its HTML."""
+
+# The only statements of such a stub.
+_NAME = re.compile(r"^from (\S+) import (\S+) as \2$", re.MULTILINE)
+
+
+def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The names of a package's stub, each loaded when it is first asked for.
+
+    The stub ``__init__.pyi`` beside the package's file is the one list of its public names: type checkers read it, and so does this.
+    It imports each name as itself (``from idealrank.api import ndcg as ndcg``).
+
+    Parameters
+    ----------
+    package : str
+        Its dotted name.
+    file : str
+        Its ``__init__.py``.
+
+    Returns
+    -------
+    tuple
+        ``__getattr__``, ``__dir__`` and ``__all__`` of the package.
+
+    Examples
+    --------
+    >>> import idealrank.theory
+    >>> get, listed, names = public_names("idealrank.theory", idealrank.theory.__file__)
+    >>> get("limit").__module__, names[:2]
+    ('idealrank.theory.limits', ['DefinitionGap', 'Distinguishability'])
+    """
+    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  (pathlib costs ten times as much to load as all of this)
+        homes = {name: home for home, name in _NAME.findall(stub.read())}
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if homes[name] == package:  # a package of its own inside this one
+            return import_module(f"{package}.{name}")
+        value = getattr(import_module(homes[name]), name)
+        vars(import_module(package))[name] = value
+        return value
+
+    return get, lambda: sorted(homes), sorted(homes)
+
+
+def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
+    """A module of a package that idealrank does not come with.
+
+    Parameters
+    ----------
+    module : str
+        Its dotted name.
+    what : str
+        What needs it, for the message.
+    extra : str
+        Which extra of idealrank brings it.
+    package : str
+        Its name in the index, where that is not the module's.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not installed.
+
+    Examples
+    --------
+    >>> load_extra("pyarrow.parquet", "reading Parquet", "arrow").__name__
+    'pyarrow.parquet'
+    >>> load_extra("nothing_of_this_name", "an example", "example")
+    Traceback (most recent call last):
+        ...
+    idealrank.errors.MissingExtraError: an example needs nothing_of_this_name; pip install 'idealrank[example]'
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(what, package or module, extra) from None
+
+
+def repr_html(result: Any) -> str:
+    """HTML of a result, for notebooks; a class takes it over as its method ``_repr_html_``.
+
+    A result knows nothing of reports, and imports point down: who makes its HTML is looked up here by the name of its class.
+
+    Parameters
+    ----------
+    result : object
+        Of a class that `SHOWN_BY` names.
+
+    Returns
+    -------
+    str
+        An element with sentences and tables, complete in itself.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")._repr_html_()[:23]
+    '<div class="idealrank">'
+    """
+    module, _, name = SHOWN_BY[type(result).__name__].partition(":")
+    text: str = getattr(import_module(module), name)(result)
+    return text
