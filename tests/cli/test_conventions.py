@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from idealrank.conventions import PRESETS, SWITCHES
-from idealrank.reports.words import WORDS
+from idealrank.conventions.switches import ROWS
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
@@ -52,11 +52,11 @@ def test_json_has_every_preset_with_every_switch(say: Say) -> None:
 
 
 def test_every_switch_of_every_preset_has_words() -> None:
-    assert set(WORDS) == set(SWITCHES)
+    assert set(ROWS) == set(SWITCHES)
     without_words = {"score", "cutoff", "gain", "discount"}  # their values say it themselves
     for convention in PRESETS.values():
         for switch, value in convention.switches().items():
-            assert switch in without_words or value in WORDS[switch][1], f"{convention.name}: {switch}={value}"
+            assert switch in without_words or value in ROWS[switch].values, f"{convention.name}: {switch}={value}"
 
 
 SENTENCE = "this preset reproduces its tool's NDCG only, not"

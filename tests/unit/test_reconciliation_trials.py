@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idealrank.conventions import PRESETS, SWITCHES, Convention
+from idealrank.conventions.switches import ROWS, difference_phrase
 from idealrank.data import alignment
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
@@ -19,10 +20,9 @@ from idealrank.errors import IdealrankError, IdealrankWarning, OptionError
 from idealrank.evaluation import evaluate, evaluate_lists
 from idealrank.measures import rules
 from idealrank.measures.parse import parse_measure
-from idealrank.reconciliation.candidates import VALUES, switch_values
+from idealrank.reconciliation.candidates import switch_values
 from idealrank.reconciliation.stated import Stated
 from idealrank.reconciliation.trials import Candidate, Refusal, Trials
-from idealrank.reconciliation.words import WORDS, difference_words
 
 Table = Mapping[str, Mapping[str, float]]
 
@@ -83,20 +83,24 @@ def test_every_switch_and_every_policy_has_words() -> None:
         "recall_points": rules.RecallPoints,
     }  # fmt: skip
 
-    assert set(WORDS) == set(SWITCHES) == set(VALUES)
-    assert {switch: set(WORDS[switch].values) for switch in kinds} == {switch: set(get_args(kind)) for switch, kind in kinds.items()}
+    kinds["score"] = alignment.ScoreType
+
+    assert set(ROWS) == set(SWITCHES)
+    assert {name: set(row.values) for name, row in ROWS.items() if row.open_values is None} == {
+        switch: set(get_args(kind)) for switch, kind in kinds.items()
+    }
 
 
 def test_the_values_worth_trying_are_written_as_conventions_write_them() -> None:
-    for switch, values in VALUES.items():
-        for value in values:
+    for switch, row in ROWS.items():
+        for value in row.tried:
             assert Convention.of("standard", **{switch: value}).switches()[switch] == value
 
 
 def test_differences_read_as_sentences() -> None:
-    assert difference_words("gain", "exp2", "linear") == "gain exp2 instead of linear"
-    assert difference_words("ideal", "returned", "judged") == "ideal of the returned documents instead of all judged"
-    assert difference_words("ties", "input", "docid") == "ties in input order instead of by document id"
+    assert difference_phrase("gain", "exp2", "linear") == "gain exp2 instead of linear"
+    assert difference_phrase("ideal", "returned", "judged") == "ideal of the returned documents instead of all judged"
+    assert difference_phrase("ties", "input", "docid") == "ties in input order instead of by document id"
 
 
 # --- values are those of evaluate --------------------------------------------------------------------------------------------
@@ -149,7 +153,7 @@ def test_a_trial_is_what_evaluate_says_under_any_convention(
     qrels, run = Qrels(qrels_table), run_of(run_table)
     trials = Trials.of_run(qrels, run)
     for _ in range(12):  # on one set of trials, for they share what cannot differ
-        candidate = drawn(data, VALUES, lambda preset: preset)
+        candidate = drawn(data, {name: row.tried for name, row in ROWS.items()}, lambda preset: preset)
 
         expected = said(evaluate, qrels, run, measure, candidate.convention)
 

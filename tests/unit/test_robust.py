@@ -11,7 +11,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
 from idealrank.verdict import Variant
-from idealrank.verdict.variants import VALUES
+from idealrank.verdict.variants import CHANGED
 from tests.conftest import PYDOCS
 
 QRELS, RUN_A, RUN_B = (str(PYDOCS / name) for name in ("qrels.txt", "bm25.run", "minilm.run"))
@@ -33,7 +33,7 @@ def by_change(found: Any) -> dict[str, Variant]:
 
 
 def turned_by_switches(found: Any) -> list[str]:
-    return [one.change for one in found.turning if one.group in VALUES]
+    return [one.change for one in found.turning if one.group in CHANGED]
 
 
 # The measure and the convention that somebody would type to make the variant by hand.
@@ -74,9 +74,7 @@ def test_a_variant_is_the_comparison_that_one_would_make_by_hand(change: str) ->
     assert (row.wins, row.ties, row.losses, row.p_corrected) == (by_hand.wins, by_hand.ties, by_hand.losses, by_hand.p)
 
 
-@pytest.mark.parametrize(
-    ("measure", "groups"), [("nDCG@10", tuple(VALUES)), ("nDCG@10", ("measure", "preset")), ("AP", ("rel", "unjudged"))]
-)
+@pytest.mark.parametrize(("measure", "groups"), [("nDCG@10", CHANGED), ("nDCG@10", ("measure", "preset")), ("AP", ("rel", "unjudged"))])
 def test_every_variant_can_be_made_again_from_its_texts(measure: str, groups: tuple[str, ...]) -> None:
     variants = [one for one in pydocs(measure).variants if one.group in groups and one.row is not None]
 
@@ -119,7 +117,7 @@ def test_a_gain_alone_turns_a_verdict() -> None:
 
     linear = ndcg([2, 2, 1], [3, 2, 2, 1, 1]) - ndcg([1, 3], [3, 2, 2, 1, 1])
     exponential = ndcg([3, 3, 1], [7, 3, 3, 1, 1]) - ndcg([1, 7], [7, 3, 3, 1, 1])
-    (turning,) = (one for one in found.turning if one.group in VALUES)
+    (turning,) = (one for one in found.turning if one.group in CHANGED)
     assert linear > 0 > exponential
     assert turning.change == "gain=exp2"
     assert turning.row is not None

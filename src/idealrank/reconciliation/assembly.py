@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.conventions import PRESETS
+from idealrank.conventions.switches import ROWS
 from idealrank.measures.measure import Measure
 from idealrank.reconciliation.result import FOUND, Found, Match, QueryPair, Separation, SwitchDifference, Twins
 from idealrank.reconciliation.stated import FITS, Fit, Reading
 from idealrank.reconciliation.trials import Candidate, Outcome, Refusal, Trials
-from idealrank.reconciliation.words import WORDS
 
 _NEAREST = 5
 _SEPARATED = 5
@@ -154,7 +154,7 @@ class Assembly:
                 signatures = [dict(self._trials.signature(hit.candidate, hit.measure)) for _, hit in members]
                 differing = [switch for switch in signatures[0] if len({signature.get(switch) for signature in signatures}) > 1]
                 names = tuple(match.conventions[0] for match, _ in members)
-                told.append(Twins(names, tuple(WORDS[switch].shown_by for switch in differing)))
+                told.append(Twins(names, tuple(ROWS[switch].shown_by for switch in differing)))
         return tuple(told)
 
     def separations(self, matches: Sequence[Match], hits: Sequence[Hit]) -> tuple[Separation, ...]:

@@ -3,36 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import get_args
 
 from idealrank.conventions import PRESETS, SWITCHES, Convention
-from idealrank.data.alignment import Duplicates, Grades, Missing, Negative, ScoreType, Ties, Unjudged, WithoutJudgments
+from idealrank.conventions.switches import ROWS
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
-from idealrank.measures.rules import Ideal, NoRelevant, RecallPoints, Rounding
 from idealrank.reconciliation.trials import Candidate, Trials
-
-# Values worth trying of each switch. "error" gives no other number: either its case does not occur, or there is no number at all.
-# Any log base gives the same NDCG; the natural and the decimal logarithm are here for DCG.
-VALUES: dict[str, tuple[str, ...]] = {
-    "ties": get_args(Ties),
-    "duplicates": get_args(Duplicates),
-    "score": get_args(ScoreType),
-    "unjudged": get_args(Unjudged),
-    "grades": get_args(Grades),
-    "negative": get_args(Negative),
-    "missing": get_args(Missing),
-    "without_judgments": get_args(WithoutJudgments),
-    "gain": ("linear", "exp2", "power(2)"),
-    "discount": ("log2", "jarvelin(2)", "jarvelin(10)", "zipf(1)", "linear", "log(2.718281828459045)", "log(10)"),
-    "ideal": get_args(Ideal),
-    "no_relevant": get_args(NoRelevant),
-    "rounding": get_args(Rounding),
-    "cutoff": (),
-    "recall_points": get_args(RecallPoints),
-}
 
 CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 
@@ -67,7 +45,7 @@ def switch_values(trials: Trials, measure: Measure) -> dict[str, tuple[str, ...]
     >>> switch_values(Trials.of_lists(Lists.from_arrays([1, 0], [0.2, 0.1])), parse_measure("RR"))["ties"]
     ('input', 'expected', 'best', 'worst')
     """
-    values = {switch: VALUES[switch] for switch in trials.relevant(measure)}
+    values = {switch: ROWS[switch].tried for switch in trials.relevant(measure)}
     if isinstance(measure, NDCG) and "discount" in values:
         values["discount"] = tuple(discount for discount in values["discount"] if not discount.startswith("log("))
     if trials.arrays:

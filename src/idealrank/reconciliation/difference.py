@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from idealrank.conventions.switches import ROWS, difference_phrase
 from idealrank.reconciliation.text import wrapped
-from idealrank.reconciliation.words import WORDS, difference_words, value_words
 
 Method: TypeAlias = Literal["average over orders", "path"]
 
@@ -50,13 +50,13 @@ class SplitPart:
     @property
     def noun(self) -> str:
         """The switch as a cause, in words."""
-        return " with ".join(WORDS[switch].noun for switch in self.switches)
+        return " with ".join(ROWS[switch].noun for switch in self.switches)
 
     @property
     def words(self) -> str:
         """What changes, in words."""
         sides = zip(self.switches, self.after, self.before, strict=True)
-        return "; ".join(difference_words(switch, after, before) for switch, after, before in sides)
+        return "; ".join(difference_phrase(switch, after, before) for switch, after, before in sides)
 
 
 @dataclass(frozen=True)
@@ -180,10 +180,14 @@ def _table(split: DifferenceSplit) -> list[str]:
     rows = [["part", *(["first", "last"] if ordered else []), "what", "from", "to"]]
     for part in split.parts:
         orders = [f"{part.alone:+.6f}", f"{part.last:+.6f}"] if ordered else []
-        before, after = (", ".join(map(value_words, part.switches, values)) for values in (part.before, part.after))
+        before, after = (", ".join(map(_short, part.switches, values)) for values in (part.before, part.after))
         rows.append([f"{part.part:+.6f}", *orders, part.noun, before, after])
     rows.append([f"{split.difference:+.6f}", *(["", ""] if ordered else []), "all together", "", ""])
     return _columns(rows)
+
+
+def _short(switch: str, value: str) -> str:
+    return ROWS[switch].short(value)
 
 
 def _notes(split: DifferenceSplit) -> list[str]:

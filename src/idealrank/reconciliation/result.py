@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from idealrank.conventions.switches import difference_phrase
 from idealrank.reconciliation.stated import Fit, Reading, Stated
 from idealrank.reconciliation.text import describe
-from idealrank.reconciliation.words import difference_words
 
 Found: TypeAlias = Literal["preset", "one switch", "other cutoff", "two switches", "one query"]
 
@@ -30,7 +30,7 @@ class SwitchDifference:
     acts: bool
 
     def __str__(self) -> str:
-        return difference_words(self.switch, self.here, self.current)
+        return difference_phrase(self.switch, self.here, self.current)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 
 from idealrank.conventions import SWITCHES, Convention
+from idealrank.conventions.occurrences import Occurrences
+from idealrank.conventions.switches import settled
 from idealrank.data.aligning import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.facts import Facts
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, array_alignment, judge_lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -157,7 +158,7 @@ class Trials:
         Gives the `Judged` of an alignment; raises what the alignment refuses.
     full : Judged
         Of an alignment that refuses and drops nothing.
-    facts : Facts
+    occurs : Occurrences
         Which cases occur.
     size : int
         Grades looked at for one value; with the number of returned documents it says how much work a trial is.
@@ -165,10 +166,10 @@ class Trials:
         Whether the data are labels and scores, which have no documents.
     """
 
-    def __init__(self, judge: Callable[[Alignment], Judged], full: Judged, facts: Facts, size: int, *, arrays: bool) -> None:
+    def __init__(self, judge: Callable[[Alignment], Judged], full: Judged, occurs: Occurrences, size: int, *, arrays: bool) -> None:
         self._judge = judge
         self._full = full
-        self.facts = facts
+        self.occurs = occurs
         self.arrays = arrays
         self.work = 0.0
         self._align_work = 3e-4 + 1e-7 * float(full.returned.sum())
@@ -182,20 +183,20 @@ class Trials:
         """Trials on a run and its judgments."""
         some, under, judged_twice = _readings(qrels)
         full = align(some, run, _FULL)
-        facts = Facts.of(full, align(some, run, _FULL_FLOAT32), some.grades, judged_twice=judged_twice)
+        occurs = Occurrences.of(full, align(some, run, _FULL_FLOAT32), some.grades, judged_twice=judged_twice)
 
         def judge(alignment: Alignment) -> Judged:
             policy = alignment.duplicates
             return align(under("error" if policy == "twice" else policy), run, alignment)
 
-        return cls(judge, full, facts, full.hits.query.size + some.n_judgments, arrays=False)
+        return cls(judge, full, occurs, full.hits.query.size + some.n_judgments, arrays=False)
 
     @classmethod
     def of_lists(cls, lists: Lists) -> "Trials":
         """Trials on labels and scores."""
         full = judge_lists(lists, _FULL)
-        facts = Facts.of(full, judge_lists(lists, _FULL_FLOAT32), lists.labels.astype(np.float64), judged_twice=False)
-        return cls(lambda alignment: judge_lists(lists, alignment), full, facts, 2 * lists.labels.size, arrays=True)
+        occurs = Occurrences.of(full, judge_lists(lists, _FULL_FLOAT32), lists.labels.astype(np.float64), judged_twice=False)
+        return cls(lambda alignment: judge_lists(lists, alignment), full, occurs, 2 * lists.labels.size, arrays=True)
 
     @property
     def n_queries(self) -> int:
@@ -229,7 +230,7 @@ class Trials:
 
     def settled(self, candidate: Candidate, measure: Measure) -> dict[str, str]:
         """The relevant switches, those that cannot act on these data set to one and the same value."""
-        switches = self.facts.settle(candidate.switches)
+        switches = settled(candidate.switches, self.occurs)
         if self.arrays and switches["ties"] == "docid":
             switches["ties"] = "input"  # there are none, and no ids either
         return {name: self._one_word(name, switches[name]) for name in self.relevant(measure)}

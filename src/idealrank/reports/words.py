@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from idealrank.conventions import Convention
+from idealrank.conventions.switches import ROWS, phrase
 from idealrank.reports.layout import WIDTH, columns, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
@@ -13,87 +14,10 @@ JUDGED: Mapping[str, list[str]] = {
     "different": ["the runs have different judgments, as asked"],
     "unknown": ["whether the runs have the same judgments is not known"],
 }
-_TIES = {
-    "docid": "by document id, descending",
-    "docid-ascending": "by document id, ascending",
-    "input": "in input order",
-    "expected": "averaged over all their orders",
-    "best": "in their best order",
-    "worst": "in their worst order",
-}
-_DUPLICATES = {
-    "error": "an error",
-    "first": "counted once, at the first line",
-    "last": "counted once, at the last line",
-    "best": "counted once, with the best score",
-    "twice": "counted each time",
-}
-_UNJUDGED = {"not-relevant": "not relevant", "skipped": "skipped", "error": "an error"}
-_GRADES = {"given": "as given", "truncated": "cut to whole numbers", "minimum": "0 where below 1"}
-_NEGATIVE = {
-    "kept": "kept",
-    "zero": "counted 0",
-    "removed": "removed with their documents",
-    "padding": "kept, but -1 is padding",
-    "error": "an error",
-}
-_MISSING = {"zero": "counted 0", "left-out": "left out", "error": "an error"}
-_WITHOUT_JUDGMENTS = {"left-out": "left out", "evaluated": "evaluated"}
-_NO_RELEVANT = {"zero": "0", "one": "1", "nan": "NaN", "left-out": "left out", "quotient": "DCG / ideal DCG, 0 where that is 0 / 0"}
-_IDEAL = {
-    "judged": "all judged documents, cut at the cutoff",
-    "returned": "the returned documents, cut at the cutoff",
-    "hits": "all judged documents, cut at the number of documents returned",
-    "uncut": "all judged documents, not cut",
-}
-_ROUNDING = {
-    "none": "none",
-    "round-2": "each query's value to 2 decimals",
-    "round-5": "each query's value to 5 decimals",
-    "floor-2": "every term, sum and value down to 2 decimals",
-}
-_RECALL_POINTS = {"rounded": "rounded to whole documents", "truncated": "the whole part of level x relevant + 0.9"}
-_GAIN = {"linear": "the grade", "exp2": "2^grade - 1"}
-_DISCOUNT = {"log2": "1/log2(rank + 1)", "zipf(1)": "1/rank", "linear": "list length - rank"}
-
-# Switch -> (what it is about, words of its values). Values without an entry stand for themselves.
-WORDS: dict[str, tuple[str, dict[str, str]]] = {
-    "gain": ("gain", _GAIN),
-    "discount": ("discount", _DISCOUNT),
-    "ideal": ("ideal list", _IDEAL),
-    "no_relevant": ("a query without relevant documents", _NO_RELEVANT),
-    "missing": ("a query the run misses", _MISSING),
-    "without_judgments": ("a query without judgments", _WITHOUT_JUDGMENTS),
-    "ties": ("equal scores", _TIES),
-    "score": ("scores compared as", {}),
-    "duplicates": ("a document listed twice", _DUPLICATES),
-    "unjudged": ("unjudged documents", _UNJUDGED),
-    "grades": ("grades", _GRADES),
-    "negative": ("negative grades", _NEGATIVE),
-    "rounding": ("rounding", _ROUNDING),
-    "cutoff": ("cutoff where none is asked", {}),
-    "recall_points": ("recall levels", _RECALL_POINTS),
-}
-# Said only when they are not the usual: a sentence about what did not happen helps nobody.
-_SILENT = {"score": "float64", "rounding": "none", "cutoff": "none", "unjudged": "not-relevant", "recall_points": "rounded"}
-
-
 # Presets whose other measures are shown to be those of the tool, too; every other preset is made from a tool's NDCG.
 _OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
 _NDCG = ("nDCG", "DCG", "iDCG")
 _OTHERS = 3
-
-
-def phrase(switch: str, value: str) -> str:
-    """One switch in words.
-
-    Examples
-    --------
-    >>> phrase("ties", "docid")
-    'equal scores by document id, descending'
-    """
-    about, words = WORDS[switch]
-    return f"{about}: {words.get(value, value)}" if switch != "ties" else f"{about} {words.get(value, value)}"
 
 
 def in_words(convention: Convention) -> str:
@@ -105,7 +29,7 @@ def in_words(convention: Convention) -> str:
     'gain: the grade'
     """
     switches = convention.switches()
-    return "; ".join(phrase(switch, switches[switch]) for switch in WORDS if _SILENT.get(switch) != switches[switch])
+    return "; ".join(phrase(name, switches[name]) for name, row in ROWS.items() if row.usual != switches[name])
 
 
 def title(convention: Convention) -> str:

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from idealrank.conventions.occurrences import Occurrences
+from idealrank.conventions.switches import settled
 from idealrank.coverage import Coverage
 from idealrank.data.aligning import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.facts import Facts
 from idealrank.data.joining import Judgments, join
 from idealrank.data.lists import Lists, judge_lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -107,7 +108,7 @@ class Side:
         Of the run.
     measurer : callable
         Values of some measures under an alignment; raises what the alignment or a measure refuses.
-    facts : Facts or None
+    occurs : Occurrences or None
         Which cases occur; None where that is not known, and every alignment is made.
 
     Examples
@@ -121,10 +122,10 @@ class Side:
     (1, array([0.5]))
     """
 
-    def __init__(self, name: str, measurer: Measurer, facts: Facts | None) -> None:
+    def __init__(self, name: str, measurer: Measurer, occurs: Occurrences | None) -> None:
         self.name = name
         self._measurer = measurer
-        self._facts = facts
+        self._occurs = occurs
         self._found: dict[Wanted, Column | str] = {}
         self._coverages: dict[Wanted, Coverage] = {}
 
@@ -141,27 +142,27 @@ class Side:
             return judged.queries, measure_parts(judged.parts() if splits(measures) else [judged], judged.n_queries, measures)
 
         some = readings.some
-        facts = None
+        occurs = None
         if isinstance(some, Qrels):
             full, float32 = (align(some, run, alignment, threads=threads) for alignment in (_FULL, _FULL_FLOAT32))
-            facts = Facts.of(full, float32, some.grades, judged_twice=readings.judged_twice)
-        return cls(run.name if name is None else name, measured, facts)
+            occurs = Occurrences.of(full, float32, some.grades, judged_twice=readings.judged_twice)
+        return cls(run.name if name is None else name, measured, occurs)
 
     @classmethod
     def of_lists(cls, lists: Lists, name: str, *, threads: int = 0) -> "Side":
         """Of labels and scores."""
         full, float32 = (judge_lists(lists, alignment) for alignment in (_FULL, _FULL_FLOAT32))
-        facts = Facts.of(full, float32, lists.labels.astype(np.float64), judged_twice=False)
-        return cls(name, lambda alignment, measures: (lists.queries, measure_lists(lists, measures, alignment, threads=threads)), facts)
+        occurs = Occurrences.of(full, float32, lists.labels.astype(np.float64), judged_twice=False)
+        return cls(name, lambda alignment, measures: (lists.queries, measure_lists(lists, measures, alignment, threads=threads)), occurs)
 
     def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
         """The alignment with all that cannot act on these data set to one and the same value."""
-        if self._facts is None:
+        if self._occurs is None:
             return alignment
         switches = {name: getattr(alignment, name) for name in ALIGNMENT}
         rounding = getattr(measure, "rounding", None) or "none"
-        settled = self._facts.settle(switches | {"rounding": rounding})
-        return Alignment(**{name: settled[name] for name in ALIGNMENT})  # type: ignore[arg-type]
+        found = settled(switches | {"rounding": rounding}, self._occurs)
+        return Alignment(**{name: found[name] for name in ALIGNMENT})  # type: ignore[arg-type]
 
     def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
         """What is not known yet: the measures, with every option set, to be found under each alignment."""

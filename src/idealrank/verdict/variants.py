@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, get_args
+from typing import Any
 
 from idealrank.conventions import PRESETS, SWITCHES, Convention
-from idealrank.data.alignment import Alignment, Duplicates, Grades, Missing, Negative, ScoreType, Ties, Unjudged, WithoutJudgments
+from idealrank.conventions.switches import ROWS
+from idealrank.data.alignment import Alignment
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_run_measure
-from idealrank.measures.rules import Ideal, NoRelevant, RecallPoints, Rounding
 from idealrank.measures.texts import split_outside_brackets
 
 ALIGNMENT = tuple(field.name for field in fields(Alignment))
@@ -17,28 +17,15 @@ ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _NOT_IN_ARRAYS = ("duplicates", "unjudged", "missing", "without_judgments")
 _MOST_THRESHOLDS = 10
 
-# Values of each switch that are tried; "error" among them is not: either its case does not occur, or there is no number.
-VALUES: dict[str, tuple[object, ...]] = {
-    "gain": ("linear", "exp2", "power(0.5)", "power(2)"),
-    "discount": ("log2", "jarvelin(2)", "jarvelin(10)", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear"),
-    "cutoff": (1, 3, 5, 10, 20, 50, 100, 1000, None),
-    "rel": (),
-    "ideal": get_args(Ideal),
-    "rounding": get_args(Rounding),
-    "recall_points": get_args(RecallPoints),
-    "ties": get_args(Ties),
-    "score": get_args(ScoreType),
-    "duplicates": get_args(Duplicates),
-    "unjudged": get_args(Unjudged),
-    "grades": get_args(Grades),
-    "negative": get_args(Negative),
-    "missing": get_args(Missing),
-    "without_judgments": get_args(WithoutJudgments),
-    "no_relevant": get_args(NoRelevant),
-}
+# What is changed, one at a time and in this order: what a value is made of first, then the lists, the judgments and the queries.
+# A threshold is no switch; its values come from the data.
+CHANGED = (
+    "gain", "discount", "cutoff", "rel", "ideal", "rounding", "recall_points", "ties", "score", "duplicates", "unjudged", "grades",
+    "negative", "missing", "without_judgments", "no_relevant",
+)  # fmt: skip
 MEASURE, PRESET = "measure", "preset"
 AS_ASKED = "as asked"
-GROUPS: tuple[str, ...] = (*VALUES, MEASURE, PRESET)
+GROUPS: tuple[str, ...] = (*CHANGED, MEASURE, PRESET)
 
 Change = tuple[str, object]
 
@@ -154,7 +141,7 @@ class Asked:
     def lacking(self) -> dict[str, str]:
         """Groups that mean nothing here, with the reason."""
         found: dict[str, str] = {}
-        for group in VALUES:
+        for group in CHANGED:
             if group not in ALIGNMENT and not has_option(self.measure, group):
                 found[group] = f"{self.measure.name} has no such option"
             elif self.arrays and group in _NOT_IN_ARRAYS:
@@ -208,7 +195,7 @@ class Asked:
         if group == "rel":
             thresholds = positive[:_MOST_THRESHOLDS]
             yield from (int(grade) if grade == int(grade) else grade for grade in thresholds)
-        for value in VALUES[group]:
+        for value in ROWS[group].variants if group in ROWS else ():
             if value != "error" and not (self.arrays and group == "ties" and str(value).startswith("docid")):
                 yield value
         if group == "gain" and 2 <= len(positive) <= _MOST_THRESHOLDS:
@@ -233,7 +220,7 @@ class Asked:
         """
         ours, theirs = self.convention.switches(), one.convention.switches()
         free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
-        order = sorted((name for name in free if ours[name] != theirs[name]), key=list(VALUES).index)
+        order = sorted((name for name in free if ours[name] != theirs[name]), key=CHANGED.index)
         return [Alternative.of(self.measure, self.convention, [_change(f"{name}={theirs[name]}")]) for name in order]
 
     def _is_free(self, option: str) -> bool:
@@ -259,7 +246,7 @@ class Asked:
 
 def _is_change(part: str) -> bool:
     name, equals, _ = part.partition("=")
-    return bool(equals) and name.strip().replace("-", "_") in VALUES
+    return bool(equals) and name.strip().replace("-", "_") in CHANGED
 
 
 def _change(part: str) -> Change:

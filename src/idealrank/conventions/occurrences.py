@@ -1,6 +1,5 @@
 """What the data contain, as far as switches care: a switch whose case does not occur cannot change a number."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from idealrank.data.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class Occurrences:
     """Which cases occur.
 
     Attributes
@@ -44,7 +43,7 @@ class Facts:
     padding: bool
 
     @classmethod
-    def of(cls, full: Judged, full_float32: Judged, grades: FloatArray, *, judged_twice: bool) -> "Facts":
+    def of(cls, full: Judged, full_float32: Judged, grades: FloatArray, *, judged_twice: bool) -> "Occurrences":
         """Look the cases up in an alignment that refuses and drops nothing, and in its float32 twin.
 
         Parameters
@@ -71,40 +70,6 @@ class Facts:
             lowest_whole=float(whole.min(initial=0.0)),
             padding=bool((whole == -1).any()),
         )
-
-    def settle(self, switches: Mapping[str, str]) -> dict[str, str]:
-        """The same switches with those that cannot act here set to one and the same value.
-
-        Two conventions that come out equal give equal numbers on these data; the reverse need not hold.
-
-        Parameters
-        ----------
-        switches : mapping
-            As `Convention.switches` gives them.
-        """
-        settled = dict(switches)
-        if not self.near_ties:
-            settled["score"] = "float64"
-        # Floored terms have no expected value, ties or not: that pair must stay visible to be refused.
-        refused = settled["ties"] == "expected" and settled["rounding"] == "floor-2"
-        if not (self.ties_float32 if settled["score"] == "float32" else self.ties) and not refused:
-            settled["ties"] = "docid"
-        for switch, occurs in (("duplicates", self.duplicates), ("unjudged", self.unjudged), ("missing", self.missing)):
-            if not occurs:
-                settled[switch] = {"duplicates": "error", "unjudged": "not-relevant", "missing": "zero"}[switch]
-        if not self.without_judgments:
-            settled["without_judgments"] = "left-out"
-        return self._settle_grades(settled)
-
-    def _settle_grades(self, settled: dict[str, str]) -> dict[str, str]:
-        if (settled["grades"] == "truncated" and not self.fractions) or (settled["grades"] == "minimum" and not self.below_one):
-            settled["grades"] = "given"
-        lowest = {"given": self.lowest_grade, "truncated": self.lowest_whole, "minimum": 0.0}[settled["grades"]]
-        if lowest >= 0:
-            settled["negative"] = "zero"
-        elif settled["negative"] == "padding" and not self.padding:
-            settled["negative"] = "kept"
-        return settled
 
 
 def _same(one: IntArray | None, other: IntArray | None) -> bool:
