@@ -1,6 +1,7 @@
 """Slices of a comparison: those of `ir.slices`, SciPy's p values, one family over slices and pairs, weights and clusters."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
+from idealrank.reports.compared import comparison_parts
+from idealrank.reports.tables import Table
 from idealrank.stats import simultaneous
 from idealrank.stats.design import Design
 
@@ -182,3 +185,19 @@ def test_what_cannot_be_answered_is_refused():
     found = ir.compare(*runs, slices=CATEGORIES, baseline="run0", n_resamples=500)
     assert (found.method.correction, found.method.families) == ("max-T", {"primary measure": 10, "slices": 20})
     assert found.pairs[0]["RR"].slices.test == "permutation"
+
+
+def test_a_slice_that_the_judgments_do_not_carry_is_not_marked_as_decided():
+    found = ir.compare(*evaluations(2), slices=CATEGORIES, rng=3)
+    (pair,) = found.pairs
+    companion = pair["P@3"]
+
+    def marks(verdict):
+        rows = tuple(replace(row, verdict=verdict) for row in companion.slices)
+        changed = replace(companion, slices=replace(companion.slices, rows=rows))
+        shown = replace(found, pairs=(replace(pair, measures={**pair.measures, "P@3": changed}),))
+        *_, table = (part for part in comparison_parts(shown) if isinstance(part, Table))
+        assert table.columns[1].title == "P@3"
+        return {row[1].mark for row in table.rows}
+
+    assert [marks(verdict) for verdict in ("better", "worse", "undecided", "judgments do not reach")] == [{"*"}, {"*"}, {""}, {""}]

@@ -128,7 +128,7 @@ def _difference(row: Slice | None, shown: Shown) -> Cell:
     if row is None:
         return Cell("-")
     *_, verdict = number_cells(row, 1, shown)
-    return Cell(shown.signed(row.difference), row.difference, mark="" if row.verdict == "undecided" else "*", tone=verdict.tone)
+    return Cell(shown.signed(row.difference), row.difference, mark="*" if row.verdict in ("better", "worse") else "", tone=verdict.tone)
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:
