@@ -187,6 +187,29 @@ def test_what_cannot_be_answered_is_refused():
     assert found.pairs[0]["RR"].slices.test == "permutation"
 
 
+@pytest.mark.parametrize(("n_old", "share", "whole"), [(75, 0.2, "better"), (40, 0.3, "judgments do not reach")])
+def test_a_slice_stands_as_far_as_its_own_judgments_carry_it(n_old, share, whole):
+    """Of old queries everything is judged, of new ones the documents of the first run alone."""
+    generator = np.random.default_rng(5)
+    qrels, runs = {}, ({}, {})
+    for place in range(n_old + 25 + (n_old < 75) * 15):
+        query = f"q{place}"
+        for name, run, relevant in zip("ab", runs, (share, 0.45), strict=True):
+            run[query] = [f"{name}{rank}" for rank in range(10)]
+            if place < n_old or name == "a":
+                qrels.setdefault(query, {}).update({document: int(generator.random() < relevant) for document in run[query]})
+    kinds = {query: "old" if int(query[1:]) < n_old else "new" for query in qrels}
+    a, b = (ir.evaluate(qrels, ir.Run(run), ["nDCG@10", "AP"], keep_unjudged=True) for run in runs)
+
+    found, turned = ir.compare(a, b, slices=kinds, rng=1), ir.compare(b, a, slices=kinds, rng=1)
+
+    for measure in ("nDCG@10", "AP"):
+        assert found[measure].slices["new"].difference < -0.2
+        assert {row.name: row.verdict for row in found[measure].slices} == {"old": "better", "new": "judgments do not reach"}
+        assert {row.name: row.verdict for row in turned[measure].slices} == {"old": "worse", "new": "judgments do not reach"}
+    assert found["nDCG@10"].verdict == whole
+
+
 def test_a_slice_that_the_judgments_do_not_carry_is_not_marked_as_decided():
     found = ir.compare(*evaluations(2), slices=CATEGORIES, rng=3)
     (pair,) = found.pairs

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -39,7 +39,6 @@ from idealrank.verdict.groups import RunMean
 from idealrank.verdict.judgments import JudgmentsOption, judged_by
 from idealrank.verdict.mismatch import mismatches
 from idealrank.verdict.rankings import Overlapping, Rankings, rankings_by_names
-from idealrank.verdict.sliced import Slices
 from idealrank.verdict.slices import Categories, Membership, sliced
 from idealrank.verdict.table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
 from idealrank.verdict.tested import refuse_unscored, side_of
@@ -330,9 +329,10 @@ class _Case:
             return comparison
         tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
         directions = [measure.direction for measure in self.measures]
-        found = sliced(tables, directions, membership, self.design, self.plan, self.correction, tell=tell)
+        carries = partial(self._carries, membership)
+        found = sliced(tables, directions, membership, self.design, self.plan, self.correction, carries=carries, tell=tell)
         pairs = tuple(
-            replace(pair, measures={text: _with_slices(row, one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
+            replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
             for pair, rows in zip(comparison.pairs, found, strict=True)
         )
         sizes = {name: found[0][place].tests for place, name in enumerate((SLICES, COMPANION_SLICES)) if place < len(self.measures)}
@@ -342,13 +342,15 @@ class _Case:
             comparison, pairs=pairs, method=replace(comparison.method, families=families, correction=correction, slices=membership.counts())
         )  # fmt: skip
 
-
-def _with_slices(row: Difference, found: Slices) -> Difference:
-    """The row with its slices: where the judgments do not carry the whole, they carry no part."""
-    if row.verdict == "judgments do not reach":
-        rows = tuple(one if one.verdict == "undecided" else replace(one, verdict="judgments do not reach") for one in found.rows)
-        found = replace(found, rows=rows)
-    return replace(row, slices=found)
+    def _carries(self, membership: Membership, place: int, column: int, name: str, one: Corrected) -> bool:
+        """Whether the judgments carry a slice that would be better or worse: the question of the whole, asked of its queries alone."""
+        if one.found.lean * one.found.difference < 0:
+            return True
+        (first, second), within = (self.tables[run] for run in self.wanted[place]), membership.within[name]
+        kept = first.counted[:, column] & second.counted[:, column] & within
+        differences, question = second.values[:, column] - first.values[:, column], Question(one.critical, observed=one.observed)
+        tipping = self.tippings.of(self.wanted[place], column, differences, kept, restricted(self.design, kept), question, within=within)
+        return isinstance(tipping, str) or tipping.reaches
 
 
 def carried(row: Difference, tipping: Tipping | str) -> Difference:

@@ -1,7 +1,7 @@
 """Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and what each would be worth."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -43,8 +43,10 @@ class Places:
         tie group, so that the order of the input decides nothing.
     weight : float64 array, shape (n_unjudged,)
         Value added per unit of gain; 1 where the measure is no sum over documents.
+    hit_row : int64 array, shape (n_hits,)
+        Rows of the queries of judged documents within the cutoff, among those compared.
     hit_rank : int64 array, shape (n_hits,)
-        Ranks of judged documents within the cutoff, in the same way.
+        Their ranks, in the same way.
     hit_document : int64 array, shape (n_hits,)
         Their rows in the judgments.
     hit_worth : float64 array, shape (n_hits,)
@@ -60,6 +62,7 @@ class Places:
     place: IntArray
     rank: IntArray
     weight: FloatArray
+    hit_row: IntArray
     hit_rank: IntArray
     hit_document: IntArray
     hit_worth: FloatArray
@@ -98,7 +101,16 @@ class Places:
         place = np.flatnonzero(within)
         return cls(
             measure, judged, rows, documents.part(within), place, _ranks(judged, documents)[place], weights[place],
-            _ranks(judged, hits)[found], hits.document[found], worth, linear,
+            rows[hits.query[found]], _ranks(judged, hits)[found], hits.document[found], worth, linear,
+        )  # fmt: skip
+
+    def only(self, within: BoolArray) -> "Places":
+        """The documents of some of the queries compared, as if no other had any."""
+        documents, hits = within[self.document_rows], within[self.hit_row]
+        return replace(
+            self, documents=self.documents.part(documents), place=self.place[documents], rank=self.rank[documents],
+            weight=self.weight[documents], hit_row=self.hit_row[hits], hit_rank=self.hit_rank[hits],
+            hit_document=self.hit_document[hits], hit_worth=self.hit_worth[hits],
         )  # fmt: skip
 
     @property

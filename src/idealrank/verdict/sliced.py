@@ -32,7 +32,8 @@ class Slice:
     p, p_corrected : float
         Of no difference, two-sided; and after the correction over all slices.
     verdict : {"better", "worse", "undecided", "judgments do not reach"}
-        About b, by the corrected p value; the last where the judgments do not carry the difference over all queries.
+        About b, by the corrected p value; the last where the judgments of the slice's own queries do not carry it. `slices`, which knows
+        values alone, never says so.
     effect, sd_difference : float
         The difference over the standard deviation of the differences; and that deviation.
     wins, ties, losses : int

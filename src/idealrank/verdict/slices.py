@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,8 @@ from idealrank.verdict.tested import side_of
 
 # A label of each query, or several.
 Categories: TypeAlias = Mapping[str, str | Sequence[str]]
+# Whether the judgments carry what a test found: given the place of the pair, the column of the measure, the slice and the test.
+Carries: TypeAlias = Callable[[int, int, str, Corrected], bool]
 
 
 def slices(
@@ -172,6 +175,7 @@ def sliced(
     plan: Plan,
     correction: Correction = "auto",
     *,
+    carries: Carries | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[list[Slices]]:
     """The slices of every pair of runs and every measure; those of the first measure are one family, all others another.
@@ -190,6 +194,8 @@ def sliced(
         The test; margins do not count here.
     correction : {"auto", "holm"}
         See `families.corrected`.
+    carries : callable, optional
+        Asked of each slice that would be better or worse; where the answer is no, the judgments do not reach.
     tell : callable, optional
         Called with families done and their number.
 
@@ -212,10 +218,18 @@ def sliced(
     for done, members in enumerate(families):
         wanted = [(place, column) for place in range(len(pairs)) for column in members]
         for (place, column), rows in zip(wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True):
-            found[place][column] = case.slices(pairs[place], (column, directions[column]), rows)
+            of_measure = case.slices(pairs[place], (column, directions[column]), rows)
+            found[place][column] = of_measure if carries is None else _carried(of_measure, rows, partial(carries, place, column))
         if tell is not None:
             tell(done + 1, len(families))
-    return [[of_measure[column] for column in columns] for of_measure in found]
+    return [[of_pair[column] for column in columns] for of_pair in found]
+
+
+def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]) -> Slices:
+    """The slices without verdicts that the judgments do not carry."""
+    stands = (row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows)
+    rows = (row if one else replace(row, verdict="judgments do not reach") for row, one in zip(found.rows, stands, strict=True))
+    return replace(found, rows=tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -429,9 +429,20 @@ class Tippings:
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
 
     def of(
-        self, pair: tuple[int, int], column: int, differences: FloatArray, kept: BoolArray, design: Design, question: Question
+        self,
+        pair: tuple[int, int],
+        column: int,
+        differences: FloatArray,
+        kept: BoolArray,
+        design: Design,
+        question: Question,
+        *,
+        within: BoolArray | None = None,
     ) -> Tipping | str:
-        """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`."""
+        """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`.
+
+        `within` is a slice: documents of other queries tell nothing of its own.
+        """
         if column and not self._every:
             return "looked at for the primary measure alone where many runs are compared"
         if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
@@ -441,6 +452,8 @@ class Tippings:
         first, second = (self._of(run, column) for run in pair)
         if isinstance(first, str) or isinstance(second, str):
             return first if isinstance(first, str) else str(second)
+        if within is not None:
+            first, second = first.only(within), second.only(within)
         reach = Reach.of(first, second, len(self._queries), self._matched(pair))
         return tipping_point(reach, differences, kept, design, question)
 
