@@ -83,3 +83,26 @@ def test_several_pairs_say_it_of_each_undecided_pair(say: Say, folder: Path) -> 
     words = " ".join(compared(say, folder, "old.run", "near.run", "copy.run", "-m", "RR").split())
     assert words.count("queries like these would detect a difference this large with 80 % power") == 2
     assert "copy and old are identical in every value: +0.0" in words
+
+
+def test_an_equivalence_that_the_judgments_do_not_carry_is_what_the_sentences_speak_of(say: Say, folder: Path) -> None:
+    """Two runs with one mean, and one unjudged document each on every query."""
+    ranked = [(query, "xu" if query % 2 else "yu", "yv" if query % 2 else "xv") for query in range(40)]
+    (folder / "few.txt").write_text("".join(f"q{query} 0 x 1\nq{query} 0 y 0\n" for query, _, _ in ranked), encoding="utf-8")
+    for name, column in (("one", 1), ("two", 2)):
+        lines = (f"q{row[0]} Q0 {document} 1 {-place} t\n" for row in ranked for place, document in enumerate(row[column]))
+        (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    asked = ("compare", "few.txt", "one.run", "two.run", "-m", "P@2", "--margin", "0.15")
+
+    row = json.loads(say(*asked, "--format", "json", cwd=folder).out)["pairs"][0]["measures"]["P@2"]
+    said = " ".join(say(*asked, cwd=folder).out.split())
+    a, b = (ir.evaluate(folder / "few.txt", folder / f"{name}.run", "P@2", keep_unjudged=True) for name in ("one", "two"))
+
+    assert (row["verdict"], row["tipping"]["side"]) == ("judgments do not reach", None)
+    assert "The judgments do not reach far enough to say whether two and one are equivalent, within 0.15 of each other" in said
+    assert "If as many of the 80 documents within the cutoff without a judgment were relevant as is likely" in said
+    assert "this equivalence would no longer be shown. Judge them, the highest ranks first, and compare again." in said
+    assert "is better than" not in said
+    assert "documents that only" not in said
+    assert "p of a difference as large as the margin 0.0" in said
+    assert "do not reach far enough to say whether two and one are equivalent: " in str(ir.compare(a, b, margin=0.15))

@@ -18,6 +18,8 @@ from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import is_identical, word
 from idealrank.reports.words import paragraph, unanswered, warned
 from idealrank.verdict import Comparison, Difference, Method, Pair
+from idealrank.verdict.comparison import about_equivalence
+from idealrank.verdict.tipping import Tipping
 
 _NAME = 14
 
@@ -110,12 +112,14 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
     if is_identical(row):
         every = all(map(is_identical, pair.measures.values()))
         return f"{pair.b} and {pair.a} are identical in every value" + ("" if every else f" of {row.measure}")
+    equivalent = f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other"
+    doubted = equivalent if about_equivalence(row) else f"{pair.b} is better than {pair.a}"
     return {
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
-        "equivalent": f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other",
+        "equivalent": equivalent,
         "undecided": f"These queries cannot decide whether {pair.b} is better than {pair.a}",
-        "judgments do not reach": f"The judgments do not reach far enough to say whether {pair.b} is better than {pair.a}",
+        "judgments do not reach": f"The judgments do not reach far enough to say whether {doubted}",
     }[row.verdict]
 
 
@@ -136,6 +140,8 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         return []
     if row.tipping is not None and row.verdict in ("undecided", "equivalent"):
         return []
+    if row.tipping is not None and about_equivalence(row):  # of which a tipping point, of a difference, says nothing
+        return _equivalence_sentences(row.tipping)
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
     said = [sentence(clause)] if clause else []
@@ -143,6 +149,15 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         behind = pair.a if row.tipping.side == "a" else pair.b
         said.append(f"Judge the documents that only {behind} shows, the highest ranks first, and compare again.")
     return said
+
+
+def _equivalence_sentences(tipping: Tipping) -> list[str]:
+    count = tipping.unjudged_a + tipping.unjudged_b + tipping.unjudged_both
+    documents = f"the {count:,} {'document' if count == 1 else 'documents'} within the cutoff without a judgment"
+    return [
+        f"If as many of {documents} were relevant as is likely, this equivalence would no longer be shown.",
+        "Judge them, the highest ranks first, and compare again.",
+    ]
 
 
 def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
@@ -159,8 +174,8 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = f"p {shown.p(row.p_corrected)}"
-    if row.verdict == "equivalent" and row.p_equivalence is not None and not is_identical(row):
-        p = f"p of a difference as large as the margin {shown.p(row.p_equivalence)}"
+    if about_equivalence(row) and not is_identical(row):
+        p = f"p of a difference as large as the margin {shown.p(row.p_equivalence or 0.0)}"
     means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), {p}{corrected}"
 

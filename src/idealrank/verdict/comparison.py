@@ -390,12 +390,29 @@ def _line(pair: Pair, row: Difference) -> str:
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
         "undecided": f"whether {pair.b} or {pair.a} is better is undecided" if differs else f"{pair.b} and {pair.a} are identical",
-        "judgments do not reach": f"the judgments do not reach far enough to say whether {pair.b} or {pair.a} is better",
+        "judgments do not reach": f"the judgments do not reach far enough to say whether {_doubted(pair, row)}",
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"
     ends = ", ".join(f"{end:{signs}}" for end in row.interval)
     means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
     return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {row.p_corrected:.3g}"
+
+
+def _doubted(pair: Pair, row: Difference) -> str:
+    return f"{pair.b} and {pair.a} are equivalent" if about_equivalence(row) else f"{pair.b} or {pair.a} is better"
+
+
+def about_equivalence(row: Difference) -> bool:
+    """Whether what a row says, or would say if the judgments reached, is that the runs are equivalent.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> about_equivalence(ir.compare(one, one)["RR"])
+    False
+    """
+    return row.p_equivalence is not None and row.p_equivalence <= round(1 - row.level, 12)
 
 
 def _mean_record(found: RunMean) -> dict[str, Any]:
