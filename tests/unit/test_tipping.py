@@ -368,3 +368,21 @@ def test_a_document_listed_twice_meets_itself_place_by_place() -> None:
     assert back is not None
     assert there.unjudged_both
     assert (there.unjudged_both, there.unjudged_a, there.unjudged_b) == (back.unjudged_both, back.unjudged_b, back.unjudged_a)
+
+
+@pytest.mark.parametrize("measure", ["AP", "P@4", "nDCG@4"])
+@pytest.mark.parametrize("spread", [False, True])
+def test_a_difference_is_lost_before_it_turns_however_steep_its_path(measure: str, *, spread: bool) -> None:
+    """Of many queries that are alike one step of the shares leads from significant to significant with the other sign."""
+    qrels = {f"q{i:03d}": {"x": 1, "y": 1, "n": 0, "z": 0} for i in range(400)}
+    a = {query: ["n", "x", "z", "u"] for query in qrels}
+    b = {query: ["v", "w", "n", "y" if spread and number % 20 == 0 else "z"] for number, query in enumerate(qrels)}
+
+    found, differences = tipping_of(qrels, a, b, measure)
+
+    assert (float(differences.std()) > 0.01) == spread
+    assert (found.side, found.sign is None) == ("b", False)
+    for lost, turned in ((found.significance, found.sign), (found.significance_both, found.sign_both)):
+        assert lost is not None
+        assert turned is not None
+        assert turned - 0.05 < lost <= turned

@@ -369,8 +369,8 @@ class _Path:
             return cls._of_line(found.mean, found.se**2, question.critical)
         shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
         found = linear_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
-        margin = np.abs(found.mean) - question.critical * found.se
-        return cls(_first_fall(shares, margin), _first_fall(shares, found.mean * np.sign(found.mean[0])))
+        lead = found.mean * np.sign(found.mean[0])  # significant with the other sign is not significant still
+        return cls(_first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead))
 
     @classmethod
     def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
@@ -389,8 +389,8 @@ class _Path:
         elif discriminant >= 0:
             q = -(b + math.copysign(math.sqrt(discriminant), b))
             roots = [q / a, *([c / q] if q else [])]
-        within = [root for root in roots if 0 < root <= 1]
-        return cls(min(within, default=None), sign)
+        within = [root for root in (*roots, sign) if root is not None and 0 < root <= 1]
+        return cls(min(within, default=None), sign)  # without spread all of them are one, but for rounding
 
 
 def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
