@@ -59,3 +59,9 @@ def test_a_p_value_is_shown_on_its_own_side_of_alpha(p: float, alpha: float) -> 
 
 def test_zero_has_no_minus_and_no_number_is_a_dash() -> None:
     assert [number(value, 2, signed=True) for value in (-0.0, 0.0, -0.001, math.inf)] == ["+0.00", "+0.00", "-0.00", "-"]
+
+
+def test_what_rounding_sets_apart_takes_no_decimals() -> None:
+    """An end next to 0, as of Holm's intervals, asked for 15 decimals in all of a report."""
+    assert decimals([(0.2, 0.3)], apart=[(5e-324, 0.0), (0.1 + 0.2, 0.3), (-3e-13, 0.0)]) == 3
+    assert decimals([(0.2, 0.3)], apart=[(2e-6, 0.0)]) == 6

@@ -208,3 +208,14 @@ def test_texts_and_refusals() -> None:
         simultaneous(differences, null=np.inf)
     with pytest.raises(ir.OptionError, match="alternative='up'"):
         simultaneous(differences, alternative="up")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("alternative", "sign"), [("less", -1), ("greater", 1), ("two-sided", 1)])
+def test_an_interval_that_ends_at_the_null_but_for_the_tolerance_of_ties_ends_there(alternative: Any, sign: int) -> None:
+    """Its end was 3e-13, and for its sake a report had 13 decimals."""
+    differences = sign * np.array([[1.0, 1.0], [0.86, 1.0], *[[0.0, 0.0]] * 6])
+
+    found = simultaneous(differences, alternative=alternative, level=0.8 if alternative != "two-sided" else 0.6)
+
+    assert not found.differs.any()
+    assert (found.high if alternative == "less" else found.low)[1] == 0.0

@@ -13,6 +13,7 @@ FEWEST = 2
 """Decimals of values from 0 to 1 at least."""
 
 _MOST = 15  # decimals of a float64 below 1 that mean something
+_ROUNDING = 1e-12  # what differs by less is not told apart, or all of a report would have a dozen decimals
 
 
 def decimals(intervals: Iterable[tuple[float, float]], *, apart: Iterable[tuple[float, float]] = (), asked: int | None = None) -> int:
@@ -63,7 +64,7 @@ def _two_digits(half: float) -> int:
 
 
 def _told_apart(fewest: int, apart: Iterable[tuple[float, float]]) -> int:
-    pairs = [(number, limit) for number, limit in apart if math.isfinite(number) and number != limit]
+    pairs = [(number, limit) for number, limit in apart if math.isfinite(number) and abs(number - limit) > _ROUNDING]
     if not pairs:
         return fewest
     return next(places for places in count(fewest) if places >= _MOST or all(_is_apart(*pair, places) for pair in pairs))

@@ -18,6 +18,8 @@ from idealrank.stats.rounding import ROUNDING, subtracted
 from idealrank.stats.shared_draws import Thresholds
 from idealrank.stats.tails import nth_largest
 
+_TIED = 4 * ROUNDING  # of a critical statistic: observed ones as near below it are it
+
 
 @dataclass(frozen=True, eq=False)
 class MaxT:
@@ -357,7 +359,9 @@ class _Tests:
         total = self.units.totals.sum(axis=0)
         square = self.weight**2 - critical**2 * self.square_weight
         middle = total * self.weight - critical**2 * self.cross
-        constant = self.squares * (self.observed - critical) * (self.observed + critical)  # its sign is that of the test
+        over = self.observed - critical
+        over[(over <= 0) & (over >= -_TIED * abs(critical))] = 0.0  # the trifle of `_reached_by`: the end is the null
+        constant = self.squares * over * (self.observed + critical)  # its sign is that of the test
         root = np.sqrt(np.maximum(middle**2 - square * constant, 0))
         outer = middle + np.copysign(root, middle)
         far = np.divide(outer, square, out=np.zeros_like(outer), where=square != 0)
