@@ -12,7 +12,7 @@ import pytest
 from idealrank.app import cli
 from idealrank.errors import FileFormatError
 from idealrank.io.texts import read_texts
-from tests.cli.terminal import DATA, Said
+from tests.cli.terminal import DATA, Said, idealrank
 
 Say = Callable[..., Said]
 QRELS, BM25, NEURAL = (str(DATA / name) for name in ("qrels.txt", "bm25.run", "neural.run"))
@@ -156,3 +156,12 @@ def test_limits_of_a_handful_of_documents(say: Say, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1, "d3": 1}}', encoding="utf-8")
     said = say("theory", "limits", QRELS, "run.json", "--n", "1000", cwd=tmp_path)
     assert said.code == 0, said.err
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet"])
+def test_a_damaged_table_is_one_line_to_the_end_of_the_process(kind: str) -> None:
+    """The kernel reported what the error still held when the process ended: mapped files."""
+    said = idealrank("evaluate", "qrels.txt", "bm25.run", "--input-format", kind)
+    assert said.code == 2
+    assert said.err.startswith("error: qrels.txt: found data that cannot be read ")
+    assert said.err.count("\n") == 1

@@ -129,8 +129,8 @@ class _Job(Generic[Result]):
             self.ended.set()
 
     def result(self) -> Result:
-        if self._errors:
-            raise self._errors[0]
+        if self._errors:  # not kept: what it holds, as mapped files, would hold it
+            raise self._errors.pop()
         return self._results[0]
 
 
