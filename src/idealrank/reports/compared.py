@@ -147,7 +147,8 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     said = [sentence(clause)] if clause else []
     if row.verdict == "judgments do not reach" and row.tipping is not None:
         behind = pair.a if row.tipping.side == "a" else pair.b
-        said.append(f"Judge the documents that only {behind} shows, the highest ranks first, and compare again.")
+        which = f"that only {behind} shows" if row.tipping.own_behind else "without a judgment"
+        said.append(f"Judge the documents {which}, the highest ranks first, and compare again.")
     return said
 
 

@@ -188,7 +188,7 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
     if gated.outcome != UNREACHED:
         return []
     check = unreached(gated)[0]
-    side = None if check.tipping is None else check.tipping.side
+    side = None if check.tipping is None or not check.tipping.own_behind else check.tipping.side
     of = {"a": f"that only {shown(check.baseline)} shows", "b": f"that only {shown(gated.run)} shows", None: "without a judgment"}[side]
     return [
         "The run neither passed nor failed (exit code 3 of the command).",

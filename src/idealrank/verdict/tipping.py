@@ -85,6 +85,11 @@ class Tipping:
     sign_moved: float | None = None
     test: str = TEST
 
+    @property
+    def own_behind(self) -> int:
+        """How many unjudged documents the run that is behind has of its own; 0 without a difference."""
+        return {"a": self.unjudged_a, "b": self.unjudged_b, None: 0}[self.side]
+
     def as_dict(self) -> dict[str, Any]:
         """Everything by name, as JSON has it."""
         return asdict(self)
