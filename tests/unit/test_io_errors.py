@@ -17,7 +17,6 @@ import pytest
 import zstandard
 
 from idealrank.errors import FileFormatError, IdealrankError, InputError, MissingExtraError, OptionError
-from idealrank.io import arrow as arrow_reader
 from idealrank.io.frames import qrels_from_frame, run_from_frame
 from idealrank.io.reading import read_qrels, read_run
 
@@ -250,11 +249,8 @@ def test_missing_extras_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest.
     frame.write_parquet(tmp_path / "a.parquet")
     (tmp_path / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(b"q 0 d 1"))
 
-    def refuse(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(arrow_reader, "import_module", refuse)
-    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    for absent in ("pyarrow", "zstandard"):
+        monkeypatch.setitem(sys.modules, absent, None)
     with pytest.raises(MissingExtraError, match=r"^reading Parquet needs pyarrow; pip install 'idealrank\[arrow\]'$"):
         read_qrels(tmp_path / "a.parquet")
     with pytest.raises(MissingExtraError, match=r"^reading Zstandard needs zstandard; pip install 'idealrank\[zstd\]'$"):
