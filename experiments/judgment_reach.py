@@ -7,7 +7,8 @@ Gains      An unjudged document that one run alone returns would add, if relevan
            ideal, g the mean over its two ranks. Ranks with under 20 documents join the ranks above.
 Rates      Of a run whose unjudged documents count: the share relevant among its judged documents at those ranks, weighted by u, (i) of
            all, (ii) of those that the other run does not return. Limits are Wilson's; the upper one is the smaller of (i) and (ii), the
-           lower one is that of (ii), 0 where (ii) has under 20 documents.
+           lower one is that of (ii), 0 where (ii) has under 20 documents. Both are made of all queries and of those in which the run has
+           unjudged documents of its own; the more cautious ones count.
 Rules      A verdict stands if the mean difference is significant, with the same sign, at each of a few points (share of the losing
            run's unjudged documents that are relevant, that of the winning run's, that of those both return). A set of such points is
            convex, so that a verdict that stands at some points stands between them, too.
@@ -33,6 +34,7 @@ from scipy.special import stdtrit
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 ALPHA, LEAST, QUERIES, BATCH = 0.05, 20, (50, 250), 100_000
+_COUNTED = ("relevant", "judged", "alone", "alone_relevant")
 Z = {"84 %": 1.0, "90 %": 1.2815515655446004, "95 %": 1.6448536269514722}
 
 # How much better B sees relevance than the other systems, a true difference of about 0.05 and of 0.015.
@@ -178,12 +180,21 @@ def rate(relevant: FloatArray, judged: FloatArray, weights: FloatArray) -> tuple
     return share, np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
 
 
+def limits(sums: dict[str, FloatArray], weights: FloatArray, z: float) -> tuple[FloatArray, ...]:
+    """The two shares, the documents that the second is worth, and the limits that both together give."""
+    among_judged, n_judged = rate(sums["relevant"], sums["judged"], weights)
+    among_alone, n_alone = rate(sums["alone_relevant"], sums["alone"], weights)
+    lower = np.where(n_alone >= LEAST, wilson(among_alone, n_alone, -z), 0)
+    return among_judged, among_alone, n_alone, lower, np.minimum(wilson(among_judged, n_judged, z), wilson(among_alone, n_alone, z))
+
+
 class Columns:
     """What a sample adds up, gathered once: float32 arrays of shape (queries, 10) by name and run."""
 
     def __init__(self, of: Sample) -> None:
         self.of = of
         self.runs = []
+        self.concerned: list[tuple[BoolArray, BoolArray]] = []  # queries with unjudged documents of the run's own, and of both
         for run, side in enumerate(of.sides):
             found = side.gains > 0
             missing, scale = ~side.judged, of.scale[:, None]
@@ -196,6 +207,7 @@ class Columns:
                 "shift": np.where(missing & ~side.alone, shift, 0) * scale / 2,
             }  # fmt: skip
             self.runs.append({name: column.astype(np.float32) for name, column in columns.items()})
+            self.concerned.append(tuple((missing & only).any(axis=1) for only in (side.alone, ~side.alone)))
 
 
 class Replicates:
@@ -212,7 +224,11 @@ class Replicates:
         self.gain = np.divide(pooled, seen, out=np.ones_like(pooled), where=seen > 0)
         self.adds = [np.einsum("rqk,rk->rq", run["adds"], self.gain) for run in runs]
         self.shift = np.einsum("rqk,rk->rq", runs[0]["shift"] + runs[1]["shift"], self.gain)
-        self._sums = sums
+        self._sums, self._there = sums, []
+        for run, concerned in zip(runs, columns.concerned, strict=True):
+            own, shared = (one[drawn] for one in concerned)
+            there = np.where(own.any(axis=1, keepdims=True), own, shared).astype(np.float32)
+            self._there.append({name: np.einsum("rqk,rq->rk", run[name], there).astype(float) for name in _COUNTED})
 
     def rates(self, run: int, z: float) -> Rates:
         """What of this run's judged documents was relevant, with limits."""
@@ -221,12 +237,11 @@ class Replicates:
         weights = np.where(own.sum(axis=1, keepdims=True) > 0, own, sums["shared"] * self.gain)
         total = weights.sum(axis=1, keepdims=True)
         weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-        among_judged, n_judged = rate(sums["relevant"], sums["judged"], weights)
-        among_alone, n_alone = rate(sums["alone_relevant"], sums["alone"], weights)
-        any_unjudged, enough = total[:, 0] > 0, n_alone >= LEAST
-        upper = np.minimum(wilson(among_judged, n_judged, z), wilson(among_alone, n_alone, z))
-        lower = np.where(enough, wilson(among_alone, n_alone, -z), 0)
-        point = np.where(enough, among_alone, upper)
+        among_judged, among_alone, n_alone, lower, upper = limits(sums, weights, z)
+        *_, lower_there, upper_there = limits(self._there[run], weights, z)
+        lower, upper = np.minimum(lower, lower_there), np.maximum(upper, upper_there)
+        point = np.where(n_alone >= LEAST, among_alone, upper)
+        any_unjudged = total[:, 0] > 0
         return Rates(*(np.where(any_unjudged, values, 0) for values in (point, upper, lower)), among_judged, among_alone, n_alone)
 
     def sign(self, differences: FloatArray) -> IntArray:

@@ -354,7 +354,7 @@ def test_one_query_is_said_to_show_nothing(tmp_path: Path, say: Say) -> None:
     strict = say("gate", "qrels", "new", "--baseline", "old", "--strict", "--margin", "0.9", cwd=tmp_path)
 
     assert (plain.code, strict.code) == (0, 1)
-    assert "So few queries cannot detect any drop, however large: this gate would have let everything pass." in words(plain)
+    assert "1 query cannot detect any drop, however large: this gate would have let everything pass." in words(plain)
     assert "With so few queries a strict gate opens to no other run than the same one." in words(strict)
 
 

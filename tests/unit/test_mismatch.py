@@ -69,6 +69,13 @@ def test_one_run_that_does_not_join_is_named(ask: Callable[..., Any], queries: l
     assert found.warnings == (f"run {name} {phrase}",) == tuple(found.as_dict()["warnings"])
 
 
+def test_no_check_of_a_run_that_does_not_join_is_passed() -> None:
+    """Its values are all 0, and on few queries no test shows that this is worse than anything."""
+    found = gated(dict(list(GRADES.items())[:2]), ranked("ab", QUERIES[:2]), ranked("AB", QUERIES[:2]), "nDCG@10")
+    assert [(check.p_corrected > 0.05, check.passed, check.outcome) for check in found.checks] == [(True, False, "failed")]
+    assert (found.passed, found.outcome) == (False, "failed")
+
+
 def test_settings_are_compared_with_the_run_named() -> None:
     found = chosen(GRADES, ranked("ab"), ranked("AB"), "")
     assert list(found.mismatches.values()) == ["has no judged document; do the document ids of both match?"]

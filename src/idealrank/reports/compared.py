@@ -91,7 +91,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     said += [f"{needed}."] if (needed := needed_text(first, method)) else []
     if math.isinf(first.detectable):
-        said.append("So few queries cannot detect any difference by this test, however large.")
+        said.append(f"{_queries(first.n)} cannot detect any difference by this test, however large.")
     elif math.isfinite(first.detectable):
         said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
     return said + _others(others)

@@ -197,7 +197,9 @@ def seen_text(gated: Gated, places: int) -> list[str]:
         return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
-        return [f"So few queries cannot detect any {_drop(check)}{by}, however large: this gate would have let everything pass."]
+        passes = ": this gate would have let everything pass" if gated.passed else ""
+        queries = counted(check.wins + check.ties + check.losses, "query", "queries")
+        return [f"{queries} cannot detect any {_drop(check)}{by}, however large{passes}."]
     if math.isinf(check.detectable) or math.isinf(check.bound):
         return ["With so few queries a strict gate opens to no other run than the same one."]
     if check.detectable < 0:

@@ -148,7 +148,9 @@ def gate(
     checks, exact = _Case(names, chosen, deciding, queries, tables, judgedness, design, plan, asked, tippings).checks()
     looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
     drawn = design.n_units > MOST_UNITS or not exact
-    outcome: Outcome = "failed" if apart else outcome_of(checks, looked)
+    if apart:  # its values say nothing, so that no test of them passes anything
+        checks = tuple(replace(check, outcome="failed", passed=False) if check.decides else check for check in checks)
+    outcome = outcome_of(checks, looked)
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
         correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,

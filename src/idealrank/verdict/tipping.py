@@ -201,9 +201,19 @@ class Reach:
         by_rank = np.bincount(ranks, weights=weights, minlength=self.gain.size).astype(np.float64, copy=False)
         relevant = (side.hit_worth > 0).astype(np.float64)
         alone = ~shown_by_both(side, other)
-        judged, exclusive = (_Rate.of(side.hit_rank[kept], relevant[kept], by_rank) for kept in (np.ones(alone.size, np.bool_), alone))
-        low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
-        return _Limits(judged, exclusive, low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE)))
+
+        def rates(kept: BoolArray) -> tuple[_Rate, _Rate]:
+            judged, exclusive = (_Rate.of(side.hit_rank[one], relevant[one], by_rank) for one in (kept, kept & alone))
+            return judged, exclusive
+
+        judged, exclusive = rates(np.ones(alone.size, np.bool_))
+        low, high = _likely(judged, exclusive)
+        # Where queries differ, those whose documents lack judgments may not be like the others.
+        concerned = np.bincount(side.document_rows[at], minlength=self.n_queries).astype(np.bool_)[side.hit_row]
+        if not concerned.all():
+            low_there, high_there = _likely(*rates(concerned))
+            low, high = min(low, low_there), max(high, high_there)
+        return _Limits(judged, exclusive, low, high)
 
 
 class _Rate(NamedTuple):
@@ -233,6 +243,12 @@ class _Rate(NamedTuple):
         return min(1.0, max(0.0, (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)))
 
 
+def _likely(judged: _Rate, exclusive: _Rate) -> tuple[float, float]:
+    """The limits that rates give: of all judged documents of a run, and of those that the other run does not show."""
+    low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
+    return low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE))
+
+
 class _Limits(NamedTuple):
     """Rates of a run, and the shares between which its unjudged documents are taken to be relevant."""
 
@@ -248,7 +264,8 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
     and those of the other run at their lower one; and those of both are at the higher of the two upper limits. The limits are Wilson's,
     of 90 % to one side, of the share relevant among judged documents at the same ranks: all of a run, and those that the other run does
-    not show, whichever limit is lower. The simulation in ``experiments/judgment_reach.py`` chose the rule.
+    not show, whichever limit is lower; and of all queries, and of those in which the run has unjudged documents of its own, whichever
+    limit is more cautious. The simulation in ``experiments/judgment_reach.py`` chose the rule.
 
     Parameters
     ----------
