@@ -32,13 +32,13 @@ CASES = [
     ("a.jsonl", b'{"q": {"d": 1}}', "jsonl", []),
     ("a.jsonl", b'{"q": {"d": 1}}\n\n{"r": {"d": 1}}', "jsonl", []),
     ("a.txt", b'{"q": {"d": 1}}\n{"r": {"d": 1}}', "jsonl", []),
-    ("a.txt", b'{"q": {"d": 1}}', "json", ["a.txt: read as JSON, though it could be JSON lines; say format=json to be sure"]),
-    ("a.json", b'{"q": {}}\n{"r": {}}', "jsonl", ["a.json: found JSON lines, expected JSON from the ending; say format=jsonl to be sure"]),
-    ("a.jsonl", b'{"q":\n{}}', "json", ["a.jsonl: found JSON, expected JSON lines from the ending; say format=json to be sure"]),
+    ("a.txt", b'{"q": {"d": 1}}', "json", ["a.txt: read as JSON, though it could be JSON lines"]),
+    ("a.json", b'{"q": {}}\n{"r": {}}', "jsonl", ["a.json: found JSON lines, expected JSON from the ending"]),
+    ("a.jsonl", b'{"q":\n{}}', "json", ["a.jsonl: found JSON, expected JSON lines from the ending"]),
     ("a.csv", b"qid,docid,score\n", "csv", []),
-    ("a.csv", TREC_RUN, "trec", ["a.csv: found TREC lines, expected comma-separated columns from the ending; say format=trec to be sure"]),
+    ("a.csv", TREC_RUN, "trec", ["a.csv: found TREC lines, expected comma-separated columns from the ending"]),
     ("a.csv", b"qid\tdocid\trel\n", "tsv",
-     ["a.csv: found tab-separated columns, expected comma-separated columns from the ending; say format=tsv to be sure"]),
+     ["a.csv: found tab-separated columns, expected comma-separated columns from the ending"]),
     ("a.txt", b"qid,docid,score\n", "csv", []),
     ("a.txt", b"qid\tdocid\tscore\n", "tsv", []),
     ("a.tsv", b"query-id\tcorpus-id\tscore\n", "beir", []),
@@ -58,7 +58,7 @@ CASES = [
 def test_the_format_of(name: str, content: bytes, kind: str, said: Sequence[str]) -> None:
     heard: list[str] = []
     assert detect(Source(name, content), "auto", Notes(heard.append)) == kind
-    assert heard == said
+    assert heard == [f"{one}; to be sure, say format={kind} (--input-format {kind})" for one in said]
 
 
 def test_a_format_that_is_asked_for_is_taken(tmp_path: Path) -> None:

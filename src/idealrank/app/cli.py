@@ -65,7 +65,8 @@ Start here:
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
 Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 3 a gate that the judgments do not reach, 70 a fault of idealrank,
-130 interrupted, 143 terminated. They do not depend on stderr; output that cannot be written is a fault.
+130 interrupted, 141 a reader of the output that left, 143 terminated. They do not depend on stderr; output that cannot be written is a
+fault.
 """
 
 

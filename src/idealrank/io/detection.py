@@ -62,14 +62,14 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
         return plausible[0]
     if promised:
         found, expected = FORMAT_NAMES[plausible[0]], FORMAT_NAMES[promised]
-        notes.warn(f"{source.path}: found {found}, expected {expected} from the ending; say format={plausible[0]} to be sure")
+        notes.warn(f"{source.path}: found {found}, expected {expected} from the ending; {_SAY.format(plausible[0])}")
     elif len(plausible) > 1:
         others = " or ".join(FORMAT_NAMES[other] for other in plausible[1:])
-        notes.warn(
-            f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}; say format={plausible[0]} to be sure"
-        )
+        notes.warn(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}; {_SAY.format(plausible[0])}")
     return plausible[0]
 
+
+_SAY = "to be sure, say format={0} (--input-format {0})"
 
 FORMAT_NAMES: dict[Format, str] = {
     "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",

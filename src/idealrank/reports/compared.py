@@ -170,12 +170,14 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> found = ir.compare(one, one)
     >>> numbers_text(found["RR"], found.method)
-    'RR 1.0000 against 1.0000, +0.0000 (95 % interval +0.0000 to +0.0000), p 1'
+    'RR 1.0000 in both'
     """
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
+    if is_identical(row):
+        return f"{row.measure} {shown.number(row.mean_b)} in both"
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = f"p {shown.p(row.p_corrected)}"
-    if about_equivalence(row) and not is_identical(row):
+    if about_equivalence(row):
         p = f"p of a difference as large as the margin {shown.p(row.p_equivalence or 0.0)}"
     means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), {p}{corrected}"

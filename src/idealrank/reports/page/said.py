@@ -102,7 +102,7 @@ def sentences(subject: Subject) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))[0]
-    'RR 1.0000 against 1.0000, +0.0000 (95 % interval +0.0000 to +0.0000), p 1.'
+    'RR 1.0000 in both.'
     """
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
