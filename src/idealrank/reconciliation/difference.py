@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from idealrank.conventions.switches import ROWS, difference_phrase
-from idealrank.reconciliation.text import wrapped
+from idealrank.reconciliation.result import wrapped
 
 Method: TypeAlias = Literal["average over orders", "path"]
 

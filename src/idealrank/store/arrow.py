@@ -11,14 +11,13 @@ import numpy as np
 from idealrank._lazy import load_extra
 from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array, read_hits
-from idealrank.store.files import ValueFiles
+from idealrank.store.files import Readable, ValueFiles
 from idealrank.store.history import judgments_hash
 from idealrank.store.intact import from_record, read_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from idealrank.store.store import Store
 
 # Names of the columns, for help and messages.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -72,7 +71,7 @@ class _Kept(NamedTuple):
         return [str(column_text(one["text"])) for one in self.measures]
 
 
-def _kept(store: "Store") -> list[_Kept]:
+def _kept(store: Readable) -> list[_Kept]:
     rows = store.rows(f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e WHERE kind = 'evaluation' ORDER BY e.time, e.id")  # noqa: S608
     return [_Kept(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
 
@@ -108,7 +107,7 @@ class Relation:
         return self.reader().__arrow_c_stream__(requested_schema)
 
 
-def relations(store: "Store") -> dict[str, Relation]:
+def relations(store: Readable) -> dict[str, Relation]:
     """Every table of a store by its name; `COLUMNS` has their columns.
 
     Parameters
@@ -164,7 +163,7 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=None)
 
 
-def _evaluations(store: "Store", kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
+def _evaluations(store: Readable, kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
     notes: dict[str, list[str]] = {}
     for key, note in store.rows("SELECT id, text FROM note ORDER BY id, time, text"):
         notes.setdefault(key, []).append(note)
@@ -187,14 +186,14 @@ def _means(kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _verdicts(store: "Store", kind: str) -> Iterator[tuple[str, datetime, dict[str, Any]]]:
+def _verdicts(store: Readable, kind: str) -> Iterator[tuple[str, datetime, dict[str, Any]]]:
     parts = from_record("time", "result", entry="e")
     for key, found in store.rows(f"SELECT e.id, {parts} FROM entry e WHERE kind = ? ORDER BY e.time, e.id", [kind]):  # noqa: S608
         time, result = read_parts(store.folder, key, found)
         yield key, _time(time), result
 
 
-def _comparisons(store: "Store") -> list[tuple[Any, ...]]:
+def _comparisons(store: Readable) -> list[tuple[Any, ...]]:
     names = ("mean_a", "mean_b", "difference")
     return [
         (key, time, pair["a"], pair["b"], measure, *(row[name] for name in names), *row["interval"], row["p"], row["p_corrected"],
@@ -205,7 +204,7 @@ def _comparisons(store: "Store") -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
-def _gates(store: "Store") -> list[tuple[Any, ...]]:
+def _gates(store: Readable) -> list[tuple[Any, ...]]:
     """What gates of before there were companions do not say is null, but that each of their checks could close them."""
     names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected")
     return [

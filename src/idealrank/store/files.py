@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from idealrank.data.types import AnyArray
 from idealrank.errors import InputError
-from idealrank.store.database import not_written, sync_folder, to_disk
+from idealrank.store.database import Row, not_written, sync_folder, to_disk
 
 FOLDER = "values"
 UNFINISHED = ".unfinished"
@@ -173,3 +174,12 @@ class Prepared:
 
 def _lost(path: Path, whose: str, what: str) -> InputError:
     return InputError(f"{path}: {what}; {whose} needs it: take the file from a backup, or import what was exported")
+
+
+class Readable(Protocol):
+    """A store, as far as those need it who read its tables (by a SELECT) and its value files, and know nothing of `Store` itself."""
+
+    folder: Path
+    files: ValueFiles
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...

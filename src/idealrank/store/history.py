@@ -7,19 +7,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array
+from idealrank.store.files import Readable
 from idealrank.store.intact import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
 from idealrank.timeline import Point, Timeline
-
-if TYPE_CHECKING:
-    from idealrank.store.store import Store
 
 # Parts of a record, in the order of the fields of `_Kept`.
 _OF_POINT = (
@@ -57,7 +55,7 @@ class _Kept(NamedTuple):
 
 
 def history(
-    store: "Store",
+    store: Readable,
     *,
     measure: str | None = None,
     runs: Sequence[str] = (),
@@ -172,7 +170,7 @@ def _direction(measure: str) -> int:
         return 1
 
 
-def _newest_measure(store: "Store", conditions: str, parameters: Sequence[str]) -> str:
+def _newest_measure(store: Readable, conditions: str, parameters: Sequence[str]) -> str:
     found = store.rows(
         f"SELECT m.measure FROM mean m JOIN entry e ON e.id = m.id WHERE 1{conditions} ORDER BY e.time DESC, e.id DESC, m.place LIMIT 1",  # noqa: S608
         parameters,
@@ -180,7 +178,7 @@ def _newest_measure(store: "Store", conditions: str, parameters: Sequence[str]) 
     return str(found[0][0]) if found else ""
 
 
-def _nothing(store: "Store", measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> InputError:
+def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> InputError:
     """What was asked for and is not there, and what is."""
     asked = [f" of measure {measure}"] if measure else []
     asked += [f" of run {' or '.join(runs)}"] if runs else []
@@ -203,11 +201,11 @@ def _some(words: Sequence[str]) -> str:
     return ", ".join(map(shown, words[:_SOME])) + (f" and {len(words) - _SOME} more" if len(words) > _SOME else "")
 
 
-def _parts_of(store: "Store", rows: Sequence[tuple[Any, ...]]) -> "Iterator[tuple[str, int, list[Any]]]":
+def _parts_of(store: Readable, rows: Sequence[tuple[Any, ...]]) -> "Iterator[tuple[str, int, list[Any]]]":
     return ((key, place, read_parts(store.folder, key, parts)) for key, place, parts in rows)
 
 
-def _place(store: "Store", key: str, place: int, measure: str, parts: list[Any]) -> int:
+def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]) -> int:
     """Where the measure stands in the record; the table may be damaged."""
     measures = parts[_OF_POINT.index("measures")]
     if not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
@@ -215,7 +213,7 @@ def _place(store: "Store", key: str, place: int, measure: str, parts: list[Any])
     return place
 
 
-def _of_query(store: "Store", query: str, found: "Sequence[_Kept]") -> list[float]:
+def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[float]:
     """The value of one query in each evaluation, the hash of each file checked."""
     places: dict[str, int | None] = {}
     values = []
@@ -264,7 +262,7 @@ def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:
     return whole[:12]
 
 
-def _words(store: "Store", table: str, column: str) -> defaultdict[str, list[str]]:
+def _words(store: Readable, table: str, column: str) -> defaultdict[str, list[str]]:
     words: defaultdict[str, list[str]] = defaultdict(list)
     for key, word in store.rows(f"SELECT id, {column} FROM {table} ORDER BY id, {column}"):  # noqa: S608  (names of this file)
         words[key].append(word)

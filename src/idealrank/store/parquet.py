@@ -2,20 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from idealrank._files import appearing
 from idealrank._lazy import load_extra
 from idealrank.errors import InputError
 from idealrank.store.arrow import Relation, relations
-
-if TYPE_CHECKING:
-    from idealrank.store.store import Store
+from idealrank.store.files import Readable
 
 _ROWS = 1 << 20  # of a row group, about: what is in memory at a time
 
 
-def write_parquet(store: "Store", folder: "str | Path") -> dict[str, int]:
+def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
     """Write every table of a store as a Parquet file, compressed by zstd.
 
     Parameters

@@ -11,11 +11,11 @@ from idealrank._lazy import load_extra
 from idealrank.data.tabular import frame_of
 from idealrank.errors import OptionError, shown
 from idealrank.store.arrow import COLUMNS, Relation, relations
+from idealrank.store.files import Readable
 
 if TYPE_CHECKING:
     import duckdb
 
-    from idealrank.store.store import Store
 
 _LARGE = ("values", "hits")
 # Before the question is asked: no files, no network, no extensions, no variables of this process; and no way back.
@@ -66,7 +66,7 @@ class Answer:
         return frame_of({name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)}, backend)
 
 
-def ask(store: "Store", query: str) -> Answer:
+def ask(store: Readable, query: str) -> Answer:
     """The answer to one SELECT over the tables of a store.
 
     The tables are ``evaluations``, ``means``, ``values``, ``hits``, ``comparisons``, ``gates`` and ``tags``. Value files are read only
