@@ -192,6 +192,114 @@ class Evaluation:
         columns |= {str(measure): self.values[:, i] for i, measure in enumerate(self.measures)}
         return frame_of(columns, backend)
 
+    def select(self, measures: "MeasureLike | Iterable[MeasureLike]") -> "Evaluation":
+        """The evaluation by some of its measures.
+
+        Raises
+        ------
+        KeyError
+            One of them was not evaluated.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"]).select("AP").mean()
+        {'AP': 1.0}
+        """
+        wanted = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+        columns = [self._column(measure) for measure in wanted]
+        return self._with_columns(self, columns, [])
+
+    def join(self, other: "Evaluation", measures: "Iterable[Measure] | None" = None) -> "Evaluation":
+        """The evaluation with the values of further measures, of another evaluation of the same run.
+
+        Parameters
+        ----------
+        other : Evaluation
+            A query that it lacks counts for nothing in its measures.
+        measures : iterable of Measure, optional
+            Of the other evaluation; default all. Those that stand here already stay as they are.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, measures) for measures in ("RR", ["AP", "P@1"]))
+        >>> one.join(other, other.measures[1:]).mean()
+        {'RR': 1.0, 'P@1': 1.0}
+        """
+        more = [measure for measure in (other.measures if measures is None else measures) if measure not in self.measures]
+        columns = [other.measures.index(measure) for measure in more]
+        return self._with_columns(other.on(self.queries), list(range(len(self.measures))), columns)
+
+    def _with_columns(self, other: "Evaluation", own: list[int], others: list[int]) -> "Evaluation":
+        """Columns of both on the queries of this one."""
+        resolved, theirs = self.provenance.measures, other.provenance.measures
+        measures = (*(self.measures[column] for column in own), *(other.measures[column] for column in others))
+        texts = {**other.texts, **self.texts}
+        return replace(
+            self,
+            measures=measures,
+            values=np.hstack([self.values[:, own], other.values[:, others]]),
+            scored=np.hstack([self.scored[:, own], other.scored[:, others]]),
+            provenance=replace(self.provenance, measures=(*(resolved[column] for column in own), *(theirs[column] for column in others))),
+            texts={text: texts[text] for text in map(str, measures) if text in texts},
+        )
+
+    def on(self, queries: Sequence[str]) -> "Evaluation":
+        """The evaluation with a row for each of these queries, in their order: one that it lacks counts for nothing.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.evaluate({"q1": {"x": 1}}, {"q1": ["x"]}, "RR").on(["q2", "q1"])["RR"]
+        array([nan,  1.])
+        """
+        wanted = list(queries)
+        if list(self.queries) == wanted:
+            return self
+        place = {query: row for row, query in enumerate(wanted)}
+        own = [row for row, query in enumerate(self.queries) if query in place]
+        rows = [place[self.queries[row]] for row in own]
+        values, scored = np.full((len(wanted), len(self.measures)), np.nan), np.zeros((len(wanted), len(self.measures)), bool)
+        values[rows], scored[rows] = self.values[own], self.scored[own]
+        said = {text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()}
+        texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
+        return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None)
+
+    def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
+        """Whether the hits were kept, as deep as these measures look: then `further` gives them."""
+        if self.judged is None:
+            return False
+        depth = _depth(measure.under(self.convention) for measure in parse_measures(measures))
+        return self.judged.depth == 0 or 0 < depth <= self.judged.depth
+
+    def further(self, measures: "MeasureLike | Iterable[MeasureLike]") -> "Evaluation":
+        """The same run by other measures, of the hits that were kept: nothing is read or ranked again.
+
+        Raises
+        ------
+        InputError
+            The hits were not kept, or not as deep as a measure looks; `evaluate` has `keep_for`.
+
+        Examples
+        --------
+        >>> one = evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), "RR", keep_for=parse_measures("P@2"))
+        >>> one.further("P@2").mean()
+        {'P@2': 0.5}
+        """
+        asked = parse_measures(measures)
+        resolved = tuple(measure.under(self.convention) for measure in asked)
+        judged = self.judged
+        if judged is None or not self.can_tell(asked):
+            raise InputError(f"{self.name}: found no hits kept for {', '.join(map(str, asked))}, expected those of evaluate(keep_for=...)")
+        measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
+        provenance = replace(self.provenance, measures=tuple(map(str, resolved)))
+        texts = {str(asked[place]): words for place, words in measured.texts.items()}
+        return replace(
+            self, queries=judged.queries, measures=asked, values=measured.values, scored=measured.scored, coverage=measured.coverage,
+            provenance=provenance, texts=texts,
+        )  # fmt: skip
+
     def merge(self, other: "Evaluation") -> "Evaluation":
         """The evaluation of both parts of a collection that was split by query.
 
@@ -250,6 +358,7 @@ def evaluate(
     *,
     max_documents: int | None = None,
     keep_unjudged: bool = False,
+    keep_for: Iterable[Measure] = (),
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
@@ -271,6 +380,8 @@ def evaluate(
     keep_unjudged : bool
         Keep the hits and the unjudged documents, so that `compare` and `gate` can say how far the judgments reach; not together with
         `max_documents`.
+    keep_for : iterable of Measure
+        Keep the hits as deep as these need them, too, for `Evaluation.further`.
     threads : int
         0 uses all cores; the values are the same for any number.
     progress : Progress, optional
@@ -289,9 +400,8 @@ def evaluate(
         measure.check_tables(tables_of(qrels))
     convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
     resolved = tuple(measure.under(convention) for measure in asked)
-    depths = [measure.hits_needed() for measure in resolved]
-    depth = 0 if 0 in depths else max(depths)
-    options = {"depth": depth, "max_documents": max_documents, "threads": threads, "progress": progress}
+    later = [measure.under(convention) for measure in keep_for]
+    options = {"depth": _depth([*resolved, *later]), "max_documents": max_documents, "threads": threads, "progress": progress}
     options["unjudged_depth"] = unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0
     judged = join(qrels, run, convention.alignment, **options)  # type: ignore[arg-type]
     if not judged.n_queries:
@@ -305,7 +415,13 @@ def evaluate(
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
-    return replace(found, judged=judged) if options["unjudged_depth"] else found
+    return replace(found, judged=judged) if options["unjudged_depth"] or later else found
+
+
+def _depth(measures: Iterable[Measure]) -> int:
+    """The deepest rank that some measure looks at; 0 for whole lists."""
+    depths = [measure.hits_needed() for measure in measures]
+    return 0 if 0 in depths else max(depths)
 
 
 def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:

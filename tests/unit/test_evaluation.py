@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank import evaluation as core
+from idealrank.measures.parse import parse_measures
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 0}}
 RUN = {"q1": {"a": 3.0, "x": 2.0, "b": 2.0}, "q3": {"d": 1.0}, "q9": {"z": 1.0}}
@@ -237,3 +239,58 @@ def test_evaluate_says_what_it_cannot_take() -> None:
         ir.evaluate(QRELS, 3, ["nDCG"])  # type: ignore[arg-type]
     with pytest.raises(ir.InputError, match="belong to arrays"):
         ir.evaluate(QRELS, RUN, ["nDCG"], group=[3])
+
+
+# --- parts of an evaluation, and more of it -----------------------------------------------------------------------------------------
+
+
+def test_an_evaluation_joined_from_parts_is_the_whole_one() -> None:
+    """Columns, resolved texts and texts of queries come from where each measure was evaluated."""
+    whole = ir.evaluate(QRELS, RUN, ["RR", "RelString@2", "P@2"])
+
+    joined = whole.select("RR").join(whole.select(["RelString@2", "P@2"]))
+
+    assert joined.measures == whole.measures
+    np.testing.assert_array_equal(joined.values, whole.values)
+    np.testing.assert_array_equal(joined.scored, whole.scored)
+    assert (joined.provenance, joined.texts) == (whole.provenance, whole.texts)
+
+
+def test_what_stands_already_is_not_joined_again() -> None:
+    one, other = ir.evaluate(QRELS, RUN, ["RR", "AP"]), ir.evaluate(QRELS, RUN, ["AP", "P@2"])
+    assert list(map(str, one.join(other).measures)) == ["RR", "AP", "P@2"]
+
+
+def test_a_query_that_an_evaluation_lacks_counts_for_nothing() -> None:
+    evaluation = ir.evaluate(QRELS, RUN, ["RR", "RelString@2"], "standard,missing=left-out")
+
+    on = evaluation.on(["q2", "q3", "q1"])
+
+    assert on.mean()["RR"] == evaluation.mean()["RR"]
+    assert on.texts["RelString@2"] == ["", *(evaluation.texts["RelString@2"][row] for row in (1, 0))]
+    assert on.scored[:, 0].tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("convention", ["standard", "standard,ties=expected", "quepid", "standard,unjudged=skipped"])
+def test_further_measures_are_those_of_an_evaluation_of_their_own(convention: str) -> None:
+    """To the bit, for hits below the deepest cutoff add nothing."""
+    more = parse_measures(["nDCG@1", "P@3", "AP", "RR(judged_only=True)@2", "NumRet"])
+
+    found = core.evaluate(ir.Qrels(QRELS), ir.Run(RUN), "nDCG@1", convention, keep_for=more).further(more)
+
+    alone = ir.evaluate(QRELS, RUN, more, convention)
+    np.testing.assert_array_equal(found.values, alone.values)
+    np.testing.assert_array_equal(found.scored, alone.scored)
+    assert (list(found.queries), found.coverage, found.provenance.measures) == (
+        list(alone.queries),
+        alone.coverage,
+        alone.provenance.measures,
+    )
+
+
+def test_measures_that_look_deeper_than_the_hits_that_were_kept_are_refused() -> None:
+    evaluation = ir.evaluate(QRELS, RUN, "P@2", keep_unjudged=True)
+
+    assert (evaluation.can_tell("P@1"), evaluation.can_tell("AP"), ir.evaluate(QRELS, RUN, "P@2").can_tell("P@1")) == (True, False, False)
+    with pytest.raises(ir.InputError, match=r"found no hits kept for AP, expected those of evaluate\(keep_for=\.\.\.\)"):
+        evaluation.further("AP")

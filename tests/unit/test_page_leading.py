@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.reports import specs
-from idealrank.reports.leading import turned
 from idealrank.reports.page.cautions import cautions, robust_sentence
 from idealrank.reports.page.glossary import glossary
 from idealrank.reports.page.html import page_html
@@ -87,7 +86,7 @@ def test_a_pair_turned_round_says_what_the_swapped_comparison_says() -> None:
             ir.compare(*pair, slices=slices, test=test, margin=None if test == "sign" else 0.01).pairs for pair in ((a, b), (b, a))
         )
 
-        found, wanted = (dataclasses.asdict(pair) for pair in (turned(one), other))
+        found, wanted = (dataclasses.asdict(pair) for pair in (one.reversed(), other))
 
         assert flat(found) == pytest.approx(flat(wanted), abs=1e-12, nan_ok=True), test
 

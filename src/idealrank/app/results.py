@@ -20,9 +20,9 @@ from idealrank.errors import MissingExtraError, OptionError
 from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
-    from idealrank.data.run import Run
     from idealrank.evaluation import Evaluation
     from idealrank.explanation import JudgedHits
+    from idealrank.measures.measure import Measure
     from idealrank.reporting.found import Found
     from idealrank.reports.page.subject import Made, Subject
     from idealrank.verdict import Gated
@@ -74,6 +74,14 @@ class Results:
     def is_page(self) -> bool:
         """Whether a page or figures are asked for."""
         return self.report is not None or self.figures is not None
+
+    def looked_at(self, measures: "Sequence[Measure]") -> "Sequence[Measure]":
+        """Measures for which the hits of every run are kept, so that no run is aligned a second time; none where nothing is wanted."""
+        if not self.is_page:
+            return measures if self.store is not None else ()
+        from idealrank.reporting.gathering import measures_looked_at  # noqa: PLC0415  (few ask for pages)
+
+        return measures_looked_at(measures)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -208,13 +216,11 @@ class Results:
         if self.store is None or found.qrels is None:
             return ()
         from idealrank.app import storing  # noqa: PLC0415
-        from idealrank.explanation import hit_depth, judged_hits  # noqa: PLC0415
+        from idealrank.explanation import hit_depth, hits_of  # noqa: PLC0415
 
-        qrels = found.qrels
-
-        def hits(evaluation: "Evaluation", run: "Run") -> "JudgedHits":
-            depth = hit_depth(evaluation.measures, evaluation.convention)
-            return judged_hits(qrels, run, evaluation.convention, depth, threads=found.threads)
+        def hits(evaluation: "Evaluation") -> "JudgedHits | None":
+            kept, depth = evaluation.judged, hit_depth(evaluation.measures, evaluation.convention)
+            return None if kept is None else hits_of(kept, depth)
 
         options = {
             "measures": list(map(str, found.measures)),
@@ -223,7 +229,7 @@ class Results:
             "slices": found.categories,
         }
         kept = storing.keep(
-            self.store, found.evaluations, gated or found.comparison, hits=list(map(hits, found.evaluations, found.runs)),
+            self.store, found.evaluations, gated or found.comparison, hits=list(map(hits, found.evaluations)),
             judgments=given.judgments, options={name: value for name, value in options.items() if value is not None},
             command=typed.command_line(), tags=self.tags, notes=self.notes,
         )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from idealrank.conventions import Convention
 from idealrank.data.joining import Judgments, join, ties_for
-from idealrank.data.qrels import Qrels
+from idealrank.data.judged import Judged
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
@@ -39,6 +39,7 @@ class JudgedHits:
 
     Examples
     --------
+    >>> from idealrank.data.qrels import Qrels
     >>> hits = judged_hits(Qrels({"q": {"a": 2, "b": 0}}), Run({"q": ["x", "a", "b"]}))
     >>> hits.documents, hits.rank.tolist(), hits.lengths.tolist()
     (['a', 'b'], [2, 3], [3])
@@ -68,6 +69,7 @@ class JudgedHits:
 
         Examples
         --------
+        >>> from idealrank.data.qrels import Qrels
         >>> judged_hits(Qrels({"q": {"a": 2}, "r": {"b": 1}}), Run({"q": ["x", "a"], "r": ["b"]})).of("r").documents
         ['b']
         """
@@ -124,19 +126,38 @@ def judged_hits(
 
     Examples
     --------
+    >>> from idealrank.data.qrels import Qrels
     >>> judged_hits(Qrels({"q": {"a": 2, "b": 1}}), Run({"q": {"a": 1.0, "b": 1.0}})).tie_last
     array([2, 2])
     """
     alignment = Convention.of(convention).alignment
     alignment = Convention.of(convention, ties=ties_for(qrels, alignment.ties)).alignment
-    judged = join(qrels, run, alignment, depth=depth, max_documents=max_documents, threads=threads)
+    return hits_of(join(qrels, run, alignment, depth=depth, max_documents=max_documents, threads=threads), depth)
+
+
+def hits_of(judged: Judged, depth: int = DEEPEST) -> JudgedHits:
+    """The table of an alignment that stands, as an evaluation may keep it.
+
+    Parameters
+    ----------
+    judged : Judged
+        Of a run with document ids; with hits down to `depth`.
+    depth : int
+        As for `judged_hits`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> hits_of(ir.evaluate({"q": {"a": 2}}, {"q": ["x", "a"]}, "RR", keep_unjudged=True).judged).documents
+    ['a']
+    """
     found = judged.hits
     first = found.rank if found.tie_first is None else found.tie_first
     last = found.rank if found.tie_last is None else found.tie_last
     kept = np.flatnonzero(first <= depth)
     rows = found.document[kept] if found.document is not None else np.zeros(0, np.int64)
-    documents = qrels if isinstance(qrels, Qrels) else qrels.documents
+    ids = [] if judged.qrels is None else judged.qrels.table.document_ids(rows)
     return JudgedHits(
         judged.queries, judged.lengths, found.query[kept], found.rank[kept], first[kept], last[kept],
-        [decode_id(one) for one in documents.table.document_ids(rows)], found.grade[kept], depth,
+        [decode_id(one) for one in ids], found.grade[kept], depth,
     )  # fmt: skip

@@ -94,7 +94,8 @@ def report(
     >>> page.splitlines()[0], "new is better" in page or "run (2) is better" in page
     ('<!DOCTYPE html>', True)
     """
-    held = _evaluations(result, evaluations)
+    # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
+    held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
     found = Found(
         evaluations=held, measures=_measures(result, held, measures), weights=weights, clusters=clusters, categories=slices,
         comparison=result if isinstance(result, Comparison) else None, queries=queries, documents=documents, threads=threads,

@@ -7,7 +7,6 @@ from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.found import Found
-from idealrank.reports.leading import turned
 from idealrank.verdict import Comparison, Gated, Robustness, Way, compare, robust
 from idealrank.verdict.comparison import distinct
 from idealrank.verdict.sides import JudgmentsSource
@@ -42,7 +41,7 @@ def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures
     if len(baselines) == 1:
         return compare(baselines[0], run, measures=texts, **options)  # type: ignore[arg-type]
     from_run = compare(*baselines, run, measures=texts, baseline=distinct([one.name for one in (*baselines, run)])[-1], **options)  # type: ignore[arg-type]
-    return replace(from_run, pairs=tuple(map(turned, from_run.pairs)), method=replace(from_run.method, baseline=None))
+    return replace(from_run, pairs=tuple(pair.reversed() for pair in from_run.pairs), method=replace(from_run.method, baseline=None))
 
 
 def with_gate(found: Found, gated: Gated) -> Found:
@@ -63,31 +62,11 @@ def with_gate(found: Found, gated: Gated) -> Found:
         run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None,
         judgments="different" if gated.judgments == "different" else "same",
     )  # fmt: skip
-    comparison = renamed(comparison, [*gated.baselines, gated.run])
+    comparison = comparison.renamed([*gated.baselines, gated.run])
     evaluations, runs, hits = (
         tuple(held[number] for number in order) if held else () for held in (found.evaluations, found.runs, found.hits)
     )  # fmt: skip
     return replace(found, gated=gated, comparison=comparison, evaluations=evaluations, runs=runs, hits=hits)
-
-
-def renamed(comparison: Comparison, names: Sequence[str]) -> Comparison:
-    """A comparison whose runs have other names, in the same order.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> renamed(ir.compare(one, one), ["old", "new"]).pairs[0].b
-    'new'
-    """
-    name = dict(zip(comparison.names, names, strict=True))
-    return replace(
-        comparison,
-        names=tuple(names),
-        pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in comparison.pairs),
-        means={text: {name[run]: mean for run, mean in of.items()} for text, of in comparison.means.items()},
-        missing={name[run]: count for run, count in comparison.missing.items()},
-    )
 
 
 def robustness(

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TypeAlias
 
-import numpy as np
-
 from idealrank.data.joining import Judgments
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError
@@ -115,41 +113,7 @@ def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = No
         if one.measures != first:
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, one.measures))
             raise IncompatibleError(f"{one.name}: found measures {theirs}, expected those of {evaluations[0].name}: {ours}")
-    return tuple(replace(_on(one, queries), name=name) for one, name in zip(evaluations, names, strict=True))
-
-
-def _on(evaluation: Evaluation, queries: Sequence[str]) -> Evaluation:
-    if list(evaluation.queries) == queries:
-        return evaluation
-    place = {query: row for row, query in enumerate(queries)}
-    rows = [place[query] for query in evaluation.queries]
-    values, scored = np.full((len(queries), len(evaluation.measures)), np.nan), np.zeros((len(queries), len(evaluation.measures)), bool)
-    values[rows], scored[rows] = evaluation.values, evaluation.scored
-    texts = {}
-    for measure, words in evaluation.texts.items():
-        said = dict(zip(evaluation.queries, words, strict=True))
-        texts[measure] = [said.get(query, "") for query in queries]
-    return replace(evaluation, queries=queries, values=values, scored=scored, texts=texts)
-
-
-def narrowed(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
-    """An evaluation by some of its measures.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> narrowed(one, one.measures[1:]).mean()
-    {'AP': 1.0}
-    """
-    columns = [evaluation.measures.index(measure) for measure in measures]
-    return replace(
-        evaluation,
-        measures=tuple(measures),
-        values=evaluation.values[:, columns],
-        scored=evaluation.scored[:, columns],
-        provenance=replace(evaluation.provenance, measures=tuple(evaluation.provenance.measures[column] for column in columns)),
-    )
+    return tuple(replace(one.on(queries), name=name) for one, name in zip(evaluations, names, strict=True))
 
 
 def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -163,26 +127,3 @@ def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
     """
     beside = judgedness_among(evaluated)
     return tuple(measure for measure in evaluated if measure not in beside and measure.aggregate != "text")
-
-
-def beside(evaluation: Evaluation, other: Evaluation, measures: Sequence[Measure]) -> Evaluation:
-    """An evaluation with the values of some more measures, of another evaluation of the same run.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, measures) for measures in ("RR", ["AP", "P@1"]))
-    >>> beside(one, other, other.measures[1:]).mean()
-    {'RR': 1.0, 'P@1': 1.0}
-    """
-    more = [measure for measure in measures if measure not in evaluation.measures]
-    columns = [other.measures.index(measure) for measure in more]
-    resolved = tuple(other.provenance.measures[column] for column in columns)
-    added = _on(other, list(evaluation.queries))
-    return replace(
-        evaluation,
-        measures=(*evaluation.measures, *more),
-        values=np.hstack([evaluation.values, added.values[:, columns]]),
-        scored=np.hstack([evaluation.scored, added.scored[:, columns]]),
-        provenance=replace(evaluation.provenance, measures=(*evaluation.provenance.measures, *resolved)),
-    )

@@ -16,7 +16,7 @@ from idealrank.io.notes import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure
 from idealrank.reporting.curves import curves, families
-from idealrank.reporting.found import Found, Texts, beside, lined_up, narrowed
+from idealrank.reporting.found import Found, Texts, lined_up
 from idealrank.reporting.hits import lists_of_hits
 from idealrank.reporting.lists import Lister, depth_of
 from idealrank.reporting.picked import documents_of_lists, most_queries, queries_first, room_for_lists
@@ -88,8 +88,9 @@ def _looked_into(
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
     chosen = _chosen(found, evaluations, room)
     looked = []
-    for number, (evaluation, run) in enumerate(zip(evaluations, found.runs, strict=True), 1):
-        looked.append(_look_into(found, lister, evaluation, in_memory(run), chosen))
+    for number, (evaluation, given, run) in enumerate(zip(evaluations, found.evaluations, found.runs, strict=True), 1):
+        here = in_memory(run)
+        looked.append(_look_into(found, lister, evaluation, _looked_at(found, lister.qrels, given, here), here, chosen))
         if progress is not None:
             progress(number, len(evaluations))
     lists = {
@@ -115,22 +116,40 @@ class _Looked:
     longest: int
 
 
-def _look_into(found: Found, lister: Lister, evaluation: Evaluation, run: Run, queries: Sequence[str]) -> _Looked:
+def _look_into(found: Found, lister: Lister, evaluation: Evaluation, more: Evaluation, run: Run, queries: Sequence[str]) -> _Looked:
     at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
-    judgedness, asked = _judgedness(found), found.measures[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
-        more = evaluate(
-            lister.qrels, run, tuple(dict.fromkeys([asked, *judgedness, *at_cutoffs])), evaluation.convention, threads=found.threads
-        )  # fmt: skip
-    _refuse_another(evaluation, more, asked)
-    means = intervals(narrowed(more, at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
+    means = intervals(more.select(at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
     return _Looked(
-        evaluation=beside(evaluation, more, judgedness),
+        evaluation=evaluation.join(more, _judgedness(found)),
         at_cutoffs=means,
         listings={query: lister.listing(run, query) for query in queries},
         longest=longest(run),
     )
+
+
+def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """All that a page looks at beside the measures asked for: how far judgments reach, and the measures at many cutoffs.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> [str(one) for one in measures_looked_at(parse_measures("RR@10"))][:5]
+    ['RR@10', 'Judged@10', 'NumRet@10', 'RR(judged_only=True)@10', 'RR@1']
+    """
+    at_cutoffs = (measure for at in families(measures).values() for measure in at.values())
+    return tuple(dict.fromkeys([*with_companions(measures), *at_cutoffs]))
+
+
+def _looked_at(found: Found, qrels: Qrels, evaluation: Evaluation, run: Run) -> Evaluation:
+    """One run by all of these: from the hits that its evaluation kept, or where it kept none, evaluated again."""
+    measures = measures_looked_at(found.measures)
+    if evaluation.can_tell(measures):
+        return evaluation.further(measures)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
+        again = evaluate(qrels, run, measures, evaluation.convention, threads=found.threads)
+    _refuse_another(evaluation, again, found.measures[0])
+    return again
 
 
 def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:
@@ -154,7 +173,7 @@ def _means(found: Found, evaluations: Sequence[Evaluation]) -> dict[str, dict[st
     """Of every measure asked for that is averaged, by run."""
     if found.comparison is not None and all(str(measure) in found.comparison.means for measure in found.measures):
         return {text: dict(of_runs) for text, of_runs in found.comparison.means.items()}
-    asked = [narrowed(one, found.measures) for one in evaluations]
+    asked = [one.select(found.measures) for one in evaluations]
     means = {one.name: intervals(one, level=found.level, weights=found.weights, clusters=found.clusters) for one in asked}
     texts = [str(measure) for measure in found.measures if measure.aggregate == "mean"]
     return {text: {name: of_run[text] for name, of_run in means.items()} for text in texts}

@@ -7,7 +7,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.comparing import with_gate
-from idealrank.reporting.found import Found, narrowed, shown_measures
+from idealrank.reporting.found import Found, shown_measures
 from idealrank.reporting.origin import hashed, moment
 from idealrank.reports.page.subject import Made
 from idealrank.store import Store, Stored
@@ -84,7 +84,7 @@ def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> Found:
         raise OptionError(f"-m {lacking[0]}: found no values of it, expected one of {', '.join(map(str, common)) or 'none at all'}")
     if not common:
         raise InputError(f"{', '.join(part.id for part in parts)}: found no measure that all of them have, expected one at least")
-    held = tuple(replace(narrowed(one, common), name=name) for one, name in zip(evaluations, distinct(told), strict=True))
+    held = tuple(replace(one.select(common), name=name) for one, name in zip(evaluations, distinct(told), strict=True))
     return Found(evaluations=held, measures=tuple(measures) or shown_measures(common))
 
 

@@ -1,14 +1,11 @@
-"""Word, colour, mark and opposite of each verdict in reports, pages and figures."""
+"""Word, colour and mark of each verdict in reports, pages and figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar, cast
 
 from idealrank.reports.cells import Tone
 from idealrank.verdict import Difference, Slice
 from idealrank.verdict.gated import Check
-
-V = TypeVar("V", bound=str)
 
 IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""
@@ -51,7 +48,6 @@ VERDICTS: Mapping[str, Look] = {
     "kept": Look(decided=True),
     "broken": Look(tone="worse", decided=True),
 }
-_OPPOSITE: Mapping[str, str] = {"better": "worse", "worse": "better"}
 
 
 def look(verdict: str) -> Look:
@@ -101,14 +97,3 @@ def word(row: Difference | Slice) -> str:
     ('undecided', 'identical')
     """
     return IDENTICAL if row.verdict == "undecided" and is_identical(row) else row.verdict
-
-
-def opposite(verdict: V) -> V:
-    """The verdict on a against b, from that on b against a.
-
-    Examples
-    --------
-    >>> opposite("better"), opposite("undecided")
-    ('worse', 'undecided')
-    """
-    return cast("V", _OPPOSITE.get(verdict, verdict))

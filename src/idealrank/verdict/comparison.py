@@ -13,7 +13,7 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.verdict.groups import Groups, RunMean, groups_of
 from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.rankings import Rankings
-from idealrank.verdict.sliced import Slices
+from idealrank.verdict.sliced import Slices, opposite, reversed_interval
 from idealrank.verdict.tipping import Tipping
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
@@ -122,6 +122,25 @@ class Difference:
         found["interval"] = [_finite(end) for end in self.interval]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
+    def reversed(self) -> "Difference":
+        """The same difference as a - b; two-sided tests say the same.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> a, b = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> (found := ir.compare(a, b)["RR"].reversed()).difference, found.wins
+        (0.25, 1)
+        """
+        judged, tipping = self.difference_judged, self.tipping
+        return replace(
+            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference,
+            interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
+            wins=self.losses, losses=self.wins, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a,
+            difference_judged=None if judged is None else 0.0 - judged, slices=None if self.slices is None else self.slices.reversed(),
+            tipping=None if tipping is None else tipping.reversed(),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -154,6 +173,10 @@ class Pair:
         if text not in self.measures:
             raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
         return self.measures[text]
+
+    def reversed(self) -> "Pair":
+        """The same two runs in the other order."""
+        return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
 
     def as_dict(self) -> dict[str, Any]:
         """What JSON has: names, measures, and rankings where they were compared."""
@@ -275,6 +298,25 @@ class Comparison(WithWarnings):
         if len(self.pairs) != 1:
             raise KeyError(f"{measure}: found {len(self.pairs)} pairs of runs; name one, as in .pair({self.names[0]!r}, {self.names[1]!r})")
         return self.pairs[0][measure]
+
+    def renamed(self, names: Sequence[str]) -> "Comparison":
+        """The same comparison with other names of the runs, in their order.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.compare(one, one).renamed(["old", "new"]).pairs[0].b
+        'new'
+        """
+        name = dict(zip(self.names, names, strict=True))
+        return replace(
+            self,
+            names=tuple(names),
+            pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
+            means={text: {name[run]: mean for run, mean in of.items()} for text, of in self.means.items()},
+            missing={name[run]: count for run, count in self.missing.items()},
+        )
 
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
         """Every difference with its pair."""

@@ -2,14 +2,28 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeVar, cast
 
 from idealrank._lazy import repr_html
 from idealrank.verdict.tested import Side
 
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
+_OPPOSITE = {"better": "worse", "worse": "better"}
+
+_Word = TypeVar("_Word", bound=str)
+
+
+def opposite(verdict: _Word) -> _Word:
+    """The verdict on a against b, from that on b against a."""
+    return cast("_Word", _OPPOSITE.get(verdict, verdict))
+
+
+def reversed_interval(interval: tuple[float, float], about: str) -> tuple[float, float]:
+    """The interval for a - b; the share of wins of one run is that of losses of the other."""
+    whole = 1.0 if about.startswith("share of wins") else 0.0
+    return whole - interval[1], whole - interval[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +84,14 @@ class Slice:
         """Everything but the name, and the family of tests it was corrected in; None for what is not finite."""
         found = {name: _finite(value) for name, value in asdict(self).items() if name != "name"}
         return found | {"interval": [_finite(end) for end in self.interval], "family": self.family}
+
+    def reversed(self) -> "Slice":
+        """The same difference as a - b."""
+        return replace(
+            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference,
+            interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
+            wins=self.losses, losses=self.wins, part=0.0 - self.part,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +168,10 @@ class Slices:
         """
         about = {name: value for name, value in asdict(self).items() if name != "rows"}
         return {"slices": self.by_name(), **about, "uncategorised": list(self.uncategorised)}
+
+    def reversed(self) -> "Slices":
+        """The same differences as a - b, again the worst for the user first."""
+        return replace(self, difference=0.0 - self.difference, rows=tuple(row.reversed() for row in reversed(self.rows)))
 
     def by_name(self) -> dict[str, dict[str, Any]]:
         """The slices alone, as dicts."""

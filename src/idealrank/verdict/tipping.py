@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
@@ -93,6 +93,11 @@ class Tipping:
     def as_dict(self) -> dict[str, Any]:
         """Everything by name, as JSON has it."""
         return asdict(self)
+
+    def reversed(self) -> "Tipping":
+        """The same of the difference a - b."""
+        side: Literal["a", "b"] | None = None if self.side is None else "b" if self.side == "a" else "a"
+        return replace(self, side=side, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a)
 
 
 class Question(NamedTuple):

@@ -118,7 +118,15 @@ def compare(
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    evaluated = partial(evaluate, judgments, measures=measures, convention=convention, keep_unjudged=True, threads=threads)
+    evaluated = partial(
+        evaluate,
+        judgments,
+        measures=measures,
+        convention=convention,
+        keep_unjudged=True,
+        threads=threads,
+        keep_for=results.looked_at(asked),
+    )
     look, opens = rankings.are_wanted(with_rankings, len(runs)), partial(inputs.open_run, qrels=qrels)
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
     of_queries.check(queries_of(evaluations))

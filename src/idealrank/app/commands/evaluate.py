@@ -101,14 +101,14 @@ def evaluate(
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = reading.Given(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
-    names, watch = reading.run_names(runs), Watch()
+    names, watch, kept = reading.run_names(runs), Watch(), results.looked_at(measures)
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
-            return evaluate_run(judgments, run, measures, convention, threads=threads, progress=progress)
+            return evaluate_run(judgments, run, measures, convention, keep_for=kept, threads=threads, progress=progress)
 
         return watch.run(name, work)
 

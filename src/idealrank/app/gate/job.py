@@ -99,7 +99,8 @@ class Job:
         contracts = () if asked.contracts_path is None else read_contracts(asked.contracts_path, reading.notes())
         names, of_queries, watch = _names(self.run, asked.baselines), self.files.read(), Watch()
         judgments = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, asked.convention))
-        work = _Evaluate(judgments, measures_of_gate(asked.measures, contracts), asked, watch, self.threads)
+        kept = self.results.looked_at(asked.measures)
+        work = _Evaluate(judgments, measures_of_gate(asked.measures, contracts), asked, watch, self.threads, kept)
         opened = self._opened(names[1:], work.measures)
         run = self._open_run(self.run, names[0])
         evaluation = work.of(run, self.run)
@@ -180,11 +181,13 @@ class _Evaluate:
     asked: Asked
     watch: Watch
     threads: int
+    kept: Sequence[Measure]
 
     def of(self, run: Run, path: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             return evaluate(
-                self.judgments, run, self.measures, self.asked.convention, keep_unjudged=True, threads=self.threads, progress=progress
+                self.judgments, run, self.measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads,
+                progress=progress,
             )  # fmt: skip
 
         found = self.watch.run(run.name, work)
