@@ -41,10 +41,10 @@ def join(
     Examples
     --------
     >>> judged = join(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), Run({"q": ["a"]}), Alignment())
-    >>> judged.preferences.counts("all").fulfilled
+    >>> judged.beside["preferences"].counts("all").fulfilled
     array([1.])
     >>> qrels = AssessorQrels({"q": {"ann": {"a": 1}, "ben": {"b": 1}}})
-    >>> join(qrels, Run({"q": ["b", "a"]}), Alignment()).assessors.judged.hits.rank
+    >>> join(qrels, Run({"q": ["b", "a"]}), Alignment()).beside["assessors"].judged.hits.rank
     array([2, 1])
     """
     documents = table if isinstance(table, Qrels) else table.documents
@@ -54,9 +54,9 @@ def join(
     options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
     judged = align(documents, run, alignment, **options, progress=progress)  # type: ignore[arg-type]
     if isinstance(table, PreferenceQrels):
-        judged.preferences = Preferred(documents, table.groups, table.complete, table.pairs, judged)
+        judged.beside["preferences"] = Preferred(documents, table.groups, table.complete, table.pairs, judged)
     elif isinstance(table, AssessorQrels):
-        judged.assessors = ByAssessor(table, judged, alignment)
+        judged.beside["assessors"] = ByAssessor(table, judged, alignment)
     return judged
 
 

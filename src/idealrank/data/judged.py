@@ -7,7 +7,6 @@ query, rank, tie group and grade, and beside them what the ideal needs and what 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,12 +24,8 @@ from idealrank.data.hits import (
     only_relevant,
     relevant_in_rectangle,
 )
+from idealrank.data.qrels import Qrels
 from idealrank.data.types import FloatArray, IntArray, QueryIds
-
-if TYPE_CHECKING:
-    from idealrank.data.assessors import ByAssessor
-    from idealrank.data.preferred import Preferred
-    from idealrank.data.qrels import Qrels
 
 
 class Judged:
@@ -58,6 +53,12 @@ class Judged:
         Hits below this rank were dropped, 0 when all are here; every returned item is judged and the reverse, as in arrays.
     rectangle, parts : Rectangle, callable, optional
         The same lists as a rectangle; what gives the same queries stretch by stretch.
+
+    Attributes
+    ----------
+    beside : dict of str to object
+        What there is beside plain grades, by the words of `Measure.needs`: `joining.join` adds ``"preferences"``, a `Preferred`, or
+        ``"assessors"``, a `ByAssessor`. Both are made of a `Judged`, which cannot know them.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class Judged:
         parts: Callable[[], Iterator["Judged"]] | None = None,
         unjudged: Callable[[], Unjudged] | None = None,
         unjudged_depth: int = 0,
-        qrels: "Qrels | None" = None,
+        qrels: Qrels | None = None,
     ) -> None:
         self.queries = queries
         self.ties: Ties = ties
@@ -109,9 +110,7 @@ class Judged:
         self.unjudged_depth = unjudged_depth
         self.qrels = qrels
         self._relevant: dict[float, Relevant] = {}
-        # What `align_preferences` and `align_assessors` add; None where the judgments are plain grades.
-        self.preferences: Preferred | None = None
-        self.assessors: ByAssessor | None = None
+        self.beside: dict[str, object] = {}
 
     @property
     def n_queries(self) -> int:
@@ -121,7 +120,7 @@ class Judged:
     @property
     def tables(self) -> tuple[str, ...]:
         """What there is beside plain grades, in the words of `Measure.needs`."""
-        return tuple(name for name in ("preferences", "assessors") if getattr(self, name) is not None)
+        return tuple(self.beside)
 
     @cached_property
     def hits(self) -> Hits:
@@ -200,7 +199,7 @@ class Judged:
             scope=self.scope,
             judgments=lambda: self.judgments,
         )
-        closer.preferences, closer.assessors = self.preferences, self.assessors
+        closer.beside = self.beside
         return closer
 
     def relevant(self, threshold: float) -> Relevant:

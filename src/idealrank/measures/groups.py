@@ -33,7 +33,7 @@ def averaged(measure: Measure, judged: Judged) -> PerQuery:
     judged : Judged
         With judgments of several assessors.
     """
-    seen = judged.assessors
+    seen = judged.beside.get("assessors")
     if not isinstance(seen, ByAssessor):
         raise OptionError(f"{measure}: found no judgments of several assessors, expected AssessorQrels")
     result = measure.compute(seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged)

@@ -56,9 +56,10 @@ class PreferenceMeasure(Measure):
 
     def preferred(self, judged: Judged) -> Preferred:
         """The preferences, held against the ranking."""
-        if judged.preferences is None:
+        found = judged.beside.get("preferences")
+        if not isinstance(found, Preferred):
             raise OptionError(f"{self}: found no preferences, expected PreferenceQrels")
-        return judged.preferences
+        return found
 
     @property
     def trec_name(self) -> str:
