@@ -98,6 +98,19 @@ def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
         raise MissingExtraError(what, package or module, extra) from None
 
 
+def is_installed(module: str) -> bool:
+    """Whether a package can be had, without loading it.
+
+    Examples
+    --------
+    >>> is_installed("numpy"), is_installed("nothing_of_this_name")
+    (True, False)
+    """
+    from importlib.util import find_spec  # noqa: PLC0415  (`import idealrank` needs it not)
+
+    return find_spec(module) is not None
+
+
 def repr_html(result: Any) -> str:
     """HTML of a result, for notebooks; a class takes it over as its method ``_repr_html_``.
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from idealrank._files import real_path, write_bytes
+from idealrank._lazy import is_installed
 from idealrank.app import console, options, typed
 from idealrank.app.progress import Watch
 from idealrank.app.reading import Given
@@ -111,7 +111,7 @@ class Results:
             _refuse_idle("--documents", self.documents)
             return
         for module, package in _EXTRA.items():
-            if find_spec(module) is None:
+            if not is_installed(module):
                 raise MissingExtraError("a page of results", package, "report")
         from idealrank.reports.drawing import check_room  # noqa: PLC0415  (few ask for pages)
 

@@ -3,11 +3,10 @@
 import tempfile
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from idealrank._lazy import load_extra
+from idealrank._lazy import is_installed, load_extra
 from idealrank.errors import OptionError
 from idealrank.evaluation import Evaluation
 from idealrank.trackers.content import Content, Result, content_of
@@ -80,7 +79,7 @@ def log_to_mlflow(
         for name, text in content.files.items():
             Path(made, name).write_bytes(text if isinstance(text, bytes) else text.encode())
         client.log_artifacts(tracked, made, folder)
-    if content.columns and _has_pandas():
+    if content.columns and is_installed("pandas"):
         client.log_table(tracked, {name: list(column) for name, column in content.columns.items()}, f"{folder}/per_query_table.json")
 
 
@@ -104,7 +103,3 @@ def _log_values(client: Any, tracked: str, content: Content, step: int | None, p
     client.log_batch(tracked, params=settings, tags=words)
     for top in range(0, len(metrics), _BATCH):
         client.log_batch(tracked, metrics=metrics[top : top + _BATCH])
-
-
-def _has_pandas() -> bool:  # MLflow's tables need it, idealrank does not
-    return find_spec("pandas") is not None

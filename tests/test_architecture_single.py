@@ -1,0 +1,137 @@
+"""What stands in the library once: one direction of imports, one writer of files, one way to optional packages, one helper of lazy names.
+
+Each rule is a function of source texts, so that a planted violation shows that it can fail.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+Sources = Mapping[str, str]
+
+
+def library() -> dict[str, str]:
+    """The source of every module by its dotted name."""
+    paths = sorted((SOURCE / "idealrank").rglob("*.py"))
+    return {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path.read_text("utf-8") for path in paths}
+
+
+# --- the rules ---------------------------------------------------------------------------------------------------------------
+
+
+def circles(sources: Sources) -> list[str]:
+    """Modules that import each other, directly or not, where a module is loaded or its types are checked.
+
+    Imports inside functions are left out: that is how a result finds who shows it.
+    """
+    imports = {name: set(_imported(name, source, sources)) for name, source in sources.items()}
+    reached = {name: _closure(name, imports) for name in imports}
+    return sorted(f"{name} and {other}" for name in imports for other in reached[name] if name < other and name in reached[other])
+
+
+def _imported(name: str, source: str, known: Sources) -> Iterator[str]:
+    waiting: list[ast.stmt] = list(ast.parse(source).body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If | ast.Try):
+            waiting += [*node.body, *node.orelse]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield from ({whole if whole in known else node.module} - {name}) & set(known)
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & set(known)
+
+
+def _closure(name: str, imports: Mapping[str, set[str]]) -> set[str]:
+    found, waiting = set[str](), list(imports[name])
+    while waiting:
+        if (one := waiting.pop()) not in found:
+            found.add(one)
+            waiting += imports[one]
+    return found
+
+
+# `store.files` has several files in place at once, below the lock of the store's database: it renames what it wrote before.
+WRITERS = {"idealrank._files", "idealrank.store.files"}
+
+
+def renaming(sources: Sources) -> list[str]:
+    """Files that are given their name elsewhere than in the one writer: `os.replace`, or a method `replace` or `rename` of one argument."""
+    return [
+        f"{name}:{call.lineno}"
+        for name, source in sources.items()
+        if name not in WRITERS
+        for call in _calls(source)
+        if isinstance(call.func, ast.Attribute)
+        and ((call.func.attr in ("replace", "rename") and len(call.args) == 1) or _is_of_os(call.func))
+    ]
+
+
+def _is_of_os(function: ast.Attribute) -> bool:
+    return isinstance(function.value, ast.Name) and function.value.id == "os" and function.attr in ("replace", "rename", "link")
+
+
+# `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the dataframe library that is asked for.
+OPTIONAL = {"idealrank._lazy", "idealrank.reports.drawing", "idealrank.data.tabular"}
+
+
+def optional_imports(sources: Sources) -> list[str]:
+    """Packages that are tried or looked for elsewhere than in `_lazy`."""
+    found = []
+    for name, source in sources.items():
+        if name in OPTIONAL:
+            continue
+        for node in ast.walk(ast.parse(source)):
+            caught = ast.unparse(node.type) if isinstance(node, ast.ExceptHandler) and node.type is not None else ""
+            looked = isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).endswith("find_spec")
+            if "ImportError" in caught or "ModuleNotFoundError" in caught or looked:
+                found.append(f"{name}:{getattr(node, 'lineno', 0)}")
+    return found
+
+
+def lazy_names(sources: Sources) -> list[str]:
+    """Modules with a `__getattr__` that is not that of `_lazy.public_names`."""
+    found = []
+    for name, source in sources.items():
+        for node in ast.parse(source).body:
+            own = isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+            assigned = isinstance(node, ast.Assign) and "__getattr__" in ast.unparse(node.targets[0])
+            if own or (assigned and not ast.unparse(node).endswith("public_names(__name__, __file__)")):
+                found.append(f"{name}:{node.lineno}")
+    return found
+
+
+def _calls(source: str) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+
+
+# --- they hold, and can fail --------------------------------------------------------------------------------------------------
+
+PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
+    (circles, {"a": "from b import x", "b": "import c", "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import y"}),
+    (renaming, {"a": "unfinished.replace(target)"}),
+    (renaming, {"a": "import os\nos.rename(one, other)"}),
+    (optional_imports, {"a": "try:\n    import polars\nexcept ImportError:\n    polars = None"}),
+    (optional_imports, {"a": "from importlib import util\nhas = util.find_spec('polars')"}),
+    (lazy_names, {"a": "def __getattr__(name):\n    return 1"}),
+    (lazy_names, {"a": "__getattr__ = made_otherwise()"}),
+]
+
+
+@pytest.mark.parametrize("rule", [circles, renaming, optional_imports, lazy_names], ids=lambda rule: rule.__name__)
+def test_the_library_keeps_to_it(rule: Callable[[Sources], list[str]]) -> None:
+    assert rule(library()) == []
+
+
+@pytest.mark.parametrize(("rule", "planted"), PLANTED)
+def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], planted: dict[str, str]) -> None:
+    assert rule(planted)
+
+
+def test_what_only_looks_like_a_violation_is_none() -> None:
+    innocent = {"a": "def later():\n    from b import x\ntext.replace('a', 'b')\nreplace(self, name='x')", "b": "import a"}
+    assert [rule(innocent) for rule in (circles, renaming, optional_imports, lazy_names)] == [[]] * 4
