@@ -105,6 +105,22 @@ def test_values_that_are_refused(typed: str) -> None:
         parse_request(typed.split())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--nosummary=3"], "--nosummary: found a value, expected none"),
+        (["--R", "3"], "found an abbreviation of Rel_info_format and Results_format: option --R"),
+        (["--conv"], "--convention: found the end of the command, expected CONVENTION"),
+        (["-qM"], "-M: found the end of the command, expected NUMBER"),
+        (["-qx"], "unknown option -x, expected one of -h"),
+        (["--x"], "found option --x, expected one of --help"),
+    ],
+)
+def test_an_option_that_getopt_refuses_is_named_with_what_was_expected(arguments: list[str], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        parse_request(arguments)
+
+
 def test_an_abbreviation_that_fits_two_options_is_refused() -> None:
     with pytest.raises(OptionError, match="abbreviation of Rel_info_format and Results_format"):
         parse_request(["--Re", "x"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from getopt import GetoptError, gnu_getopt
 
 from idealrank.errors import OptionError
 
@@ -108,48 +109,34 @@ def parse_request(arguments: Sequence[str]) -> Request:
 
 def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(letter, value) of every option, and ("", name) of every file."""
-    rest = iter(arguments)
-    for argument in rest:
-        if argument == "--":
-            yield from (("", name) for name in rest)
-        elif argument.startswith("--"):
-            yield _long(argument[2:], rest)
-        elif argument.startswith("-") and argument != "-":
-            yield from _cluster(argument[1:], rest)
-        else:
-            yield "", argument
+    letters = "".join(letter + ":" * bool(takes) for letter, (_, takes) in LETTERS.items())
+    long = [name + "=" * bool(_value_of(letter)) for name, letter in _LONG.items()]
+    try:
+        found, files = gnu_getopt(list(arguments), letters, long)
+    except GetoptError as error:
+        raise OptionError(_wrong(error.opt, arguments)) from None
+    yield from ((_LONG[option[2:]] if option.startswith("--") else option[1:], value) for option, value in found)
+    yield from (("", name) for name in files)
 
 
-def _cluster(letters: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
-    while letters:
-        letter, letters = letters[0], letters[1:]
-        if letter not in LETTERS:
-            raise OptionError(f"unknown option -{letter}, expected one of {' '.join('-' + known for known in LETTERS)}")
-        if not LETTERS[letter][1]:
-            yield letter, ""
-        else:
-            yield letter, letters or _next(f"-{letter}", LETTERS[letter][1], rest)
-            return
+def _value_of(letter: str) -> str:
+    """What the value of an option is called; "" where it has none."""
+    return LETTERS[letter][1] if letter in LETTERS else letter.upper()
 
 
-def _long(text: str, rest: Iterator[str]) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    near = [name] if name in _LONG else [long for long in _LONG if long.startswith(name)]
+def _wrong(option: str, arguments: Sequence[str]) -> str:
+    """What is wrong with an option that getopt refuses, which tells a letter and a long name of one letter not apart."""
+    if len(option) == 1 and not any(argument.partition("=")[0] == f"--{option}" for argument in arguments):
+        if option in LETTERS:
+            return f"-{option}: found the end of the command, expected {_value_of(option)}"
+        return f"unknown option -{option}, expected one of {' '.join('-' + known for known in LETTERS)}"
+    near = [option] if option in _LONG else [long for long in _LONG if long.startswith(option)]
     if len(near) != 1:
         found = "found" if not near else f"found an abbreviation of {' and '.join(near)}:"
-        raise OptionError(f"{found} option --{name}, expected one of {', '.join('--' + long for long in _LONG)}")
-    letter = _LONG[near[0]]
-    takes = LETTERS[letter][1] if letter in LETTERS else letter.upper()
-    if not takes and equals:
-        raise OptionError(f"--{near[0]}: found the value {value!r}, expected none")
-    return letter, value if equals or not takes else _next(f"--{near[0]}", takes, rest)
-
-
-def _next(option: str, takes: str, rest: Iterator[str]) -> str:
-    value = next(rest, None)
-    if value is None:
-        raise OptionError(f"{option}: found the end of the command, expected {takes}")
-    return value
+        return f"{found} option --{option}, expected one of {', '.join('--' + long for long in _LONG)}"
+    if takes := _value_of(_LONG[near[0]]):
+        return f"--{near[0]}: found the end of the command, expected {takes}"
+    return f"--{near[0]}: found a value, expected none"
 
 
 # --- what each option sets -------------------------------------------------------------------------------------------------------
