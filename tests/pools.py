@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import idealrank as ir
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 
 Lists = dict[str, list[str]]
 Grades = dict[str, dict[str, int]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from idealrank.data import aligning
+from idealrank.data import align as aligning
 from idealrank.reports.page import html
 from tests.cli.terminal import DATA
 from tests.in_process import run
@@ -28,9 +28,9 @@ EXPECTED = {
 
 
 class Counting:
-    """The kernel as `data.aligning` sees it, with the number of queries of each alignment; one query alone is looked at for its list.
+    """The kernel as `data.align` sees it, with the number of queries of each alignment; one query alone is looked at for its list.
 
-    The rankings of two runs are compared by the same job of the kernel (`data.pairs`): these are not counted.
+    The rankings of two runs are compared by the same job of the kernel (`data.run_pairs`): these are not counted.
     """
 
     def __init__(self, kernel: Any) -> None:

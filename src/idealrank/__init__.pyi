@@ -15,11 +15,10 @@ from idealrank.api import read_qrels as read_qrels
 from idealrank.api import read_run as read_run
 from idealrank.conventions import PRESETS as PRESETS
 from idealrank.conventions import Convention as Convention
-from idealrank.coverage import Coverage as Coverage
 from idealrank.data.assessors import AssessorQrels as AssessorQrels
 from idealrank.data.judged import Judged as Judged
 from idealrank.data.lists import Lists as Lists
-from idealrank.data.preferences import PreferenceQrels as PreferenceQrels
+from idealrank.data.preferences.preference_qrels import PreferenceQrels as PreferenceQrels
 from idealrank.data.qrels import Qrels as Qrels
 from idealrank.data.run import Run as Run
 from idealrank.errors import FileFormatError as FileFormatError
@@ -29,7 +28,9 @@ from idealrank.errors import IncompatibleError as IncompatibleError
 from idealrank.errors import InputError as InputError
 from idealrank.errors import MissingExtraError as MissingExtraError
 from idealrank.errors import OptionError as OptionError
-from idealrank.evaluation import Evaluation as Evaluation
+from idealrank.evaluation.coverage import Coverage as Coverage
+from idealrank.evaluation.evaluate import Evaluation as Evaluation
+from idealrank.evaluation.overlap import Overlap as Overlap
 from idealrank.explanation import Explanation as Explanation
 from idealrank.inquiry import advise as advise
 from idealrank.inquiry import attribute as attribute
@@ -41,7 +42,6 @@ from idealrank.inquiry import split_difference as split_difference
 from idealrank.io.by_query import read_categories as read_categories
 from idealrank.io.by_query import read_clusters as read_clusters
 from idealrank.io.by_query import read_traffic as read_traffic
-from idealrank.likeness import Overlap as Overlap
 from idealrank.measures import MEASURES as MEASURES
 from idealrank.measures import PAIR_MEASURES as PAIR_MEASURES
 from idealrank.measures.binary import AP as AP

@@ -7,18 +7,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from idealrank import evaluation as core
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.assessors import AssessorQrels
-from idealrank.data.joining import Judgments, tables_of
+from idealrank.data.join import Judgments, tables_of
 from idealrank.data.lists import Lists
-from idealrank.data.preferences import PreferenceQrels
+from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation import evaluate as core
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
 from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.provenance import input_files

@@ -11,13 +11,13 @@ from idealrank.api import AnyTable, evaluate, is_array, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
 from idealrank.data.lists import Lists
-from idealrank.data.preferences import PreferenceQrels
+from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.errors import InputError
+from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
+from idealrank.evaluation.overlap import overlap as overlap_runs
 from idealrank.explanation import Explanation
 from idealrank.explanation import explain as explain_query
 from idealrank.io.provenance import input_files
-from idealrank.likeness import DEFAULT_PAIR_MEASURES, Overlap
-from idealrank.likeness import overlap as overlap_runs
 from idealrank.measures.parse import MeasureLike
 from idealrank.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
 from idealrank.reconciliation import reconcile as reconcile_run

@@ -6,7 +6,7 @@ from os import PathLike
 from idealrank.api import AnyTable, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.errors import InputError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.measure import Measure

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from idealrank.api import evaluate, read_qrels, read_run
 from idealrank.data.run import Run
-from idealrank.explanation import judged_hits
+from idealrank.evaluation.evaluate import judged_hits
 from idealrank.store import Record, Store
 from idealrank.verdict import compare, gate
 from tests.cli.terminal import DATA, Said

@@ -223,7 +223,7 @@ import os, signal, sys
 from idealrank import Qrels, Run
 from idealrank.app.progress import Watch
 from idealrank.errors import StoppedError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 
 qrels, run = Qrels({"q": {"a": 1}}), Run({"q": ["a"]})
 

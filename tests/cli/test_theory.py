@@ -15,7 +15,7 @@ import idealrank as ir
 from idealrank.app.commands.theory import COMMANDS as SUBCOMMANDS
 from idealrank.app.commands.theory import theory
 from idealrank.app.theory.files import labelled
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
 from idealrank.theory.growing import growing_ndcg, growing_sizes
 from idealrank.theory.rankers import paper_rankers

@@ -12,7 +12,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning
-from idealrank.evaluation import Evaluation, evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
 
 Row = tuple[str, float | None, float | None]
 """Document, score (None: judged but not returned), grade (None: returned but not judged)."""

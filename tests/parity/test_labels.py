@@ -8,7 +8,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.data.lists import Lists
-from idealrank.evaluation import evaluate_lists
+from idealrank.evaluation.evaluate import evaluate_lists
 from tests.conftest import shared_file
 from tests.golden.harness import Fixture, quietly
 from tests.parity.agreement import random_fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from tests.conftest import shared_file

@@ -14,7 +14,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
-from idealrank.evaluation import Evaluation, evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
 from idealrank.measures.measure import Measure
 from idealrank.testing import Grades, Scores, conventions, judgments, lists, measures, runs
 from tests.golden.harness import quietly

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures import MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure

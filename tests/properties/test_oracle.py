@@ -14,7 +14,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError
-from idealrank.evaluation import evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.measures import MEASURES
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure

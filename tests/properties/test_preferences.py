@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
-from idealrank.data.preferences import PreferenceQrels
+from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures import MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import idealrank as ir
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 
 
 def evaluation(values: Any, name: str = "run", measures: tuple[str, ...] = ("P@1",)) -> Evaluation:

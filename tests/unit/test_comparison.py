@@ -12,7 +12,7 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats import Design, max_t, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, queries_for, smallest_visible
 from idealrank.verdict import Comparison

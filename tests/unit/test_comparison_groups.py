@@ -10,7 +10,7 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.compared_letters import better_letters, letter_of
 from idealrank.reports.compared_many import Ranked
 

@@ -6,7 +6,7 @@ import pytest
 import idealrank as ir
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.likeness import measures_beside, overlap
+from idealrank.evaluation.overlap import measures_beside, overlap
 from idealrank.measures.parse import parse_measures
 from idealrank.reports.compared_rankings import unchanged
 

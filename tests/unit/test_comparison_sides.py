@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import idealrank as ir
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 
 NAMES = [f"q{i:03}" for i in range(205)]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank import evaluation as core
+from idealrank.evaluation import evaluate as core
 from idealrank.measures.parse import parse_measures
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 0}}

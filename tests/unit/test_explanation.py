@@ -13,7 +13,7 @@ from idealrank.conventions import PRESETS, Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, InputError, OptionError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.explanation import Explanation, explain
 from tests.conftest import examples
 

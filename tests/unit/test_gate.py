@@ -12,7 +12,7 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.verdict import Check, Gated
 from tests.conftest import examples
 from tests.unit.gate_samples import enumerated, evaluation, random_pair

@@ -15,7 +15,7 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import FileFormatError, InputError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.io.baselines import (
     BaselineRecord,
     baseline_bytes,

@@ -10,7 +10,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reporting.comparing import with_gate
 from idealrank.reporting.found import Found
 from idealrank.reports.gated import gate_json, gate_text

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run

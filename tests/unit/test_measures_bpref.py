@@ -7,7 +7,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.data.lists import Lists
-from idealrank.evaluation import evaluate_lists
+from idealrank.evaluation.evaluate import evaluate_lists
 
 QRELS = {"q": {"a": 1, "b": 0, "c": -1, "d": 1, "e": 0}}
 RUN = {"q": ["b", "x", "a", "c", "d"]}

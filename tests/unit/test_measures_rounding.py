@@ -10,7 +10,7 @@ from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.evaluation import evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from tests.twins import naive_measures
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.page.html import MOST_BYTES, page_html
 from idealrank.reports.page.subject import Listing, QueryLists, Subject
 

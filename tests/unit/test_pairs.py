@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.pairs import PairTies, join
+from idealrank.data.run_pairs import PairTies, join
 from idealrank.measures import MEASURES, PAIR_MEASURES, pairs_tau
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure

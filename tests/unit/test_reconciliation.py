@@ -14,7 +14,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning
-from idealrank.evaluation import evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.io.reading import read_qrels
 from idealrank.measures.parse import parse_measure
 from idealrank.reconciliation import Reconciliation, reconcile, reconcile_lists

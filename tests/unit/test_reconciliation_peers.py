@@ -12,7 +12,7 @@ from idealrank.conventions import PRESETS, Convention
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.parse import parse_measure
 from idealrank.reconciliation import Reconciliation, reconcile, reconcile_lists

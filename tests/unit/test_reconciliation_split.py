@@ -17,7 +17,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.evaluation import evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.reconciliation import DifferenceSplit, split_difference, split_lists_difference
 
 # Ties, a document that is not returned, a query without relevant documents, one not answered, one not judged.

@@ -17,7 +17,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, IdealrankWarning, OptionError
-from idealrank.evaluation import evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.measures import rules
 from idealrank.measures.parse import parse_measure
 from idealrank.reconciliation.candidates import switch_values

@@ -11,7 +11,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.explanation import hit_depth, judged_hits
+from idealrank.evaluation.evaluate import judged_hits
+from idealrank.evaluation.judged_hits import hit_depth
 from idealrank.store import Record, Store
 from tests.unit.store_samples import evaluations, same_evaluation
 

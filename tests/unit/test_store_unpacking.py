@@ -13,7 +13,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import InputError
-from idealrank.explanation import judged_hits
+from idealrank.evaluation.evaluate import judged_hits
 from idealrank.store import Store, carrying, unpacking
 from tests.unit.store_archives import Archive, array_bytes, packed
 

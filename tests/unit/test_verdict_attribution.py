@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.errors import IdealrankError, InputError, OptionError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.explanation import explain
 from idealrank.verdict.added import EXACT, FROM_THE_TOP, OWN_IDEAL, _from_the_top, added
 from tests.conftest import examples

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from tests.web.browsing import Visits
 
 QUERIES, RUNS = 10_000, 10

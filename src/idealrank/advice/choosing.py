@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank.advice.observed import DEPTHS, Observed, observe
 from idealrank.conventions import Convention
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, judge_lists

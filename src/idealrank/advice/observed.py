@@ -110,7 +110,7 @@ def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> seen = observe(align(Qrels({"q": {"a": 2, "b": 0}}), Run({"q": ["a", "x"]}), Alignment()))

@@ -11,7 +11,7 @@ from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.likeness import Overlap, measures_beside, overlap
+from idealrank.evaluation.overlap import Overlap, measures_beside, overlap
 from idealrank.measures.measure import Measure
 
 _FEW = 5  # runs: of more, every two are not looked at unless asked

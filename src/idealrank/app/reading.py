@@ -7,11 +7,11 @@ from typing import Any
 
 from idealrank.app import console
 from idealrank.conventions import Convention
-from idealrank.data.joining import Judgments
+from idealrank.data.join import Judgments
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.columns import parse_columns
 from idealrank.io.notes import Notes
 from idealrank.io.reading import read_qrels, read_run

@@ -20,8 +20,8 @@ from idealrank.errors import MissingExtraError, OptionError
 from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
-    from idealrank.evaluation import Evaluation
-    from idealrank.explanation import JudgedHits
+    from idealrank.evaluation.evaluate import Evaluation
+    from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.measures.measure import Measure
     from idealrank.reporting.found import Found
     from idealrank.reports.page.subject import Made, Subject
@@ -216,7 +216,7 @@ class Results:
         if self.store is None or found.qrels is None:
             return ()
         from idealrank.app import storing  # noqa: PLC0415
-        from idealrank.explanation import hit_depth, hits_of  # noqa: PLC0415
+        from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415
 
         def hits(evaluation: "Evaluation") -> "JudgedHits | None":
             kept, depth = evaluation.judged, hit_depth(evaluation.measures, evaluation.convention)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from idealrank.app.git import checkout
-from idealrank.evaluation import Evaluation
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.io.provenance import input_files
 from idealrank.store import Record, Store
 

@@ -10,10 +10,10 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.fingerprints import fingerprint_of_groups
-from idealrank.data.grading import apply_grade_policies, ideal_grades
+from idealrank.data.grades import apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments
 from idealrank.data.judged import Judged
-from idealrank.data.nesting import Nesting
+from idealrank.data.mappings import Nesting
 from idealrank.data.policies import name_row
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
@@ -372,7 +372,7 @@ def query_of_row(documents: Qrels, judged: Judged) -> IntArray:
 
     Examples
     --------
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.run import Run
     >>> qrels = Qrels({"q1": {"a": 1}, "q2": {"b": 1}})
     >>> query_of_row(qrels, align(qrels, Run({"q2": ["b"]}), Alignment(missing="left-out")))

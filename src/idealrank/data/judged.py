@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from idealrank.data.alignment import Ties
-from idealrank.data.grading import IdealGrades
+from idealrank.data.grades import IdealGrades
 from idealrank.data.hits import (
     Alignments,
     Hits,
@@ -62,7 +62,7 @@ class Judged:
 
     Examples
     --------
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.alignment import Alignment
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
@@ -156,7 +156,7 @@ class Judged:
 
         Examples
         --------
-        >>> from idealrank.data.aligning import align
+        >>> from idealrank.data.align import align
         >>> from idealrank.data.alignment import Alignment
         >>> from idealrank.data.qrels import Qrels
         >>> from idealrank.data.run import Run
@@ -173,7 +173,7 @@ class Judged:
 
         Examples
         --------
-        >>> from idealrank.data.aligning import align
+        >>> from idealrank.data.align import align
         >>> from idealrank.data.alignment import Alignment
         >>> from idealrank.data.qrels import Qrels
         >>> from idealrank.data.run import Run
@@ -207,7 +207,7 @@ class Judged:
 
         Examples
         --------
-        >>> from idealrank.data.aligning import align
+        >>> from idealrank.data.align import align
         >>> from idealrank.data.alignment import Alignment
         >>> from idealrank.data.qrels import Qrels
         >>> from idealrank.data.run import Run
@@ -229,7 +229,7 @@ class Judged:
 
         Examples
         --------
-        >>> from idealrank.data.aligning import align
+        >>> from idealrank.data.align import align
         >>> from idealrank.data.alignment import Alignment
         >>> from idealrank.data.qrels import Qrels
         >>> from idealrank.data.run import Run

@@ -10,9 +10,9 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.exactness import EXPECTED, first_lost_of_lists
 from idealrank.data.fingerprints import fingerprint_text
-from idealrank.data.grading import apply_grade_policies, ideal_grades
-from idealrank.data.grouping import group_by_id, id_array, numbers_of_queries
+from idealrank.data.grades import apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments, Rectangle, Scope, TieMembers
+from idealrank.data.ids import group_by_id, id_array, numbers_of_queries
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
 from idealrank.errors import InputError

@@ -84,7 +84,7 @@ def value_of(measure: Measure, judged: Judged) -> float | None:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> value_of(RR(), align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment()))

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.grading import Graded, apply_grade_policies
+from idealrank.data.grades import Graded, apply_grade_policies
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.one_query import qrels_of_query, run_of_query

@@ -17,7 +17,7 @@ from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.notes import Notes
 from idealrank.io.provenance import input_files
 from idealrank.io.sources import Source, open_sources

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from idealrank import _kernel
-from idealrank.coverage import no_common_query_words, no_judged_document_words, without_relevant_words
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import IntArray, decode_id
+from idealrank.evaluation.coverage import no_common_query_words, no_judged_document_words, without_relevant_words
 from idealrank.io.complaints import Severity
 from idealrank.io.resemblance import Resemblance, resemblance
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.grading import sort_by_query
+from idealrank.data.grades import sort_by_query
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray

@@ -109,7 +109,7 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["a", "b"]}), Alignment())

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.grading import sort_by_query
+from idealrank.data.grades import sort_by_query
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.discounts import make_discount

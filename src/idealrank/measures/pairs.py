@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.judged import Judged
-from idealrank.data.pairs import Pairs, Side
+from idealrank.data.run_pairs import Pairs, Side
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
@@ -90,7 +90,7 @@ def top(side: Side, ties: str, limit: IntArray) -> IntArray:
 
     Examples
     --------
-    >>> from idealrank.data.pairs import join
+    >>> from idealrank.data.run_pairs import join
     >>> from idealrank.data.run import Run
     >>> pairs = join(Run({"q": {"a": 2.0, "b": 1.0, "c": 1.0}}), Run({"q": ["a"]}))
     >>> top(pairs.a, "shared", np.array([2]))
@@ -109,7 +109,7 @@ def shared_documents(pairs: Pairs, limit: IntArray) -> FloatArray:
 
     Examples
     --------
-    >>> from idealrank.data.pairs import join
+    >>> from idealrank.data.run_pairs import join
     >>> from idealrank.data.run import Run
     >>> shared_documents(join(Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "a"]})), np.array([2]))
     array([1.])

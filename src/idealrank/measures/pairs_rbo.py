@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.pairs import Pairs, Side
+from idealrank.data.run_pairs import Pairs, Side
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
@@ -112,7 +112,7 @@ class Depths:
 
     Examples
     --------
-    >>> from idealrank.data.pairs import join
+    >>> from idealrank.data.run_pairs import join
     >>> from idealrank.data.run import Run
     >>> Depths(join(Run({"q": ["a", "b", "c"]}), Run({"q": ["b", "a"]})), np.array([3])).common
     array([0., 2., 2.])

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.pairs import Pairs
+from idealrank.data.run_pairs import Pairs
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.correlation import pair_counts, tau_ap, tau_ap_direction, tau_b, weighted_tau

@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
-from idealrank.data.preferred import Among, Preferred
+from idealrank.data.preferences.fulfilment import Among, Preferred
 from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined

@@ -33,7 +33,7 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="worst"))
@@ -65,7 +65,7 @@ def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discoun
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> from idealrank.measures.discounts import make_discount
@@ -133,7 +133,7 @@ def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff 
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
@@ -149,7 +149,7 @@ def chance_up_to(judged: Judged, hits: Hits, gains: FloatArray, limit: IntArray)
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), Alignment(ties="expected"))
@@ -170,7 +170,7 @@ def rising_ranks(judged: Judged, hits: Hits) -> IntArray:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": dict.fromkeys("abc", 1.0)}), Alignment(ties="worst"))

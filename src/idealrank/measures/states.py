@@ -20,7 +20,7 @@ def nonrelevant_hits(judged: Judged, threshold: float) -> BoolArray:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1, "b": 0, "c": -1}}), Run({"q": ["a", "b", "c"]}), Alignment())
@@ -36,7 +36,7 @@ def n_nonrelevant(judged: Judged, threshold: float) -> IntArray:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> n_nonrelevant(align(Qrels({"q": {"a": 1, "b": 0, "c": -1}}), Run({"q": ["a"]}), Alignment()), 1)

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.preferred import Among, Counts, Preferred
+from idealrank.data.preferences.fulfilment import Among, Counts, Preferred
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 Surplus: TypeAlias = Literal["printed", "cut"]

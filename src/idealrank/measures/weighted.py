@@ -21,7 +21,7 @@ def weighted_gains(
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 3}}), Run({"q": ["b", "a"]}), Alignment())

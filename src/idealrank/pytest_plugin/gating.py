@@ -9,7 +9,7 @@ from idealrank._files import write_bytes
 from idealrank.api import evaluate, to_run
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError, InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.baselines import (
     baseline_bytes,
     changes_since,

@@ -15,7 +15,7 @@ import numpy as np
 from idealrank.conventions import SWITCHES, Convention
 from idealrank.conventions.occurrences import Occurrences
 from idealrank.conventions.switches import settled
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, array_alignment, judge_lists

@@ -9,7 +9,7 @@ from idealrank._files import write_bytes
 from idealrank.api import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.reporting.comparing import robustness as robustness_of

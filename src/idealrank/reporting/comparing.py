@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from idealrank.data.one_query import in_memory, rows_about
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.found import Found
 from idealrank.verdict import Comparison, Gated, Robustness, Way, compare, robust

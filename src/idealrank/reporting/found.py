@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TypeAlias
 
-from idealrank.data.joining import Judgments
+from idealrank.data.join import Judgments
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError
-from idealrank.evaluation import Evaluation
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Made

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.reports.page.subject import Listing, QueryLists
 
 
@@ -23,7 +23,7 @@ def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth
     --------
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
-    >>> from idealrank.explanation import judged_hits
+    >>> from idealrank.evaluation.judged_hits import judged_hits
     >>> kept = judged_hits(Qrels({"q": {"a": 2}}), Run({"q": ["x", "a"]}))
     >>> lists_of_hits([kept], ["q"], 10)["q"].runs[0].documents
     (None, 'a')

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 from idealrank.errors import OptionError
-from idealrank.evaluation import InputRecord
+from idealrank.evaluation.evaluate import InputRecord
 
 
 def moment() -> str:

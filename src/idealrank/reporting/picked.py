@@ -7,7 +7,7 @@ from itertools import combinations, zip_longest
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reports.page.subject import QueryLists
 from idealrank.verdict import Gated

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.comparing import with_gate
 from idealrank.reporting.found import Found, shown_measures

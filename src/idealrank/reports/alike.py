@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.likeness import Overlap
+from idealrank.evaluation.overlap import Overlap
 from idealrank.reports.cells import Cell, Column, Table
 from idealrank.reports.digits import number
 from idealrank.reports.layout import wrapped

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.tables import Column, Table, as_latex, as_markdown
 from idealrank.reports.text import interval_table, means_table, query_table
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from idealrank.conventions import Convention
-from idealrank.coverage import Coverage
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.overlap import Overlap
 from idealrank.explanation import Explanation
-from idealrank.likeness import Overlap
 from idealrank.reports.alike import overlap_means, overlap_said
 from idealrank.reports.compared import judged_table, pair_lines, pair_table, sentences
 from idealrank.reports.compared_cells import Shown

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from idealrank.errors import MissingExtraError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports import plots, specs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import NOTEBOOK

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, shown
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.version import __version__
 
 if TYPE_CHECKING:

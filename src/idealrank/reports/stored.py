@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from idealrank.evaluation import InputRecord
+from idealrank.evaluation.evaluate import InputRecord
 from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.layout import columns, printable
 from idealrank.reports.tables import Cell, Column, Table, Tone, as_text

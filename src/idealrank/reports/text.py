@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from idealrank.coverage import Coverage
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reports.digits import decimals, interval, number
 from idealrank.reports.parts import Part, parts_text

@@ -8,7 +8,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, encode_id
 from idealrank.errors import InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.reports.records import refuse_broken_lines
@@ -70,7 +70,7 @@ def trec_eval_report(
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.evaluation import evaluate
+    >>> from idealrank.evaluation.evaluate import evaluate
     >>> evaluation = evaluate(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), ["AP"])
     >>> print("".join(trec_eval_report(evaluation, [Column("map", ir.AP())], runid="me")), end="")
     runid                 	all	me

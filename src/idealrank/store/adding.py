@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from idealrank.evaluation import Evaluation
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.store.database import column_text
 from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
 from idealrank.store.files import Blob

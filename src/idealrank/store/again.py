@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from idealrank.errors import InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.store.stored import StoredVerdict

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from idealrank.conventions import SWITCHES, Convention
-from idealrank.coverage import Coverage
 from idealrank.data.alignment import Alignment
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation import Evaluation, InputRecord
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation, InputRecord
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.rules import Rules
@@ -159,7 +159,7 @@ def hits_blob(hits: JudgedHits) -> Blob:
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.explanation import judged_hits
+    >>> from idealrank.evaluation.judged_hits import judged_hits
     >>> blob = hits_blob(judged_hits(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]})))
     >>> read_hits(blob.content, ["q"]).documents
     ['a']

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from idealrank._lazy import load_extra
-from idealrank.data.tabular import frame_of
+from idealrank.data.frames import frame_of
 from idealrank.errors import OptionError, shown
 from idealrank.store.arrow import COLUMNS, Relation, relations
 from idealrank.store.files import Readable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation import Evaluation
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.store import changing, finding, history
 from idealrank.store.adding import Adding, evaluation_adding, verdict_adding

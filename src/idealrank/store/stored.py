@@ -11,8 +11,8 @@ import numpy as np
 from idealrank.conventions import Convention
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
-from idealrank.evaluation import Evaluation, Provenance
-from idealrank.explanation import JudgedHits
+from idealrank.evaluation.evaluate import Evaluation, Provenance
+from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.store.encoding import (
     Fields,

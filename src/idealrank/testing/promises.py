@@ -16,7 +16,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning, OptionError
-from idealrank.evaluation import Evaluation, evaluate, evaluate_lists
+from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
 from idealrank.measures.counts import NumRelRet
 from idealrank.measures.measure import Measure
 from idealrank.reports.records import csv_report, json_report, trec_report

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from idealrank.data.tabular import frame_of
+from idealrank.data.frames import frame_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike

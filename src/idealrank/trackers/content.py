@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reporting import report
 from idealrank.reports.compared_records import comparison_csv, comparison_json
 from idealrank.reports.gated import gate_json, gate_text

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from idealrank._lazy import load_extra
 from idealrank.errors import MissingExtraError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from idealrank._lazy import is_installed, load_extra
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.trackers.content import Content, Result, content_of
 
 _BATCH = 1000  # metrics; MLflow takes so many at once

@@ -8,7 +8,7 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.trackers.content import Content, Result, content_of
 
 _MOST_ROWS = 10_000  # that a table of W&B shows; the artefact has all

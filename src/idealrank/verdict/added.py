@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from idealrank.data.grading import IdealGrades
+from idealrank.data.grades import IdealGrades
 from idealrank.data.hits import Alignments, Hits, Judgments
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
@@ -94,7 +94,7 @@ def seen_by(measure: Measure, judged: Judged) -> Judged:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment())
@@ -128,7 +128,7 @@ def added(measure: Measure, judged: Judged) -> FloatArray:
     Examples
     --------
     >>> from idealrank.data.alignment import Alignment
-    >>> from idealrank.data.aligning import align
+    >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> from idealrank.measures.binary import AP

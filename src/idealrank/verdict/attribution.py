@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from idealrank.conventions import Convention
-from idealrank.coverage import Coverage, Tally
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.coverage import Coverage, Tally
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure

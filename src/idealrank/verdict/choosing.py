@@ -11,7 +11,7 @@ import numpy as np
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.counts import NumRet
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.dcg import DCG, NDCG

@@ -11,7 +11,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray
 from idealrank.errors import IdealrankWarning, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.columns import chosen

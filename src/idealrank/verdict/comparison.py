@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
 from idealrank.conventions import Convention
-from idealrank.data.tabular import frame_of
+from idealrank.data.frames import frame_of
 from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.verdict.groups import Groups, RunMean, groups_of

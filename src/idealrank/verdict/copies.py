@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 from idealrank.errors import InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 
 Relation: TypeAlias = Literal["copies", "folds"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by

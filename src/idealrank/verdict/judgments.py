@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from idealrank.errors import IdealrankWarning, IncompatibleError
-from idealrank.evaluation import Evaluation, InputRecord
+from idealrank.evaluation.evaluate import Evaluation, InputRecord
 from idealrank.stats.columns import chosen
 
 JudgmentsOption: TypeAlias = Literal["same", "different"]

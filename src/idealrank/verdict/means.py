@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats.intervals import mean_interval
 from idealrank.verdict.designs import design_by_query, restricted
 from idealrank.verdict.groups import RunMean

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from idealrank.coverage import Coverage, without_relevant_words
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.coverage import Coverage, without_relevant_words
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 

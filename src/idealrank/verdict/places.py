@@ -11,7 +11,7 @@ from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.measure import Measure
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
 from idealrank.conventions import Convention
-from idealrank.data.tabular import frame_of
+from idealrank.data.frames import frame_of
 from idealrank.verdict.comparison import NOT_LOOKED, Difference, Method, Verdict
 from idealrank.verdict.mismatch import WithWarnings
 from idealrank.verdict.tipping import Tipping

@@ -7,7 +7,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import smallest_visible

@@ -11,16 +11,16 @@ import numpy as np
 
 from idealrank.conventions.occurrences import Occurrences
 from idealrank.conventions.switches import settled
-from idealrank.coverage import Coverage
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.joining import Judgments, join
+from idealrank.data.join import Judgments, join
 from idealrank.data.lists import Lists, judge_lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import FileFormatError, IdealrankError, InputError, OptionError
-from idealrank.measured import Measured, measure_lists, measure_parts, splits
+from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
+from idealrank.evaluation.coverage import Coverage
 from idealrank.measures.measure import Measure
 from idealrank.verdict.variants import ALIGNMENT
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IncompatibleError, OptionError
-from idealrank.evaluation import Evaluation, compatible
+from idealrank.evaluation.evaluate import Evaluation, compatible
 from idealrank.measures.counts import NumRet
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.judgedness import JudgedShare

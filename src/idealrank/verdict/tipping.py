@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 from idealrank.stats.linear import linear_mean

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.joining import tables_of, ties_for
+from idealrank.data.join import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError
-from idealrank.evaluation import evaluate
+from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure

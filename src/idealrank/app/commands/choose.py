@@ -9,7 +9,7 @@ import click
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.texts import split_outside_brackets
 from idealrank.reports import chosen as report

@@ -14,7 +14,7 @@ from idealrank.app.results import Results, results_of_pairs
 from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.reports.compared_letters import Letters
 from idealrank.reports.parts import Part
 from idealrank.verdict import Comparison, with_companions

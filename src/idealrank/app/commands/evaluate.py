@@ -11,8 +11,8 @@ from idealrank.app.results import Results, results
 from idealrank.data.progress import Progress
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation
-from idealrank.evaluation import evaluate as evaluate_run
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.evaluate import evaluate as evaluate_run
 from idealrank.measures.defaults import default_measures
 
 if TYPE_CHECKING:

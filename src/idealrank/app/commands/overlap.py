@@ -6,10 +6,10 @@ import click
 
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
-from idealrank.data.pairs import PairDuplicates, PairTies
+from idealrank.data.run_pairs import PairDuplicates, PairTies
+from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
+from idealrank.evaluation.overlap import overlap as overlap_runs
 from idealrank.io.provenance import input_files
-from idealrank.likeness import DEFAULT_PAIR_MEASURES, Overlap
-from idealrank.likeness import overlap as overlap_runs
 from idealrank.measures.parse import parse_pair_measures
 from idealrank.reports import alike
 

@@ -13,7 +13,7 @@ from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.measure import Measure
 from idealrank.verdict import Robustness, Way
 from idealrank.verdict import robust as robust_runs

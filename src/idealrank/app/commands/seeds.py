@@ -12,7 +12,7 @@ from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.data.run import name_of
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.verdict import SystemComparison, compare_systems
 from idealrank.verdict.copies import relation_of
 

@@ -10,7 +10,7 @@ from idealrank.app import options, output, stored
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
-    from idealrank.evaluation import Evaluation
+    from idealrank.evaluation.evaluate import Evaluation
     from idealrank.store import Entry, Store, Stored, StoredVerdict
     from idealrank.verdict import RunMean
 

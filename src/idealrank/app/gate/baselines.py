@@ -8,7 +8,7 @@ from idealrank._files import write_bytes
 from idealrank.app import reading
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io import baselines as files
 from idealrank.io.baselines import BaselineRecord
 from idealrank.measures.measure import Measure

@@ -17,7 +17,7 @@ from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.baselines import refuse_shallow
 from idealrank.io.contracts import read_contracts
 from idealrank.measures.measure import Measure

@@ -7,7 +7,7 @@ import numpy as np
 
 from idealrank.app import console, reading
 from idealrank.conventions import Convention
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError

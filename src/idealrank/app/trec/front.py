@@ -10,10 +10,10 @@ from idealrank.app.trec.measures import columns_of
 from idealrank.app.trec.names import chosen
 from idealrank.app.trec.options import VERSION_9, Request
 from idealrank.conventions import Convention
-from idealrank.data.joining import Judgments
+from idealrank.data.join import Judgments
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
-from idealrank.evaluation import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.notes import Notes
 from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.sources import open_sources

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from idealrank.evaluation import Evaluation
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
 from idealrank.reports.leading import leading_pairs

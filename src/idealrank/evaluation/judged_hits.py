@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from idealrank.conventions import Convention
-from idealrank.data.joining import Judgments, join, ties_for
+from idealrank.data.join import Judgments, join, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray, decode_id

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from idealrank.coverage import Coverage, Tally
 from idealrank.data.alignment import Alignment
 from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists
 from idealrank.data.types import BoolArray, FloatArray
+from idealrank.evaluation.coverage import Coverage, Tally
 from idealrank.measures.in_blocks import in_whole_or_blocks
 from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.overflow import too_large

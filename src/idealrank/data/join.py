@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from idealrank import _kernel
-from idealrank.data.aligning import align
+from idealrank.data.align import align
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.assessors import AssessorQrels, ByAssessor
 from idealrank.data.judged import Judged
-from idealrank.data.preferences import PreferenceQrels
-from idealrank.data.preferred import Preferred
+from idealrank.data.preferences.fulfilment import Preferred
+from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 

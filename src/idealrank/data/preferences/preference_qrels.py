@@ -9,9 +9,9 @@ import numpy as np
 
 from idealrank.data.assessors import AssessorQrels, Cells, Groups, Refuse, refuse_plainly, refuse_twice, tabulate
 from idealrank.data.fingerprints import fingerprint_of_groups
-from idealrank.data.listed import Pairs, dense_levels, possible_pairs
-from idealrank.data.nesting import Nesting
-from idealrank.data.partial import pairs_of_partial_groups
+from idealrank.data.mappings import Nesting
+from idealrank.data.preferences.partial_orders import pairs_of_partial_groups
+from idealrank.data.preferences.preference_pairs import Pairs, dense_levels, possible_pairs
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from idealrank.data.assessors import Groups, Refuse
-from idealrank.data.listed import Pairs
+from idealrank.data.preferences.preference_pairs import Pairs
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 

@@ -10,17 +10,17 @@ import numpy as np
 from idealrank import _kernel
 from idealrank._lazy import repr_html
 from idealrank.conventions import Convention, array_convention
-from idealrank.coverage import Coverage
 from idealrank.data.fingerprints import merged
-from idealrank.data.joining import Judgments, join, tables_of, ties_for
+from idealrank.data.frames import frame_of
+from idealrank.data.join import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.tabular import frame_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
-from idealrank.measured import Measured, measure_lists, measure_parts, splits
+from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
+from idealrank.evaluation.coverage import Coverage
 from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures

@@ -7,8 +7,8 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
-from idealrank.data.cutting import Cut, make_cut
-from idealrank.data.grading import Graded, IdealGrades, apply_grade_policies, ideal_grades
+from idealrank.data.cut import Cut, make_cut
+from idealrank.data.grades import Graded, IdealGrades, apply_grade_policies, ideal_grades
 from idealrank.data.hits import Alignments, Hits, Judgments, Scope, Unjudged
 from idealrank.data.judged import Judged
 from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged

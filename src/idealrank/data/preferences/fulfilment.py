@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank.data.assessors import Groups, query_of_row
 from idealrank.data.judged import Judged
-from idealrank.data.listed import Pairs, dense_levels, falling_pairs, list_pairs, possible_pairs
+from idealrank.data.preferences.preference_pairs import Pairs, dense_levels, falling_pairs, list_pairs, possible_pairs
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError

@@ -9,12 +9,12 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import repr_html
-from idealrank.data.pairs import Pairs, join
+from idealrank.data.frames import frame_of
 from idealrank.data.run import Run
-from idealrank.data.tabular import frame_of
+from idealrank.data.run_pairs import Pairs, join
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.evaluation import InputRecord
+from idealrank.evaluation.evaluate import InputRecord
 from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
@@ -185,7 +185,7 @@ def overlap(
     measures : measure or iterable of them
         Measures of two runs, or their texts.
     ties, duplicates, depth, threads, progress
-        See `idealrank.data.pairs.join`.
+        See `idealrank.data.run_pairs.join`.
     inputs : sequence
         Records of the files.
 

@@ -1,0 +1,1 @@
+"""Preferences: which of two documents somebody would rather see, listed, joined to a ranking, and counted."""
