@@ -14,8 +14,8 @@ Rules      A verdict stands if the mean difference is significant, with the same
            convex, so that a verdict that stands at some points stands between them, too.
 Tests      Paired t, two-sided, alpha 0.05.
 Wrong      A verdict against the sign of the true difference; where that is 0, any verdict.
-Library    `compare` decides one pair at a time, by `idealrank.verdict.tipping`: too slow for the pairs drawn here. The rule below works on
-           arrays; `tests/unit/test_experiment_reach.py` holds both to the same verdicts, rates and limits.
+Library    `compare` decides one pair at a time, by `idealrank.analysis.comparison.tipping`: too slow for the pairs drawn here. The
+           rule below works on arrays; `tests/unit/test_experiment_reach.py` holds both to the same verdicts, rates and limits.
 Time       About six minutes of one core.
 """
 

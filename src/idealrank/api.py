@@ -17,8 +17,8 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation import evaluate as core
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
 from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.provenance import input_files

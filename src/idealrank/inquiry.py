@@ -5,8 +5,19 @@ from functools import cache
 from os import PathLike
 from typing import Any
 
-from idealrank.advice import Advice, advise_lists
-from idealrank.advice import advise as advise_run
+from idealrank.analysis.advice import Advice, advise_lists
+from idealrank.analysis.advice import advise as advise_run
+from idealrank.analysis.attribution import Attribution
+from idealrank.analysis.attribution import attribute as attribute_runs
+from idealrank.analysis.explanation import Explanation
+from idealrank.analysis.explanation import explain as explain_query
+from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
+from idealrank.analysis.reconciliation import reconcile as reconcile_run
+from idealrank.analysis.reconciliation import split_difference as split_run_difference
+from idealrank.analysis.reconciliation.trials import QrelsSource
+from idealrank.analysis.robustness import Robustness, Way, robust_lists
+from idealrank.analysis.robustness import robust as robust_runs
+from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api import AnyTable, evaluate, is_array, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
@@ -15,20 +26,10 @@ from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.errors import InputError
 from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
 from idealrank.evaluation.overlap import overlap as overlap_runs
-from idealrank.explanation import Explanation
-from idealrank.explanation import explain as explain_query
 from idealrank.io.provenance import input_files
 from idealrank.measures.parse import MeasureLike
-from idealrank.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
-from idealrank.reconciliation import reconcile as reconcile_run
-from idealrank.reconciliation import split_difference as split_run_difference
-from idealrank.reconciliation.trials import QrelsSource
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
-from idealrank.verdict import Attribution, Robustness, Way, robust_lists
-from idealrank.verdict import attribute as attribute_runs
-from idealrank.verdict import robust as robust_runs
-from idealrank.verdict.varying import Tell
 
 
 def explain(

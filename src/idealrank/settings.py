@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 
+from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, Option, Tell, grid_of, measures_of
+from idealrank.analysis.tuning.measurement import choose as choose_setting
+from idealrank.analysis.tuning.settings import Choice, Theory
 from idealrank.api import AnyTable, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.errors import InputError
@@ -13,9 +16,6 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.randomness import RandomLike
 from idealrank.theory.feasible import feasibility
-from idealrank.verdict.choosing import CUTOFFS, DISCOUNTS, Option, Tell, grid_of, measures_of
-from idealrank.verdict.choosing import choose as choose_setting
-from idealrank.verdict.chosen import Choice, Theory
 
 
 def choose(

@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from idealrank.analysis.comparison import compare
+from idealrank.analysis.gate import gate
 from idealrank.api import evaluate, read_qrels, read_run
 from idealrank.data.run import Run
 from idealrank.evaluation.evaluate import judged_hits
 from idealrank.store import Record, Store
-from idealrank.verdict import compare, gate
 from tests.cli.terminal import DATA, Said
 from tests.git import Repository
 

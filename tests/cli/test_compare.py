@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import idealrank as ir
+from idealrank.analysis.comparison import Comparison
 from idealrank.reports.compared_cells import SHORT
-from idealrank.verdict import Comparison
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.verdict import Comparison
+from idealrank.analysis.comparison import Comparison
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 import idealrank as ir
+from idealrank.analysis.tuning.measurement import grid_of
 from idealrank.stats.swaps import _mean_rates, swap_spread, swap_table
-from idealrank.verdict.choosing import grid_of
 from tests.conftest import ROOT
 from tests.unit.test_families import max_t_by_enumeration
 

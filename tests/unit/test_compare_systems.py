@@ -5,9 +5,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 import idealrank as ir
+from idealrank.analysis.systems.copies import relation_of
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import replicated_difference
-from idealrank.verdict.copies import relation_of
 
 QUERIES = [f"q{place:02}" for place in range(40)]
 QRELS = {query: {"rel": 2, "also": 0} for query in QUERIES}

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.comparison import Comparison
 from idealrank.app import pair_figure
 from idealrank.errors import OptionError
 from idealrank.reports import plots
 from idealrank.reports.compared_figures import pairs_spec
-from idealrank.verdict import Comparison
 
 
 def compared(n_runs: int, measures: tuple[str, ...] = ("nDCG@10",), suffix: str = "") -> Comparison:

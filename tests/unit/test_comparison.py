@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 import idealrank as ir
+from idealrank.analysis.comparison import Comparison
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats import Design, max_t, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, queries_for, smallest_visible
-from idealrank.verdict import Comparison
 
 QRELS = {f"q{i}": {"x": 1} for i in range(40)}
 

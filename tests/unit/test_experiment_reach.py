@@ -12,9 +12,9 @@ from scipy.stats import binomtest
 
 import idealrank as ir
 from idealrank import stats
-from idealrank.verdict.places import Places, matches, unjudged_keys
-from idealrank.verdict.table import queries_of, rows_in
-from idealrank.verdict.tipping import Reach
+from idealrank.analysis.comparison.places import Places, matches, unjudged_keys
+from idealrank.analysis.comparison.query_table import queries_of, rows_in
+from idealrank.analysis.comparison.tipping import Reach
 from tests.conftest import ROOT
 
 MODULES = ("judgment_reach", "judged_pools")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from idealrank.analysis.explanation import Explanation, explain
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.explanation import Explanation, explain
 from tests.conftest import examples
 
 DOCUMENTS = [f"d{number}" for number in range(12)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.verdict.comparison import COMPANIONS, PRIMARY
+from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@5"]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import idealrank as ir
+from idealrank.analysis.gate import Check, Gated
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.verdict import Check, Gated
 from tests.conftest import examples
 from tests.unit.gate_samples import enumerated, evaluation, random_pair
 

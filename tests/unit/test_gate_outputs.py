@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from idealrank.analysis.gate.outcome import Check, Contract, Gated, Kept, Policy, QueryDrop
 from idealrank.conventions import Convention
 from idealrank.reports.gated_github import annotations
 from idealrank.reports.gated_junit import gate_junit
 from idealrank.reports.gated_markdown import MARKER, gate_markdown
 from idealrank.reports.gated_words import could_see, one_line, verdict, visible
 from idealrank.reports.workflow_log import harmless, harmless_json
-from idealrank.verdict.gated import Check, Contract, Gated, Kept, Policy, QueryDrop
 from tests.workflow_commands import obeyed
 
 HOSTILE = [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.gate import Gated
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reporting.comparing import with_gate
@@ -18,7 +19,6 @@ from idealrank.reports.gated_github import annotations
 from idealrank.reports.gated_junit import gate_junit
 from idealrank.reports.gated_markdown import gate_markdown
 from idealrank.trackers.content import content_of
-from idealrank.verdict import Gated
 from tests.pools import collection, evaluated
 from tests.workflow_commands import obeyed
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from idealrank.analysis.history import Point, Rule, Timeline, Trace, onset, steps
 from idealrank.errors import OptionError
 from idealrank.reports.history import since_record, since_report
 from idealrank.reports.sparkline import sparkline
-from idealrank.timeline import Point, Rule, Timeline, Trace, onset, steps
 
 VALUES = st.lists(st.one_of(st.just(math.nan), st.integers(0, 8).map(lambda n: n / 8)), max_size=12)
 

@@ -6,8 +6,8 @@ import warnings
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.comparison.procedure import _pairs
 from idealrank.errors import IdealrankWarning, OptionError
-from idealrank.verdict.comparing import _pairs
 
 _LONG = "x" * 1_000_000
 

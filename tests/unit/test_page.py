@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.comparison import RunMean
 from idealrank.errors import MissingExtraError
 from idealrank.reports import drawing
 from idealrank.reports.gated import gate_text
@@ -18,7 +19,6 @@ from idealrank.reports.page.changed import changes
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Curve, Listing, Made, QueryLists, Subject
 from idealrank.reports.specs_summaries import curve_words
-from idealrank.verdict import RunMean
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.reach import SIGNIFICANT, Answer, reach_text, sentence, share, tipping_text, unknown_text
-from idealrank.verdict.tipping import Tipping
 
 OWN = "the 58 documents that only new shows without a judgment"
 RULED_OUT = Answer(

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank.analysis.reconciliation.search import Search
+from idealrank.analysis.reconciliation.stated import Stated
+from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -17,10 +21,6 @@ from idealrank.errors import IdealrankWarning
 from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.io.reading import read_qrels
 from idealrank.measures.parse import parse_measure
-from idealrank.reconciliation import Reconciliation, reconcile, reconcile_lists
-from idealrank.reconciliation.search import Search
-from idealrank.reconciliation.stated import Stated
-from idealrank.reconciliation.trials import Trials
 
 Table = Mapping[str, Mapping[str, float]]
 
@@ -304,7 +304,7 @@ def test_counts_and_other_measures_are_reconciled_too() -> None:
 
 
 def test_a_large_run_stops_the_search_at_the_same_place_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.reconciliation.search._ONE_SWITCH_WORK", 0.002)
+    monkeypatch.setattr("idealrank.analysis.reconciliation.search._ONE_SWITCH_WORK", 0.002)
 
     first, second = (reconcile(Qrels(GRADES), Run(SCORES), "0.7", "nDCG@3") for _ in range(2))
 

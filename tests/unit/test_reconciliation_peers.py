@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from idealrank import _kernel
+from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank.analysis.reconciliation.search import Search
+from idealrank.analysis.reconciliation.stated import Stated
+from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
@@ -15,10 +19,6 @@ from idealrank.data.run import Run
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.parse import parse_measure
-from idealrank.reconciliation import Reconciliation, reconcile, reconcile_lists
-from idealrank.reconciliation.search import Search
-from idealrank.reconciliation.stated import Stated
-from idealrank.reconciliation.trials import Trials
 from tests.conftest import shared_file
 from tests.golden.checks import target_of
 from tests.golden.known import VALUES as KNOWN

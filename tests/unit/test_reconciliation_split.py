@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from idealrank.analysis.reconciliation import DifferenceSplit, split_difference, split_lists_difference
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.evaluate import evaluate, evaluate_lists
-from idealrank.reconciliation import DifferenceSplit, split_difference, split_lists_difference
 
 # Ties, a document that is not returned, a query without relevant documents, one not answered, one not judged.
 GRADES = {"q1": {"a": 3, "b": 0, "c": 1, "e": 2}, "q2": {"x": 0}, "q3": {"m": 1, "n": 2}, "q4": {"k": 1}}
@@ -146,7 +146,7 @@ def test_a_query_that_is_left_out_shows_in_its_share() -> None:
 
 
 def test_many_switches_are_split_along_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.reconciliation.splitting._MOST_AVERAGED", 2)
+    monkeypatch.setattr("idealrank.analysis.reconciliation.splitting._MOST_AVERAGED", 2)
 
     found = split("standard", "lightgbm", "nDCG@2")
 

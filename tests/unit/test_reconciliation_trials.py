@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from idealrank.analysis.reconciliation.candidates import switch_values
+from idealrank.analysis.reconciliation.stated import Stated
+from idealrank.analysis.reconciliation.trials import Candidate, Refusal, Trials
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.conventions.switches import ROWS, difference_phrase
 from idealrank.data import alignment
@@ -20,9 +23,6 @@ from idealrank.errors import IdealrankError, IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.measures import rules
 from idealrank.measures.parse import parse_measure
-from idealrank.reconciliation.candidates import switch_values
-from idealrank.reconciliation.stated import Stated
-from idealrank.reconciliation.trials import Candidate, Refusal, Trials
 
 Table = Mapping[str, Mapping[str, float]]
 

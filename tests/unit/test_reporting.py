@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.comparison import intervals
+from idealrank.analysis.gate import Contract
 from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.io.reading import read_qrels, read_run
@@ -15,7 +17,6 @@ from idealrank.reporting.gathering import gather
 from idealrank.reporting.picked import most_queries, queries_first, room_for_lists
 from idealrank.reports.page import html
 from idealrank.reports.page.subject import Subject
-from idealrank.verdict import Contract, intervals
 
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.robustness import Variant
+from idealrank.analysis.robustness.variants import CHANGED
 from idealrank.errors import InputError, OptionError
-from idealrank.verdict import Variant
-from idealrank.verdict.variants import CHANGED
 from tests.conftest import PYDOCS
 
 QRELS, RUN_A, RUN_B = (str(PYDOCS / name) for name in ("qrels.txt", "bm25.run", "minilm.run"))

@@ -2,9 +2,9 @@
 
 import pytest
 
+from idealrank.analysis.robustness.variants import Alternative, Asked
 from idealrank.conventions import PRESETS, Convention
 from idealrank.measures.parse import parse_run_measure
-from idealrank.verdict.variants import Alternative, Asked
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(gain=exp2)@10", "AP"])

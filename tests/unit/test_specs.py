@@ -11,12 +11,12 @@ import pytest
 import vl_convert
 
 import idealrank as ir
+from idealrank.analysis.comparison import intervals
 from idealrank.app.figures import write_figures
 from idealrank.reports import notebook_figures, plots, specs, specs_pairs, specs_queries
 from idealrank.reports.page.subject import Curve, Subject
 from idealrank.reports.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.reports.told_apart import TITLE, told_apart
-from idealrank.verdict import intervals
 
 CUTOFFS = (1, 3, 10)
 

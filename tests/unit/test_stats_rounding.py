@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as peer
 
 import idealrank as ir
+from idealrank.analysis.comparison import slices
 from idealrank.reports.compared_cells import Shown, number_cells
 from idealrank.stats import (
     Design,
@@ -33,7 +34,6 @@ from idealrank.stats.comparison import Plan, compare_columns, needed_by, visible
 from idealrank.stats.linear import linear_mean
 from idealrank.stats.rounding import ranks_within
 from idealrank.stats.signed_ranks import SignedRanks
-from idealrank.verdict import slices
 from tests.conftest import examples
 
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import ttest_rel
 
 import idealrank as ir
+from idealrank.analysis.comparison.places import Places, joined_ranks, matches, unjudged_keys
+from idealrank.analysis.comparison.query_table import Table, queries_of, rows_in
+from idealrank.analysis.comparison.tipping import Question, Reach, Tipping, critical_t, tipping_point
 from idealrank.data.qrels import Qrels
 from idealrank.stats.design import Design
-from idealrank.verdict.places import Places, joined_ranks, matches, unjudged_keys
-from idealrank.verdict.table import Table, queries_of, rows_in
-from idealrank.verdict.tipping import Question, Reach, Tipping, critical_t, tipping_point
 
 Ranked = dict[str, list[str]]
 

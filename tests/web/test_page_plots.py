@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.comparison import intervals
 from idealrank.reports import specs
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Curve, Subject
-from idealrank.verdict import intervals
 from tests.conftest import PYDOCS
 from tests.web.browsing import DESK, PHONE, Shared, Visits, shot, sideways
 

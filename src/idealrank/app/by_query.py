@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
+from idealrank.analysis.comparison import traffic_thirds
+from idealrank.analysis.comparison.slice_tests import Categories
 from idealrank.app import console, options
 from idealrank.errors import InputError
 from idealrank.io.by_query import read_categories, read_clusters, read_traffic
-from idealrank.verdict import traffic_thirds
-from idealrank.verdict.slices import Categories
 
 _TRAFFIC = "traffic:"
 

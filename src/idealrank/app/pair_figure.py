@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import click
 
+from idealrank.analysis.comparison import Comparison
 from idealrank.app import options
 from idealrank.errors import OptionError
 from idealrank.reports import plots
-from idealrank.verdict import Comparison
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",

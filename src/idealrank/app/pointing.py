@@ -3,13 +3,13 @@
 import shlex
 from collections.abc import Sequence
 
+from idealrank.analysis.attribution import attribute
 from idealrank.app.reading import Inputs
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError
 from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.verdict import attribute
 
 
 def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:

@@ -20,12 +20,12 @@ from idealrank.errors import MissingExtraError, OptionError
 from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
+    from idealrank.analysis.gate import Gated
     from idealrank.evaluation.evaluate import Evaluation
     from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.measures.measure import Measure
     from idealrank.reporting.found import Found
     from idealrank.reports.page.subject import Made, Subject
-    from idealrank.verdict import Gated
 
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 

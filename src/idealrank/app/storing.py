@@ -13,7 +13,8 @@ from idealrank.io.provenance import input_files
 from idealrank.store import Record, Store
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
-    from idealrank.verdict import Comparison, Gated
+    from idealrank.analysis.comparison import Comparison
+    from idealrank.analysis.gate import Gated
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def keep(
 def _keep_verdict(
     store: Store, verdict: "Comparison | Gated", ids: Sequence[str], options: Mapping[str, Any] | None, record: Record
 ) -> str:
-    from idealrank.verdict import Comparison  # noqa: PLC0415  (loaded by now)
+    from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loaded by now)
 
     if isinstance(verdict, Comparison):
         return store.add_comparison(verdict, ids, options=options, record=record)

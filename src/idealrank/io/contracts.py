@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterator
 from io import StringIO
 
+from idealrank.analysis.gate.outcome import Contract
 from idealrank.errors import FileFormatError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.sources import AnyPath, Source, open_sources
 from idealrank.measures.parse import parse_measure
-from idealrank.verdict.gated import Contract
 
 _COLUMNS = ("query", "measure", "at_least")
 

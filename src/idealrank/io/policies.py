@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
+from idealrank.analysis.gate import Policy
+from idealrank.analysis.gate.outcome import WhenUnjudged
 from idealrank.errors import InputError, shown
-from idealrank.verdict import Policy
-from idealrank.verdict.gated import WhenUnjudged
 
 TABLE = "tool.idealrank.gate"
 PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged")  # of a policy

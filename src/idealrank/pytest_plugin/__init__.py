@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from os import PathLike
 
-    from idealrank.verdict.gated import Contract, Gated, WhenUnjudged
+    from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
 
 _SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them
 

@@ -6,6 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from idealrank.analysis.gate.checks import measures_of_gate
+from idealrank.analysis.gate.outcome import Contract, Policy
 from idealrank.api import to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
@@ -17,8 +19,6 @@ from idealrank.io.notes import Notes
 from idealrank.io.policies import DEFAULT_MEASURE, PARTS, TABLE, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
-from idealrank.verdict.gated import Contract, Policy
-from idealrank.verdict.gating import measures_of_gate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison.query_table import same_values
+from idealrank.analysis.gate.checks import first_run, gate
+from idealrank.analysis.gate.outcome import UNREACHED, Gated
 from idealrank.api import evaluate, to_run
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError, InputError
@@ -25,9 +28,6 @@ from idealrank.pytest_plugin.asking import Question
 from idealrank.reports.gated import gate_text
 from idealrank.reports.gated_words import could_see, one_line, reasons, verdict
 from idealrank.reports.workflow_log import harmless
-from idealrank.verdict.gated import UNREACHED, Gated
-from idealrank.verdict.gating import first_run, gate
-from idealrank.verdict.table import same_values
 
 
 @dataclass(frozen=True, kw_only=True)

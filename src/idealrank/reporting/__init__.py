@@ -6,6 +6,11 @@ from os import PathLike, fspath
 from typing import Any
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison import Comparison
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness
 from idealrank.api import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
@@ -19,9 +24,6 @@ from idealrank.reporting.gathering import gather
 from idealrank.reporting.origin import hashed, moment
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Made
-from idealrank.verdict import Comparison, Gated, Robustness
-from idealrank.verdict.comparison import distinct
-from idealrank.verdict.slices import Categories
 
 __all__ = ["report"]
 

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from idealrank.analysis.comparison import Comparison, compare
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.query_table import unfit
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness, Way, robust
+from idealrank.analysis.robustness.sides import JudgmentsSource
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reporting.found import Found
-from idealrank.verdict import Comparison, Gated, Robustness, Way, compare, robust
-from idealrank.verdict.comparison import distinct
-from idealrank.verdict.sides import JudgmentsSource
-from idealrank.verdict.table import unfit
 
 MOST_ROWS = 4_000_000
 """Documents of both runs together, up to which a page has the robust verdict unasked; it takes some ten seconds then."""

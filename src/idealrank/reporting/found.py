@@ -5,6 +5,12 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TypeAlias
 
+from idealrank.analysis.comparison import Comparison
+from idealrank.analysis.comparison.companions import judgedness_among
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness
 from idealrank.data.join import Judgments
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError
@@ -13,10 +19,6 @@ from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Made
-from idealrank.verdict import Comparison, Gated, Robustness
-from idealrank.verdict.comparison import distinct
-from idealrank.verdict.judgedness import judgedness_among
-from idealrank.verdict.slices import Categories
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 """Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""
@@ -121,7 +123,7 @@ def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
 
     Examples
     --------
-    >>> from idealrank.verdict import with_companions
+    >>> from idealrank.analysis.comparison import with_companions
     >>> [str(measure) for measure in shown_measures(with_companions(["nDCG@10", "RR"]))]
     ['nDCG@10', 'RR']
     """

@@ -7,6 +7,8 @@ from itertools import islice
 
 import numpy as np
 
+from idealrank.analysis.comparison import RunMean, intervals, with_companions
+from idealrank.analysis.comparison.query_table import Table, queries_of
 from idealrank.data.one_query import in_memory, longest
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -21,8 +23,6 @@ from idealrank.reporting.hits import lists_of_hits
 from idealrank.reporting.lists import Lister, depth_of
 from idealrank.reporting.picked import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
-from idealrank.verdict import RunMean, intervals, with_companions
-from idealrank.verdict.table import Table, queries_of
 
 _SAME = 1e-9  # of a value
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280

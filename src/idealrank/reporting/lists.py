@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from idealrank.analysis.explanation.contributions import EXPLAINED, account_of
+from idealrank.analysis.explanation.query_list import documents_of, list_query
 from idealrank.conventions import Convention
 from idealrank.data.one_query import qrels_of_query, run_of_query
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.explanation.contributions import EXPLAINED, account_of
-from idealrank.explanation.listed import documents_of, list_query
 from idealrank.measures.measure import Measure
 from idealrank.reports.page.subject import Listing
 

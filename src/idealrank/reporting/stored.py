@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from idealrank.analysis.comparison import compare
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.same_judgments import JudgmentsOption
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
@@ -11,9 +14,6 @@ from idealrank.reporting.found import Found, shown_measures
 from idealrank.reporting.origin import hashed, moment
 from idealrank.reports.page.subject import Made
 from idealrank.store import Store, Stored
-from idealrank.verdict import compare
-from idealrank.verdict.comparison import distinct
-from idealrank.verdict.judgments import JudgmentsOption
 
 
 def found_in(

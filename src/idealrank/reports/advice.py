@@ -4,7 +4,7 @@ import json
 import textwrap
 from typing import Any
 
-from idealrank.advice import Advice, Observed, Spread
+from idealrank.analysis.advice import Advice, Observed, Spread
 from idealrank.measures.texts import number_text
 from idealrank.reports.layout import WIDTH
 from idealrank.reports.records import SCHEMA

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from idealrank.analysis.attribution import Attribution, DocumentChange, QueryChange
 from idealrank.measures.texts import number_text
 from idealrank.reports.compared import verdict_text
 from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped, columns, wrapped
 from idealrank.reports.parts import parts_text
 from idealrank.reports.words import warned
-from idealrank.verdict import Attribution, DocumentChange, QueryChange
 
 _ID = 28  # characters of an id
 _SOME = 5

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 
+from idealrank.analysis.attribution import Attribution, QueryChange
 from idealrank.reports.records import SCHEMA, csv_row, finite
-from idealrank.verdict import Attribution, QueryChange
 from idealrank.version import __version__
 
 

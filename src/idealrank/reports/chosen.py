@@ -5,12 +5,12 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
+from idealrank.analysis.tuning import Choice, Setting
+from idealrank.analysis.tuning.settings import flat_setting
 from idealrank.reports.layout import WIDTH, clipped, columns, printable, wrapped
 from idealrank.reports.parts import parts_text
 from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.words import paragraph, warned
-from idealrank.verdict import Choice, Setting
-from idealrank.verdict.chosen import flat_setting
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WORST = 0.5  # a swap rate

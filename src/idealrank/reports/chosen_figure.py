@@ -3,9 +3,9 @@
 import textwrap
 from typing import Any
 
+from idealrank.analysis.tuning import Choice, Setting
 from idealrank.errors import OptionError
 from idealrank.reports.theme import LIGHT, SCHEMA_URL, Spec, titled_config
-from idealrank.verdict import Choice, Setting
 
 # Okabe and Ito's colours, with dashes and shapes beside them: nothing hangs on colour alone.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

@@ -3,6 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
+from idealrank.analysis.comparison.differences import about_equivalence
+from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns, share_cell
 from idealrank.reports.compared_letters import Letters, letters_note
 from idealrank.reports.compared_many import is_many, opening
@@ -17,9 +20,6 @@ from idealrank.reports.reach import share as share_text
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import is_identical, word
 from idealrank.reports.words import paragraph, unanswered, warned
-from idealrank.verdict import Comparison, Difference, Method, Pair
-from idealrank.verdict.comparison import about_equivalence
-from idealrank.verdict.tipping import Tipping
 
 _NAME = 14
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
 from idealrank.reports.cells import Cell, Column, Tone
 from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.verdicts import word
-from idealrank.verdict import Comparison, Difference, Pair, Slice
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
@@ -141,7 +141,7 @@ def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark:
 
     Examples
     --------
-    >>> from idealrank.verdict import slices
+    >>> from idealrank.analysis.comparison import slices
     >>> row = slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"]
     >>> [cell.text for cell in number_cells(row, 1, Shown(2, 2, 0.05))]
     ['0.50', '0.75', '+0.25', '-', '1', '1/0/0', '-', '-', 'undecided']

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Sequence
 
+from idealrank.analysis.comparison import Comparison, Difference
 from idealrank.reports.digits import p_text
 from idealrank.reports.layout import clipped
 from idealrank.reports.theme import SCHEMA_URL, Spec, titled_config
 from idealrank.reports.verdicts import correction_word, look
-from idealrank.verdict import Comparison, Difference
 
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.
 _COLOURS = ("#8C510A", "#D8B365", "#F6E8C3", "#F5F5F5", "#C7EAE5", "#5AB4AC", "#01665E")

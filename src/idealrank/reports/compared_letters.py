@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from idealrank.verdict import Comparison
+from idealrank.analysis.comparison import Comparison
 
 Letters: TypeAlias = Literal["better", "groups"]
 

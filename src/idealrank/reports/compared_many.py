@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
+from idealrank.analysis.comparison import Comparison, RunMean
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_letters import Letters, better_letters, letter_of
 from idealrank.reports.compared_map import pair_map
@@ -12,7 +13,6 @@ from idealrank.reports.laying import fits
 from idealrank.reports.layout import clipped, filled
 from idealrank.reports.parts import Part
 from idealrank.reports.tables import Cell, Column, Table
-from idealrank.verdict import Comparison, RunMean
 
 T = TypeVar("T")
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from idealrank.analysis.comparison import Comparison, Difference
 from idealrank.data.types import BoolArray
 from idealrank.reports.layout import clipped, filled
 from idealrank.reports.verdicts import IDENTICAL, look, word
-from idealrank.verdict import Comparison, Difference
 
 _NAME = 24  # letters of a run's name
 _CELLS = 60  # of a line: with more runs, neighbours share a cell

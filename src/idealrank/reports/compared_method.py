@@ -1,9 +1,9 @@
 """How a comparison was made, in phrases."""
 
+from idealrank.analysis.comparison import Comparison
 from idealrank.reports.compared_slices import slice_phrases
 from idealrank.reports.verdicts import correction_word
 from idealrank.reports.words import JUDGED
-from idealrank.verdict import Comparison
 
 _TESTS = {
     "permutation": "sign-flip permutation test",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from idealrank.analysis.comparison import Comparison
 from idealrank.reports.compared import needed_text, pair_table, verdict_text
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.compared_letters import Letters, letters_note
@@ -13,7 +14,6 @@ from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
 from idealrank.reports.verdicts import is_identical
 from idealrank.reports.words import warned
-from idealrank.verdict import Comparison
 
 _MARK = "*"
 

@@ -2,7 +2,7 @@
 
 import math
 
-from idealrank.verdict import Rankings
+from idealrank.analysis.comparison import Rankings
 
 
 def unchanged(found: Rankings | None) -> list[str]:

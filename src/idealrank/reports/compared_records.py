@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
+from idealrank.analysis.comparison import Comparison
 from idealrank.reports.records import SCHEMA, csv_row
-from idealrank.verdict import Comparison
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:

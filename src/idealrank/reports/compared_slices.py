@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from idealrank.analysis.comparison import Comparison, Pair, Slice, Slices
 from idealrank.reports.compared_cells import Shown, number_cells, number_columns
 from idealrank.reports.layout import clipped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import correction_word
-from idealrank.verdict import Comparison, Pair, Slice, Slices
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ def slice_cells(row: Slice, direction: int, shown: Shown, *, mark: str = "") -> 
 
     Examples
     --------
-    >>> from idealrank.verdict import slices
+    >>> from idealrank.analysis.comparison import slices
     >>> row = slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"]
     >>> [cell.text for cell in slice_cells(row, 1, Shown(2, 2, 0.05))]
     ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', '-', 'none', 'undecided']
@@ -170,7 +170,7 @@ def slices_table(found: Slices) -> str:
 
     Examples
     --------
-    >>> from idealrank.verdict import slices
+    >>> from idealrank.analysis.comparison import slices
     >>> a, b = {f"q{i}": 0.5 for i in range(6)}, {f"q{i}": 0.25 for i in range(6)}
     >>> print(slices_table(slices(a, b, dict.fromkeys(a, "short"))))
     slice  queries       a       b  difference       95 % interval       p  +/=/-  detectable  verdict
@@ -196,7 +196,7 @@ def slices_cells(found: Slices) -> Table:
 
     Examples
     --------
-    >>> from idealrank.verdict import slices
+    >>> from idealrank.analysis.comparison import slices
     >>> [row[0].text for row in slices_cells(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})).rows]
     ['news', 'all']
     """

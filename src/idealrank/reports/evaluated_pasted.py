@@ -8,7 +8,7 @@ from idealrank.reports.tables import Column, Table, as_latex, as_markdown
 from idealrank.reports.text import interval_table, means_table, query_table
 
 if TYPE_CHECKING:
-    from idealrank.verdict import RunMean
+    from idealrank.analysis.comparison import RunMean
 
 
 def evaluated_markdown(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from idealrank.explanation import Explanation, IdealDocument, RankedDocument
+from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
 from idealrank.measures.texts import number_text
 from idealrank.reports.cells import Cell, Column, Table
 from idealrank.reports.layout import WIDTH, clipped, columns
@@ -23,7 +23,7 @@ def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDoc
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.explanation import explain
+    >>> from idealrank.analysis.explanation import explain
     >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a", "y"]}), "q", "nDCG@1")
     >>> len(shown_rows(found, everything=False)), len(shown_rows(found, everything=True))
     (1, 3)
@@ -48,7 +48,7 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.explanation import explain
+    >>> from idealrank.analysis.explanation import explain
     >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a"]}), "q", "RR")
     >>> print(explanation_report(found).splitlines()[0])
     run run, query q: RR = 0.5000
@@ -217,7 +217,7 @@ def explanation_record(explanation: Explanation, *, everything: bool = False) ->
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.explanation import explain
+    >>> from idealrank.analysis.explanation import explain
     >>> json.loads(explanation_record(explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), "q", "RR")))["value"]
     1.0
     """

@@ -4,6 +4,8 @@ import json
 import math
 from collections.abc import Sequence
 
+from idealrank.analysis.gate import Check, Gated, Kept
+from idealrank.analysis.gate.outcome import UNREACHED
 from idealrank.reports.cells import Cell, Column, Table, Tone
 from idealrank.reports.compared_cells import share_cell
 from idealrank.reports.digits import USUAL, number, p_text
@@ -26,8 +28,6 @@ from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA
 from idealrank.reports.verdicts import IDENTICAL, is_identical
 from idealrank.reports.words import JUDGED, paragraph, unanswered
-from idealrank.verdict import Check, Gated, Kept
-from idealrank.verdict.gated import UNREACHED
 from idealrank.version import __version__
 
 _NAME = 24

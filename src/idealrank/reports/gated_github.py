@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from idealrank.analysis.gate.outcome import Check, Gated, Kept
 from idealrank.reports.digits import number
 from idealrank.reports.gated_words import could_see, demand, failed, gate_places, one_line, reason_text, unreached, verdict
-from idealrank.verdict.gated import Check, Gated, Kept
 
 # GitHub shows ten errors and ten warnings of a step and drops the rest without a word.
 _SHOWN = 10

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
+from idealrank.analysis.gate.outcome import UNREACHED, Check, Gated, Kept
 from idealrank.reports.digits import USUAL, number
 from idealrank.reports.gated_words import (
     COMPANION,
@@ -19,7 +20,6 @@ from idealrank.reports.gated_words import (
     visible,
 )
 from idealrank.reports.reach import sentence
-from idealrank.verdict.gated import UNREACHED, Check, Gated, Kept
 from idealrank.version import __version__
 
 # What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a carriage return would come back as a line

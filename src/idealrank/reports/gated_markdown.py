@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, Kept
 from idealrank.reports.digits import number, p_text
 from idealrank.reports.gated_words import (
     COMPANION,
@@ -23,7 +24,6 @@ from idealrank.reports.gated_words import (
 )
 from idealrank.reports.markdown import entity, escaped
 from idealrank.reports.words import title, unanswered, warned
-from idealrank.verdict.gated import NOT_CARRIED, Check, Gated, Kept
 
 MARKER = "<!-- idealrank gate -->"
 """Stands at the end of each comment, so that a program finds its own and replaces it."""

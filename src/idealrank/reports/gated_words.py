@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Iterable
 
+from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
+from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, Kept
 from idealrank.reports.digits import USUAL, decimals, number
 from idealrank.reports.layout import clipped
 from idealrank.reports.reach import Answer, tipping_text, unknown_text
 from idealrank.reports.verdicts import is_identical
-from idealrank.verdict.comparison import COMPANIONS, PRIMARY
-from idealrank.verdict.gated import NOT_CARRIED, UNREACHED, Check, Gated, Kept
 
 COMPANION = "companion: does not close the gate; --also MEASURE lets it"
 _NAME = 60
@@ -250,7 +250,7 @@ def visible(check: Check, places: int = USUAL) -> str:
 
     Examples
     --------
-    >>> from idealrank.verdict.gated import Check
+    >>> from idealrank.analysis.gate.outcome import Check
     >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
     >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=7, wins=1, ties=7, losses=1)
     >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
@@ -338,7 +338,7 @@ def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
 
     Examples
     --------
-    >>> from idealrank.verdict.gated import Contract
+    >>> from idealrank.analysis.gate.outcome import Contract
     >>> demand(Kept(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
     '0.5000, demanded 1.0000, its value in main'
     """

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from idealrank.analysis.history import Onset, Point, Step, Suspects, Timeline, Trace, steps
 from idealrank.reports.digits import number
 from idealrank.reports.layout import clipped, columns, filled, printable
 from idealrank.reports.parts import parts_text
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.sparkline import sparkline
 from idealrank.reports.tables import Cell, Column, Table, as_text
-from idealrank.timeline import Onset, Point, Step, Suspects, Timeline, Trace, steps
 from idealrank.version import __version__
 
 _RUN, _TAGS = 24, 24  # widths of names in a table
@@ -132,7 +132,7 @@ def since_report(run: str, trace: Trace) -> str:
 
     Examples
     --------
-    >>> from idealrank.timeline import Rule, onset
+    >>> from idealrank.analysis.history import Rule, onset
     >>> print(since_report("bm25", Trace(onset=onset([], Rule(below=0.5)))))
     bm25: no value, so that nothing can be said
     """
@@ -253,7 +253,7 @@ def since_record(trace: Trace) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from idealrank.timeline import Rule, onset
+    >>> from idealrank.analysis.history import Rule, onset
     >>> since_record(Trace(onset=onset([], Rule(below=0.5))))["state"]
     'unknown'
     """

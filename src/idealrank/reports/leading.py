@@ -2,7 +2,7 @@
 
 import math
 
-from idealrank.verdict import Comparison, Pair
+from idealrank.analysis.comparison import Comparison, Pair
 
 
 def leading_pairs(comparison: Comparison) -> tuple[Pair, ...]:

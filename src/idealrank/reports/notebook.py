@@ -6,11 +6,15 @@ Everything is one element with its own few styles, which hold in light and dark 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from idealrank.analysis.comparison import Comparison, Slices, intervals
+from idealrank.analysis.explanation import Explanation
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness
+from idealrank.analysis.systems import SystemComparison
 from idealrank.conventions import Convention
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.overlap import Overlap
-from idealrank.explanation import Explanation
 from idealrank.reports.alike import overlap_means, overlap_said
 from idealrank.reports.compared import judged_table, pair_lines, pair_table, sentences
 from idealrank.reports.compared_cells import Shown
@@ -30,7 +34,6 @@ from idealrank.reports.tables import Table, as_html, html_text
 from idealrank.reports.text import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.trained import system_places, system_sentences, systems_table
 from idealrank.reports.words import in_words, title, unanswered, warned
-from idealrank.verdict import Comparison, Gated, Robustness, Slices, SystemComparison, intervals
 
 Block: TypeAlias = str | Table | Sequence[str]
 """HTML that is ready, a table, or sentences of a paragraph; what is empty is left out."""

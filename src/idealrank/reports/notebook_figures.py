@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from itertools import islice
 
+from idealrank.analysis.comparison import Comparison
+from idealrank.analysis.robustness import Robustness
 from idealrank.errors import MissingExtraError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports import plots, specs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import NOTEBOOK
-from idealrank.verdict import Comparison, Robustness
 
 _INCHES = 4.6  # as figures in print are measured: 534 pixels
 _MOST_SLICES = 40  # of more, a table says it better

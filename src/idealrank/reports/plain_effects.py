@@ -2,13 +2,13 @@
 
 import math
 
+from idealrank.analysis.comparison import Difference, Pair
 from idealrank.errors import IdealrankError
 from idealrank.measures.binary import P, R
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.precision import Success
 from idealrank.measures.texts import number_text
-from idealrank.verdict import Difference, Pair
 
 _NUMBERS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1))
 _SAID = ("better", "worse", "equivalent", "undecided")  # a difference that the judgments do not carry is not put into plain words

@@ -6,7 +6,7 @@ Every output that says it takes it from here. Nothing here knows where the sente
 
 from typing import NamedTuple
 
-from idealrank.verdict.tipping import Tipping
+from idealrank.analysis.comparison.tipping import Tipping
 
 BOTH_RUNS = (
     "tips at leaves the other run's unjudged documents at 0, the verdict counts those of both runs: it stands if the difference stays "

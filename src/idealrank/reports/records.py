@@ -14,7 +14,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.verdict import RunMean
+    from idealrank.analysis.comparison import RunMean
 
 SCHEMA = 1
 _BLOCK = 4096
@@ -29,7 +29,7 @@ def json_report(
 ) -> Iterator[str]:
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
 
-    Intervals of means are those of `verdict.means.intervals`, one mapping an evaluation, where asked for.
+    Intervals of means are those of `analysis.comparison.run_means.intervals`, one mapping an evaluation, where asked for.
 
     Examples
     --------

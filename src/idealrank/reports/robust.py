@@ -6,6 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from idealrank.analysis.comparison import Difference
+from idealrank.analysis.robustness import Robustness, Variant
+from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.compared_cells import Shown, number_cells
 from idealrank.reports.laying import fits
 from idealrank.reports.layout import WIDTH, clipped, printable, wrapped
@@ -14,8 +17,6 @@ from idealrank.reports.records import SCHEMA, csv_row
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import word
 from idealrank.reports.words import paragraph, warned
-from idealrank.verdict import Difference, Robustness, Variant
-from idealrank.verdict.robustness import CAUTION, Status
 
 _CHANGE, _NAME = 34, 10
 _MOVERS = 6

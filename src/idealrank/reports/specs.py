@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.analysis.comparison import Comparison
+from idealrank.analysis.robustness import Robustness
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports import specs_forest, specs_pairs, specs_queries, specs_summaries
@@ -15,7 +17,6 @@ from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
 from idealrank.reports.told_apart import TITLE, told_apart
-from idealrank.verdict import Comparison, Robustness
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the leading one has figures of its own

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from idealrank.analysis.comparison import Comparison, Difference, Slice
+from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.reports.digits import decimals
 from idealrank.reports.layout import clipped
 from idealrank.reports.leading import leading_pairs
@@ -10,7 +12,6 @@ from idealrank.reports.specs_queries import SIGNED, by_side, signed
 from idealrank.reports.specs_summaries import beside, names_axis, number
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
 from idealrank.reports.verdicts import look
-from idealrank.verdict import Comparison, Difference, Robustness, Slice, Variant
 
 _NAME = 30  # letters of a name beside a panel
 _AGAIN: Spec = {"type": "quantitative"}

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idealrank.analysis.comparison import RunMean
 from idealrank.reports import digits
 from idealrank.reports.page.subject import Curve
 from idealrank.reports.specs_queries import by_role, dash_of, line_of
 from idealrank.reports.theme import SCHEMA_URL, Row, Spec, config
 from idealrank.reports.told_apart import NARROW, WIDE, told_apart
-from idealrank.verdict import RunMean
 
 _DIGITS = 6
 _CURVE_HEIGHT = 230

@@ -12,7 +12,7 @@ from idealrank.reports.tables import Cell, Column, Table, as_csv, as_text
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.verdict import Comparison
+    from idealrank.analysis.comparison import Comparison
 
 _WIDTH = 120
 _HASH = 12  # digits of a SHA-256 that a person compares

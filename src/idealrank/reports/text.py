@@ -14,7 +14,7 @@ from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph
 
 if TYPE_CHECKING:
-    from idealrank.verdict import RunMean
+    from idealrank.analysis.comparison import RunMean
 
 _SOME = 5
 
@@ -35,7 +35,7 @@ def report_parts(
     per_query : bool
         Values of each query above the means.
     intervals : sequence of mapping of str to RunMean
-        Of each evaluation, what `verdict.means.intervals` says; none where nobody asked.
+        Of each evaluation, what `analysis.comparison.run_means.intervals` says; none where nobody asked.
     digits : int or None
         Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
 

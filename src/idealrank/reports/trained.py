@@ -4,13 +4,13 @@ import json
 import math
 from collections.abc import Callable, Iterator
 
+from idealrank.analysis.systems import SystemComparison, SystemDifference
 from idealrank.reports.cells import Cell, Column, Table, Tone
 from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.words import JUDGED, paragraph
-from idealrank.verdict import SystemComparison, SystemDifference
 
 _NAME = 14
 _MORE: tuple[tuple[str, Callable[[int], int]], ...] = (

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from idealrank.analysis.comparison import Difference, Slice
+from idealrank.analysis.gate.outcome import Check
 from idealrank.reports.cells import Tone
-from idealrank.verdict import Difference, Slice
-from idealrank.verdict.gated import Check
 
 IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""

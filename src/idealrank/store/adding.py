@@ -15,7 +15,8 @@ from idealrank.store.files import Blob
 from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options, utc
 
 if TYPE_CHECKING:
-    from idealrank.verdict import Comparison, Gated
+    from idealrank.analysis.comparison import Comparison
+    from idealrank.analysis.gate import Gated
 
 # What the fields of a record mean; a reader refuses a higher number.
 FORMAT = 1
@@ -151,7 +152,7 @@ def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[st
     >>> verdict_adding("comparison", ir.compare(one, one), ["0123456789ab"] * 2, {}, Record()).fields["name"]
     'run (2) against run'
     """
-    from idealrank.verdict import Comparison  # noqa: PLC0415  (loads SciPy; who has a verdict has it loaded)
+    from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loads SciPy; who has a verdict has it loaded)
 
     if isinstance(verdict, Comparison):
         name = f"{', '.join(verdict.names[1:])} against {verdict.names[0]}"

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
+from idealrank.analysis.comparison import Comparison, Difference, Pair, compare
+from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.gate import Check, Contract, Gated, Policy, gate
+from idealrank.analysis.gate.checks import first_run, outcome_of
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 from idealrank.store.stored import StoredVerdict
-from idealrank.verdict import Check, Comparison, Contract, Difference, Gated, Pair, Policy, compare, gate
-from idealrank.verdict.gating import first_run, outcome_of
-from idealrank.verdict.tipping import Tipping
 
 Row = TypeVar("Row", Check, Difference)
 

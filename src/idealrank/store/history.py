@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from idealrank.analysis.history import Point, Timeline
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text
@@ -17,7 +18,6 @@ from idealrank.store.files import Readable
 from idealrank.store.intact import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
-from idealrank.timeline import Point, Timeline
 
 # Parts of a record, in the order of the fields of `_Kept`.
 _OF_POINT = (

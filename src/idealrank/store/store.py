@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from idealrank.analysis.history import Timeline
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -21,11 +22,11 @@ from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.stored import Stored, StoredVerdict
 from idealrank.store.sweeping import Swept, sweep
-from idealrank.timeline import Timeline
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
+    from idealrank.analysis.comparison import Comparison
+    from idealrank.analysis.gate import Gated
     from idealrank.store.sql import Answer
-    from idealrank.verdict import Comparison, Gated
 
 
 class Store:

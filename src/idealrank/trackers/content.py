@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from idealrank.analysis.comparison import Comparison, Pair, intervals
+from idealrank.analysis.gate import Gated
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -16,7 +18,6 @@ from idealrank.reports.gated import gate_json, gate_text
 from idealrank.reports.records import csv_report, json_report
 from idealrank.trackers.naming import metric_names
 from idealrank.trackers.per_query import Columns, columns_of, parquet
-from idealrank.verdict import Comparison, Gated, Pair, intervals
 from idealrank.version import __version__
 
 Result: TypeAlias = Evaluation | Comparison | Gated

@@ -4,8 +4,8 @@ from typing import get_args
 
 import click
 
-from idealrank.advice import Surface
-from idealrank.advice import advise as advise_run
+from idealrank.analysis.advice import Surface
+from idealrank.analysis.advice import advise as advise_run
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.reports.advice import advice_record, advice_report

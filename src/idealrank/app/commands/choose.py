@@ -6,6 +6,8 @@ from typing import get_args
 
 import click
 
+from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
+from idealrank.analysis.tuning.measurement import choose as choose_setting
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
@@ -16,8 +18,6 @@ from idealrank.reports import chosen as report
 from idealrank.reports import plots
 from idealrank.reports.chosen_figure import choice_spec
 from idealrank.settings import theory_of
-from idealrank.verdict.choosing import CUTOFFS, DISCOUNTS, grid_of, measures_of
-from idealrank.verdict.choosing import choose as choose_setting
 
 _WHOLE = ("all", "n")
 _EPILOG = """\

@@ -6,6 +6,9 @@ from typing import TypedDict, Unpack
 
 import click
 
+from idealrank.analysis.comparison import Comparison, with_companions
+from idealrank.analysis.comparison import compare as compare_evaluations
+from idealrank.analysis.comparison.query_table import queries_of
 from idealrank.app import options, output, pair_figure, rankings, reading
 from idealrank.app.by_query import QueryFiles, query_files, slices
 from idealrank.app.pointing import why_command
@@ -17,9 +20,6 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.reports.compared_letters import Letters
 from idealrank.reports.parts import Part
-from idealrank.verdict import Comparison, with_companions
-from idealrank.verdict import compare as compare_evaluations
-from idealrank.verdict.table import queries_of
 
 _EPILOG = """\
 Examples:

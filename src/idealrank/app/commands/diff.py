@@ -8,9 +8,9 @@ from idealrank.app import options, output, stored
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
 
 if TYPE_CHECKING:
+    from idealrank.analysis.comparison import Comparison
+    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
     from idealrank.store import Stored
-    from idealrank.verdict import Comparison
-    from idealrank.verdict.judgments import JudgmentsOption
 
 _EPILOG = """\
 Examples:
@@ -91,7 +91,7 @@ def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
 
 def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption") -> "tuple[Comparison | None, str]":
     """The paired comparison, or why there is none."""
-    from idealrank.verdict.comparing import compare  # noqa: PLC0415  (SciPy, for those who compare)
+    from idealrank.analysis.comparison.procedure import compare  # noqa: PLC0415  (SciPy, for those who compare)
 
     if found == "changed" and judgments == "same":
         return None, "they were computed with different judgments; evaluate the older run again, or say --different-judgments"

@@ -16,7 +16,7 @@ from idealrank.evaluation.evaluate import evaluate as evaluate_run
 from idealrank.measures.defaults import default_measures
 
 if TYPE_CHECKING:
-    from idealrank.verdict import RunMean
+    from idealrank.analysis.comparison import RunMean
 
 # trec_eval's names of judgments, and what measures call them.
 _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
@@ -129,7 +129,7 @@ def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
 def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[str, RunMean]]":
     if not intervals:
         return []
-    from idealrank.verdict.means import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
+    from idealrank.analysis.comparison.run_means import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
 
     return [of_means(evaluation) for evaluation in evaluations]
 

@@ -6,6 +6,8 @@ from typing import Any, get_args
 
 import click
 
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
 from idealrank.app import options, reading
 from idealrank.app.by_query import QueryFiles, query_files
 from idealrank.app.cli import CLOSED, FINE, UNDECIDABLE
@@ -15,8 +17,6 @@ from idealrank.app.gate.outputs import Outputs, outputs
 from idealrank.app.results import Results, results_of_pairs
 from idealrank.io.policies import DEFAULT_MEASURE
 from idealrank.reports.parts import Part
-from idealrank.verdict import Gated
-from idealrank.verdict.gated import Outcome, WhenUnjudged
 
 _EPILOG = """\
 Examples:

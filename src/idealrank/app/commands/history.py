@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import click
 
+from idealrank.analysis.history import Rule, Timeline, Trace
 from idealrank.app import console, options, output, stored
 from idealrank.errors import InputError, OptionError
-from idealrank.timeline import Rule, Timeline, Trace
 
 _DROP, _LIMIT = 0.1, 30
 _FAILS, _SKIP = 1, 125  # exit codes that `git bisect run` knows

@@ -10,7 +10,7 @@ from idealrank.app.results import Results
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
-    from idealrank.verdict.judgments import JudgmentsOption
+    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
 
 _EPILOG = """\
 Examples:

@@ -5,6 +5,9 @@ from functools import cache, partial
 
 import click
 
+from idealrank.analysis.comparison.query_table import queries_of
+from idealrank.analysis.robustness import Robustness, Way
+from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.app import options, output, reading
 from idealrank.app.by_query import QueryFiles, query_files
 from idealrank.app.progress import Watch
@@ -15,9 +18,6 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.measure import Measure
-from idealrank.verdict import Robustness, Way
-from idealrank.verdict import robust as robust_runs
-from idealrank.verdict.table import queries_of
 
 _EPILOG = """\
 Examples:

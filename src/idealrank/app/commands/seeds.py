@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
+from idealrank.analysis.systems import SystemComparison, compare_systems
+from idealrank.analysis.systems.copies import relation_of
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.data.run import name_of
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
-from idealrank.verdict import SystemComparison, compare_systems
-from idealrank.verdict.copies import relation_of
 
 _SEPARATOR = "vs"
 _COPY = re.compile(r"[-_. ]*(seed|fold|copy|run|s|f)?[-_. ]*[0-9]*$")

@@ -10,9 +10,9 @@ from idealrank.app import options, output, stored
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
+    from idealrank.analysis.comparison import RunMean
     from idealrank.evaluation.evaluate import Evaluation
     from idealrank.store import Entry, Store, Stored, StoredVerdict
-    from idealrank.verdict import RunMean
 
 _EPILOG = """\
 Examples:
@@ -136,7 +136,7 @@ def _text(store: "Store", kept: "Stored", evaluation: "Evaluation", means: "list
 
 
 def _means(evaluation: "Evaluation") -> "list[Mapping[str, RunMean]]":
-    from idealrank.verdict.means import intervals  # noqa: PLC0415  (SciPy, for those who ask)
+    from idealrank.analysis.comparison.run_means import intervals  # noqa: PLC0415  (SciPy, for those who ask)
 
     return [intervals(evaluation)]
 

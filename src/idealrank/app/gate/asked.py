@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from idealrank.analysis.gate import Policy
+from idealrank.analysis.gate.outcome import WhenUnjudged
 from idealrank.app import options
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.io.policies import DEFAULT_MEASURE, PARTS, PolicyFile, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
-from idealrank.verdict import Policy
-from idealrank.verdict.gated import WhenUnjudged
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison.query_table import same_values
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.gate.outcome import UNREACHED
 from idealrank.app import reading
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
@@ -12,9 +15,6 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io import baselines as files
 from idealrank.io.baselines import BaselineRecord
 from idealrank.measures.measure import Measure
-from idealrank.verdict import Gated
-from idealrank.verdict.gated import UNREACHED
-from idealrank.verdict.table import same_values
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from idealrank.analysis.comparison.query_table import queries_of
+from idealrank.analysis.gate import Contract, Gated, gate
+from idealrank.analysis.gate.checks import first_run, measures_of_gate
 from idealrank.app import reading
 from idealrank.app.by_query import OfQueries, QueryFiles
 from idealrank.app.gate.asked import Asked
@@ -21,9 +24,6 @@ from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.baselines import refuse_shallow
 from idealrank.io.contracts import read_contracts
 from idealrank.measures.measure import Measure
-from idealrank.verdict import Contract, Gated, gate
-from idealrank.verdict.gating import first_run, measures_of_gate
-from idealrank.verdict.table import queries_of
 
 if TYPE_CHECKING:
     from idealrank.reports.page.subject import Subject

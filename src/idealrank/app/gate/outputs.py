@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from idealrank._files import real_path
+from idealrank.analysis.gate import Gated
 from idealrank.app import console, options, output
 from idealrank.errors import OptionError
 from idealrank.reports.parts import Part, parts_text
-from idealrank.verdict import Gated
 
 _SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
 

@@ -2,6 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from idealrank.analysis.comparison import Comparison, Difference, Pair
+from idealrank.analysis.gate.outcome import UNREACHED
+from idealrank.analysis.robustness import Robustness
+from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.compared_cells import Shown
 from idealrank.reports.gated_words import counted, names, one_line
@@ -9,9 +13,6 @@ from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.verdicts import is_identical, word
 from idealrank.reports.words import JUDGED
-from idealrank.verdict import Comparison, Difference, Pair, Robustness
-from idealrank.verdict.gated import UNREACHED
-from idealrank.verdict.robustness import listed
 
 _FEW = 25  # queries below which a mean says little
 _UNJUDGED = 0.05  # share of unjudged documents from which it is said

@@ -5,6 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from idealrank.analysis.comparison import Comparison, Difference, Pair, RunMean, Slice
+from idealrank.analysis.comparison.query_table import Judgedness
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness
+from idealrank.analysis.robustness.robustness import Variant
 from idealrank.measures.measure import Measure
 from idealrank.reports.compared_many import Ranked
 from idealrank.reports.digits import decimals, p_text
@@ -14,9 +19,6 @@ from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import look, word
-from idealrank.verdict import Comparison, Difference, Gated, Pair, Robustness, RunMean, Slice
-from idealrank.verdict.robustness import Variant
-from idealrank.verdict.table import Judgedness
 
 _FEW = 3  # runs, and measures, up to which means stand in one line
 _LEVEL = 0.95  # of intervals where nothing was compared

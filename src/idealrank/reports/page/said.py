@@ -3,6 +3,7 @@
 import math
 from typing import Literal, TypeAlias
 
+from idealrank.analysis.comparison import Comparison
 from idealrank.reports.compared import numbers_text, pair_lines, verdict_text
 from idealrank.reports.compared import sentences as of_pair
 from idealrank.reports.compared_cells import Shown
@@ -17,7 +18,6 @@ from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.words import unanswered
-from idealrank.verdict import Comparison
 
 _NAMED = 3  # runs named in a headline
 _REASONS = 6  # of a closed gate; the tables have all

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from idealrank.analysis.comparison import Comparison, RunMean
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.verdict import Comparison, Gated, Robustness, RunMean
 
 
 @dataclass(frozen=True, kw_only=True)

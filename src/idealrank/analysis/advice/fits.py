@@ -1,0 +1,326 @@
+"""Which measures and cutoffs fit what was observed, and why, in plain sentences."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from idealrank.analysis.advice.observations import DEPTHS, Observed, observe
+from idealrank.conventions import Convention
+from idealrank.data.align import align
+from idealrank.data.alignment import check_choice
+from idealrank.data.judged import Judged
+from idealrank.data.lists import Lists, judge_lists
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import InputError, OptionError
+from idealrank.measures import MEASURES
+from idealrank.measures.texts import number_text
+
+Surface: TypeAlias = Literal["phone", "desktop", "carousel", "rag"]
+
+# Where a person or a model looks: the ranks, and the reason.
+_SURFACES: dict[str, tuple[tuple[int, ...], str]] = {
+    "phone": ((5,), "a phone shows about five results before anybody scrolls"),
+    "desktop": ((10, 20), "a desktop page has about ten results, and few people look beyond the second page"),
+}
+# Ranks for surfaces whose number of places only their owner knows.
+_ASSUMED = 5
+# A share of queries from which on something is called usual.
+_MOST = 0.8
+_CANDIDATES = (1000, 100, 50)
+_FEW_QUERIES = 30
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A measure that fits, by its text, and why."""
+
+    measure: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was seen, and what fits it.
+
+    Attributes
+    ----------
+    run : str
+        Name of the run that was looked at.
+    surface : str or None
+        Where the results are shown.
+    cutoffs : tuple of int
+        Ranks that count there.
+    why : str
+        Why these ranks.
+    fits : tuple of Fit
+        Measures, the first one first.
+    warnings : tuple of str
+        What stands in the way, a sentence each.
+    observed : Observed
+        What the data look like.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> advice = ir.advise({"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}, surface="phone")
+    >>> advice.cutoffs, advice.fits[0].measure
+    ((5,), 'RR@5')
+    """
+
+    run: str
+    surface: str | None
+    cutoffs: tuple[int, ...]
+    why: str
+    fits: tuple[Fit, ...]
+    warnings: tuple[str, ...]
+    observed: Observed
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.advise({"q": {"a": 1}}, {"q": ["a"]}, visible=3).as_dict()["cutoffs"]
+        (3,)
+        """
+        return asdict(self)
+
+
+def advise(
+    qrels: Qrels,
+    run: Run,
+    *,
+    surface: str | None = None,
+    visible: int | None = None,
+    convention: "Convention | str" = "standard",
+    threads: int = 0,
+) -> Advice:
+    """Measures and cutoffs that fit judgments and a run.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        What was judged and what was returned.
+    surface : {"phone", "desktop", "carousel", "rag"}, optional
+        Where the results are shown.
+    visible : int, optional
+        Results that are seen there, or documents that go into the prompt.
+    convention : Convention or str
+        How run and judgments are joined.
+    threads : int
+        0 uses all cores.
+
+    Examples
+    --------
+    >>> advise(Qrels({"q": {"a": 3, "b": 1, "c": 0}}), Run({"q": ["b", "a", "c"]}), visible=3).fits[0].measure
+    'nDCG@3'
+    """
+    _check(surface, visible)
+    judged = align(qrels, run, Convention.of(convention).alignment, threads=threads)
+    if not judged.n_queries or not qrels.n_judgments:
+        raise InputError(f"nothing to look at: {qrels.name} has {qrels.n_judgments} judgments of {qrels.n_queries} queries, expected some")
+    return _advice(run.name, judged, surface, visible)
+
+
+def advise_lists(
+    lists: Lists,
+    *,
+    surface: str | None = None,
+    visible: int | None = None,
+    convention: "Convention | str" = "standard",
+    threads: int = 0,
+    name: str = "run",
+) -> Advice:
+    """Measures and cutoffs that fit labels and scores held as arrays; parameters as for `advise`.
+
+    Examples
+    --------
+    >>> advise_lists(Lists.from_arrays([[2, 0, 1]], [[3, 2, 1]]), visible=3).fits[0].measure
+    'nDCG@3'
+    """
+    _check(surface, visible)
+    if not lists.labels.size:
+        raise InputError("nothing to look at: found no item, expected some")
+    return _advice(name, judge_lists(lists, Convention.of(convention).alignment, threads=threads), surface, visible)
+
+
+def _check(surface: str | None, visible: int | None) -> None:
+    if surface is not None:
+        check_choice("surface", surface, get_args(Surface))
+    if visible is not None and (not str(visible).isdecimal() or not 1 <= int(visible) < 1 << 31):
+        raise OptionError(f"visible={visible}: expected a whole number from 1 on, below 2^31")
+
+
+def _advice(name: str, judged: Judged, surface: str | None, visible: int | None) -> Advice:
+    seen = observe(judged, () if visible is None else (visible,))
+    cutoffs, why = _cutoffs(seen, surface, visible)
+    found: dict[str, Fit] = {}
+    for fit in _fits(seen, surface, cutoffs):
+        found.setdefault(fit.measure, fit)
+    warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
+    return Advice(name, surface, cutoffs, why, tuple(found.values()), warnings, seen)
+
+
+def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[tuple[int, ...], str]:
+    if surface in ("carousel", "rag"):
+        what = "items are visible at once" if surface == "carousel" else "documents go into the prompt"
+        return ((visible or _ASSUMED,), f"{visible or _ASSUMED} {what}" + ("" if visible else " (assumed)"))
+    if visible is not None:
+        return ((visible,), f"{visible} results are seen")
+    if surface is not None:
+        return _SURFACES[surface]
+    if seen.complete or seen.judged_depth >= 10:
+        return ((10,), "ten is the usual depth, and the judgments reach that far")
+    reach, hint = seen.judged_depth, "name a surface to choose by what people see"
+    if not reach:
+        return ((10,), f"ten is the usual depth; {hint}")
+    return ((reach,), f"nine in ten documents are judged down to rank {reach}, and not below; {hint}")
+
+
+# --- measures --------------------------------------------------------------------------------------------------------------------
+
+
+def _text(name: str, seen: Observed, cutoff: int | None = None, **options: str) -> str:
+    """The text of a measure; where grades above 0 lie below 1, a threshold lets them count."""
+    if name not in ("nDCG", "DCG") and 0 < seen.least_relevant < 1:
+        options["rel"] = number_text(seen.least_relevant)
+    inner = ",".join(f"{option}={value}" for option, value in sorted(options.items()))
+    return name + (f"({inner})" if inner else "") + (f"@{cutoff}" if cutoff else "")
+
+
+def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iterator[Fit]:
+    k = cutoffs[0]
+    if not seen.levels:
+        return
+    if surface == "rag":
+        yield from _prompt(seen, k)
+    elif surface == "carousel" and seen.one_relevant < _MOST:
+        yield Fit(_text("P", seen, k), f"all {k} items are seen at once, so what counts first is how many of them are good")
+    if seen.one_relevant >= _MOST:
+        share = f"{seen.one_relevant:.0%} of the queries with a relevant document have exactly one"
+        yield Fit(_text("RR", seen, k), f"{share}: its rank is all there is to measure")
+        yield Fit(_text("Success", seen, k), f"how often the one right answer is among the first {k}; easy to explain")
+    if seen.levels >= 2:
+        words = f"{seen.levels} different grades above 0: nDCG lets a better document count more, and more the higher it stands"
+        yield from (Fit(_text("nDCG", seen, cutoff), words) for cutoff in cutoffs)
+    elif seen.one_relevant < _MOST:
+        words = "one grade above 0, several relevant documents: AP counts all of them, the upper ones more"
+        yield Fit(_text("AP", seen, None if _is_judged_whole(seen) else _round_depth(seen, k)), words)
+        yield from (Fit(_text("nDCG", seen, cutoff), "the same with more weight on the top and a fixed depth") for cutoff in cutoffs)
+    yield from _beside(seen, surface, k)
+
+
+def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
+    if seen.one_relevant >= _MOST:
+        yield Fit(_text("Success", seen, k), f"the answer must be among the {k} documents of the prompt; their order matters less")
+    else:
+        yield Fit(_text("R", seen, k), f"what is not among the {k} documents of the prompt cannot be used; their order matters less")
+        yield Fit(_text("P", seen, k), "the rest of the prompt is noise, and is paid for")
+
+
+def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
+    """What stands beside the main measure."""
+    length = seen.list_lengths.median
+    depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
+    if depth and surface != "rag":
+        words = f"if a second stage ranks these lists anew: only what is among the first {depth} can be found later"
+        holes = f"; {_unjudged_at(seen, depth):.0%} of them were never judged" if _unjudged_at(seen, depth) > 0.2 else ""
+        yield Fit(_text("R", seen, depth), words + holes)
+    if not seen.complete and _unjudged_at(seen, k) > 0.2:
+        main = "nDCG" if seen.levels >= 2 else "RR" if seen.one_relevant >= _MOST else "AP"
+        words = f"beside it: {_unjudged_at(seen, k):.0%} of the first {k} documents were never judged; this leaves them out of the lists"
+        yield Fit(_text(main, seen, k, judged_only="True"), words)
+        if "Bpref" in MEASURES:
+            yield Fit(_text("Bpref", seen), "beside it: counts the documents judged bad that stand above good ones, and no others")
+
+
+def _is_judged_whole(seen: Observed) -> bool:
+    return seen.complete or seen.judged_depth >= seen.list_lengths.median
+
+
+def _round_depth(seen: Observed, k: int) -> int:
+    """The deepest usual cutoff that judgments reach, and at least k."""
+    return max([k, *(depth for depth in DEPTHS if depth <= seen.judged_depth)])
+
+
+def _unjudged_at(seen: Observed, k: int) -> float:
+    return seen.unjudged.get(k, 0.0)
+
+
+# --- warnings --------------------------------------------------------------------------------------------------------------------
+
+
+def _warnings(judged: Judged, seen: Observed, cutoffs: tuple[int, ...], *, surface: str | None, visible: int | None) -> Iterator[str]:
+    if surface in ("carousel", "rag") and visible is None:
+        what = "items are visible" if surface == "carousel" else "documents go into the prompt"
+        yield f"how many {what} was not said; {_ASSUMED} is assumed, --visible N says it"
+    yield from _about_depth(judged, seen, cutoffs)
+    yield from _about_grades(seen)
+    yield from _about_queries(seen, cutoffs[0])
+
+
+def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> Iterator[str]:
+    deepest = max(cutoffs)
+    if seen.unjudged and not seen.complete and not judged.hits.query.size:
+        yield "no returned document is judged; do the query and document ids of both match?"
+    elif not seen.complete and seen.judged_depth < deepest and seen.list_lengths.greatest > seen.judged_depth:
+        reach = f"reach down to rank {seen.judged_depth}" if seen.judged_depth else "do not cover even rank 1"
+        yield (
+            f"rank {deepest} is deeper than the judgments, which {reach}: {_unjudged_at(seen, deepest):.0%} of the first {deepest} "
+            "documents were never judged and count as not relevant; judge deeper, or choose a smaller cutoff"
+        )
+    short = int((judged.lengths[judged.lengths > 0] < cutoffs[0]).sum())
+    if short:
+        lists = seen.queries - seen.unanswered
+        yield f"{short:,} of {lists:,} lists have fewer than {cutoffs[0]} documents; missing ones count as not relevant"
+    tied = _tied_within(judged, deepest)
+    if tied > 0.05:
+        yield (
+            f"in {tied:.0%} of the queries a judged document of the first {deepest} ties with another, and which comes first is an "
+            "accident; ties=expected averages over all orders"
+        )
+
+
+def _tied_within(judged: Judged, deepest: int) -> float:
+    """Share of the answered queries whose value at this depth may depend on the order of tied documents."""
+    hits = judged.hits
+    answered = int((judged.lengths > 0).sum())
+    if hits.tie_first is None or hits.tie_last is None or not answered:
+        return 0.0
+    tied = (hits.tie_first < hits.tie_last) & (hits.tie_first <= deepest)
+    return len(set(hits.query[tied].tolist())) / answered
+
+
+def _about_grades(seen: Observed) -> Iterator[str]:
+    if not seen.levels:
+        yield "no judged document has a grade above 0: every measure of relevance is 0 or undefined"
+    elif seen.lowest > 0:
+        yield (
+            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as relevant, and every unjudged one as not; "
+            "if low grades mean bad, set rel= (and gain= for nDCG)"
+        )
+    if 0 < seen.least_relevant < 1:
+        yield f"grades between 0 and 1 count for nDCG; other measures need rel={number_text(seen.least_relevant)}, for the default is 1"
+    if seen.lowest < 0:
+        yield f"the lowest grade is {number_text(seen.lowest)}; negative grades count as 0 unless the convention keeps or removes them"
+    if seen.highest > 10:
+        worth = f"{2.0 ** min(seen.highest, 1000):.0e}"
+        yield f"the highest grade is {number_text(seen.highest)}: gain=exp2 would make it {worth}; keep gain=linear"
+
+
+def _about_queries(seen: Observed, k: int) -> Iterator[str]:
+    if seen.no_relevant:
+        yield (
+            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and count 0 whatever is returned; "
+            "no_relevant=left-out leaves them out"
+        )
+    if seen.unanswered:
+        yield f"{seen.unanswered:,} of {seen.queries:,} queries are not answered and count 0"
+    ceiling = seen.reachable.get(k, 1.0)
+    if ceiling < _MOST:
+        few = f"many queries have fewer than {k} relevant documents"
+        yield f"P@{k} is {ceiling:.2f} at most here, for {few}; RelP@{k} divides by what is possible"
+    if seen.queries < _FEW_QUERIES:
+        yield f"{seen.queries} queries are few: their mean changes much with which queries were chosen"

@@ -1,0 +1,415 @@
+"""Why two runs differ: the difference of their values taken apart into queries, documents and rank moves."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from idealrank.analysis.attribution.added import EXACT, UNORDERED, added, seen_by, split_of
+from idealrank.analysis.attribution.moves import MOVES, DocumentChange, Move, QueryChange
+from idealrank.analysis.comparison.differences import Comparison, distinct
+from idealrank.analysis.comparison.mismatch import WithWarnings, mismatches_of
+from idealrank.analysis.comparison.procedure import compare
+from idealrank.analysis.comparison.query_table import unfit
+from idealrank.conventions import Convention
+from idealrank.data.align import align
+from idealrank.data.judged import Judged
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
+from idealrank.errors import IdealrankWarning, InputError
+from idealrank.evaluation.coverage import Coverage, Tally
+from idealrank.evaluation.evaluate import evaluate
+from idealrank.measures.aggregates import aggregate
+from idealrank.measures.cutoffs import resolve_cutoff
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Judged documents that either run returned, a row each, query after query; see `DocumentChange`.
+
+    Attributes
+    ----------
+    query : int64 array, shape (n,)
+        Place of the query in the order of `Attribution.query_ids`.
+    row : int64 array, shape (n,)
+        Row of the qrels.
+    rank : float64 array, shape (n, 2)
+        In a and b; infinite where it was not returned.
+    added : float64 array, shape (n, 2)
+        To the value of the query.
+    move : int64 array, shape (n,)
+        Place in `MOVES`.
+    """
+
+    query: IntArray
+    row: IntArray
+    rank: FloatArray
+    added: FloatArray
+    move: IntArray
+
+    @property
+    def difference(self) -> FloatArray:
+        """What each adds to b - a, shape (n,)."""
+        return self.added[:, 1] - self.added[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution(WithWarnings):
+    """The difference of two runs, b - a, taken apart.
+
+    Attributes
+    ----------
+    run_a, run_b : str
+        Names of the runs.
+    measure, resolved : str
+        The measure as asked, and with every option set.
+    convention : Convention
+        How runs and judgments were joined.
+    split : str
+        How a value is split among documents: exact, or by which path.
+    n : int
+        Queries that count in both runs.
+    mean_a, mean_b, difference : float
+        Over these; sums for measures that are summed over queries.
+    excluded : tuple of str
+        Queries that the convention leaves out of either run.
+    queries : tuple of QueryChange
+        The worst change for the user first; equal ones in the order of the judgments.
+    moves : tuple of Move
+        What documents that entered, left, moved up, moved down and stayed contribute to the difference.
+    query_ids : sequence of str
+        The queries in the order of the judgments.
+    direction : int
+        Of the measure: 1 where more is better, -1 where less is, 0 where neither.
+    comparison : Comparison or None
+        Of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse.
+
+    Examples
+    --------
+    >>> qrels = Qrels({"q1": {"x": 1}, "q2": {"y": 1}})
+    >>> found = attribute(qrels, Run({"q1": ["x"], "q2": ["z", "y"]}, name="old"), Run({"q1": ["z"], "q2": ["y"]}, name="new"), "RR")
+    >>> [(query.query, query.difference) for query in found.queries], found.difference
+    ([('q1', -1.0), ('q2', 0.5)], -0.25)
+    >>> found.documents("q1")[0].move, [(move.move, move.difference) for move in found.moves]
+    ('left', [('left', -0.5), ('moved up', 0.25)])
+    """
+
+    run_a: str
+    run_b: str
+    measure: str
+    resolved: str
+    convention: Convention
+    split: str
+    n: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    excluded: tuple[str, ...]
+    queries: tuple[QueryChange, ...]
+    moves: tuple[Move, ...]
+    query_ids: Sequence[str]
+    direction: int
+    _qrels: Qrels
+    _documents: Documents
+    comparison: Comparison | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what a document adds depends on nothing but its own rank."""
+        return self.split == EXACT
+
+    def documents(self, query: "str | None" = None, *, limit: int | None = None) -> tuple[DocumentChange, ...]:
+        """Judged documents that either run returned, the worst change first.
+
+        Parameters
+        ----------
+        query : str, optional
+            Of one query; else of all, where those that add nothing in either run are left out.
+        limit : int, optional
+            So many at most.
+
+        Raises
+        ------
+        InputError
+            The query does not count in both runs.
+        """
+        table = self._documents
+        if query is None:
+            chosen = np.flatnonzero((table.added != 0).any(axis=1))
+        else:
+            begin, end = np.searchsorted(table.query, self._place(query) + np.arange(2)).tolist()
+            chosen = np.arange(begin, end)
+        order = np.argsort(_sign(self.direction) * table.difference[chosen], kind="stable")
+        return tuple(self._document(int(place)) for place in chosen[order][:limit])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {query: place for place, query in enumerate(self.query_ids)}
+
+    def _place(self, query: str) -> int:
+        try:
+            return self._places[query]
+        except KeyError:
+            why = "the convention leaves it out of one run or both" if query in self.excluded else "the judgments or the runs lack it"
+            raise InputError(f"query {query!r}: found no difference, expected a query that counts in both runs; {why}") from None
+
+    def _document(self, place: int) -> DocumentChange:
+        table, qrels = self._documents, self._qrels
+        row, (first, second) = int(table.row[place]), table.added[place].tolist()
+        rank_a, rank_b = (_rank(rank) for rank in table.rank[place].tolist())
+        return DocumentChange(
+            query=self.query_ids[int(table.query[place])],
+            document=decode_id(qrels.table.document_id(row)),
+            grade=float(qrels.grades[row]),
+            rank_a=rank_a,
+            rank_b=rank_b,
+            added_a=first,
+            added_b=second,
+            difference=second - first,
+            move=MOVES[int(table.move[place])],
+        )
+
+    def as_dict(self, *, queries: int | None = None, documents: int | None = None) -> dict[str, Any]:
+        """Everything as dicts, lists, texts and numbers.
+
+        Parameters
+        ----------
+        queries, documents : int, optional
+            So many queries at most, the worst first; so many documents of each.
+
+        Examples
+        --------
+        >>> attribute(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), Run({"q": ["x", "a"]}), "RR").as_dict()["difference"]
+        -0.5
+        """
+        names = ("run_a", "run_b", "measure", "resolved", "split", "is_exact", "n", "mean_a", "mean_b", "difference")
+        shown, row = self.queries[:queries], None if self.comparison is None else next(self.comparison.rows())[1]
+        return {
+            **{name: getattr(self, name) for name in names},
+            "verdict": None if row is None else row.verdict,
+            "p": None if row is None else row.p_corrected,
+            "convention": {"name": self.convention.name, "fingerprint": self.convention.fingerprint, **self.convention.switches()},
+            "excluded": list(self.excluded),
+            "warnings": list(self.warnings),
+            "moves": [asdict(move) for move in self.moves],
+            "queries": [
+                {**asdict(one), "documents": [asdict(each) for each in self.documents(one.query, limit=documents)]} for one in shown
+            ],
+        }
+
+
+def attribute(
+    qrels: Qrels, run_a: Run, run_b: Run, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard", *, threads: int = 0
+) -> Attribution:
+    """Take the difference between two runs apart into queries, documents and rank moves.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        What was judged.
+    run_a, run_b : Run
+        The runs; every difference is b - a.
+    measure : Measure or str
+        Exact for DCG, NDCG, P, R and RBP; for others `Attribution.split` says by which path.
+    convention : Convention or str
+        How to align and how to measure. A query that it leaves out of either run is left out of both.
+    threads : int
+        0 uses all cores.
+
+    Returns
+    -------
+    Attribution
+        What the documents of a query add, with its `rest`, sums to its difference; the differences of the queries sum to n times that
+        of the means.
+
+    Raises
+    ------
+    InputError
+        No query counts in both runs, no run has a judged document, or no judged grade counts.
+    OptionError
+        The measure cannot be split among documents.
+
+    Examples
+    --------
+    >>> qrels = Qrels({"q": {"a": 2, "b": 1}})
+    >>> found = attribute(qrels, Run({"q": ["a", "b"]}), Run({"q": ["b", "x", "a"]}), "DCG")
+    >>> [(document.document, document.rank_a, document.rank_b, round(document.difference, 4)) for document in found.documents("q")]
+    [('a', 1, 3, -1.0), ('b', 2, 1, 0.3691)]
+    """
+    asked, convention = parse_run_measure(measure), Convention.of(convention)
+    resolved = asked.under(convention)
+    split = split_of(resolved)
+    sides = [_Side.of(qrels, run, resolved, convention, threads) for run in (run_a, run_b)]
+    ids, places, excluded = _common(sides)
+    if not ids:
+        raise InputError(
+            f"no query counts in both {run_a.name} and {run_b.name} under convention {convention.name}; do the query ids match, and those "
+            f"of {qrels.name}?"
+        )
+    coverages = dict(zip(distinct([run_a.name, run_b.name]), (side.coverage for side in sides), strict=True))
+    unjoined = mismatches_of(coverages, resolved, [side.values[side.scored] for side in sides])
+    values = np.stack([side.values[at] for side, at in zip(sides, places, strict=True)], axis=1)
+    documents = _documents(qrels, ids, sides)
+    rest = values[:, 1] - values[:, 0] - np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
+    scale = 1.0 if resolved.aggregate == "sum" else 1.0 / len(ids)
+    everything = np.ones(len(ids), bool)
+    mean_a, mean_b = (aggregate(resolved, values[:, side], everything) for side in (0, 1))
+    rest = _without_dust(rest, values)
+    return Attribution(
+        run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
+        _queries(ids, values, rest, sides, places, resolved.direction),
+        _moves(documents, rest, scale, mean_b - mean_a),
+        ids, resolved.direction, qrels, documents, _compared((qrels, run_a, run_b), asked, convention, threads), mismatches=unjoined,
+    )  # fmt: skip
+
+
+def _compared(data: tuple[Qrels, Run, Run], measure: Measure, convention: Convention, threads: int) -> Comparison | None:
+    """The comparison of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse."""
+    if unfit(measure):
+        return None
+    qrels, *runs = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the sides were measured
+        evaluations = [evaluate(qrels, run, measure, convention, keep_unjudged=True, threads=threads) for run in runs]
+    return compare(*evaluations, measures=measure, threads=threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One run: values and what counts by query; ranks and what they add by hit."""
+
+    judged: Judged
+    coverage: Coverage
+    values: FloatArray
+    scored: BoolArray
+    rank: FloatArray
+    within: BoolArray
+    added: FloatArray
+    unjudged: IntArray
+
+    @classmethod
+    def of(cls, qrels: Qrels, run: Run, measure: Measure, convention: Convention, threads: int) -> "_Side":
+        judged = align(qrels, run, convention.alignment, threads=threads)
+        result, tally = measure.measured(judged), Tally(0)
+        tally.add(judged, out_of_range=0)
+        coverage = tally.coverage(judged.scope)
+        judged = seen_by(measure, judged)
+        hits, limit = judged.hits, resolve_cutoff(measure.cutoff, judged.lengths)
+        rank, top = hits.rank.astype(np.float64), hits.rank
+        if judged.ties in UNORDERED and hits.tie_first is not None and hits.tie_last is not None:
+            rank, top = (hits.tie_first + hits.tie_last) / 2, hits.tie_first
+        shallow = np.bincount(hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries)
+        scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
+        unjudged = np.minimum(limit, judged.lengths) - shallow
+        return cls(judged, coverage, result.values, scored, rank, top <= limit[hits.query], added(measure, judged), unjudged)
+
+
+def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[str, ...]]:
+    """Queries that count in both, their places in each, and those that count in one at most."""
+    ids = [list(side.judged.queries) for side in sides]
+    counted = [{query: place for place, query in enumerate(own) if side.scored[place]} for own, side in zip(ids, sides, strict=True)]
+    both = [query for query in counted[0] if query in counted[1]]
+    kept = set(both)
+    excluded = dict.fromkeys(query for own in ids for query in own if query not in kept)
+    return both, [np.array([places[query] for query in both], np.int64) for places in counted], tuple(excluded)
+
+
+def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Documents:
+    """Hits of both runs, joined by the row of the judgments."""
+    place_of = {query: place for place, query in enumerate(ids)}
+    places = np.array([place_of.get(query, -1) for query in qrels.queries], np.int64)
+    rows = [_rows(side) for side in sides]
+    row, at = np.unique(np.concatenate(rows), return_inverse=True)
+    query = places[np.searchsorted(qrels.offsets, row, side="right") - 1] if row.size else row
+    rank, adds, within = np.full((row.size, 2), np.inf), np.zeros((row.size, 2)), np.zeros((row.size, 2), bool)
+    begin = 0
+    for number, side in enumerate(sides):
+        own = at.reshape(-1)[begin : begin + rows[number].size]
+        begin += own.size
+        # A document that stands twice in a list adds twice, and has the better of its ranks.
+        np.minimum.at(rank[:, number], own, side.rank)
+        np.add.at(adds[:, number], own, side.added)
+        np.logical_or.at(within[:, number], own, side.within)
+    kept = query >= 0
+    query, row, rank, adds, within = query[kept], row[kept], rank[kept], adds[kept], within[kept]
+    order = np.argsort(query, kind="stable")
+    return Documents(query[order], row[order], rank[order], adds[order], _moved(rank, within)[order])
+
+
+def _rows(side: _Side) -> IntArray:
+    rows = side.judged.hits.document
+    return np.zeros(0, np.int64) if rows is None else rows.astype(np.int64)
+
+
+def _moved(rank: FloatArray, within: BoolArray) -> IntArray:
+    """Place of each document's move in `MOVES`."""
+    seen = np.where(within.any(axis=1, keepdims=True), within, np.isfinite(rank))
+    up, down = rank[:, 1] < rank[:, 0], rank[:, 1] > rank[:, 0]
+    moves: IntArray = np.select([~seen[:, 0], ~seen[:, 1], up, down], [0, 1, 2, 3], 4)
+    return moves
+
+
+def _queries(
+    ids: tuple[str, ...] | list[str],
+    values: FloatArray,
+    rest: FloatArray,
+    sides: Sequence[_Side],
+    places: Sequence[IntArray],
+    direction: int,
+) -> tuple[QueryChange, ...]:
+    difference = values[:, 1] - values[:, 0]
+    answered, unjudged = (
+        np.stack([column[at] for column, at in zip(columns, places, strict=True)], axis=1).tolist()
+        for columns in ([side.judged.returned > 0 for side in sides], [side.unjudged for side in sides])
+    )
+    order = np.argsort(_sign(direction) * difference, kind="stable").tolist()
+    return tuple(
+        QueryChange(
+            query=ids[place],
+            value_a=float(values[place, 0]),
+            value_b=float(values[place, 1]),
+            difference=float(difference[place]),
+            answered_a=answered[place][0],
+            answered_b=answered[place][1],
+            unjudged_a=unjudged[place][0],
+            unjudged_b=unjudged[place][1],
+            rest=float(rest[place]),
+        )
+        for place in order
+    )
+
+
+def _moves(documents: Documents, rest: FloatArray, scale: float, difference: float) -> tuple[Move, ...]:
+    adds = (documents.added != 0).any(axis=1)
+    found: list[Move] = []
+    for number, name in enumerate(MOVES):
+        chosen = adds & (documents.move == number)
+        total = float(np.sum(documents.difference[chosen])) * scale
+        found.append(_move(name, int(chosen.sum()), documents.query[chosen], total, difference))
+    if rest.any():
+        found.append(_move("no document", 0, np.flatnonzero(rest), float(rest.sum()) * scale, difference))
+    return tuple(move for move in found if move.queries)
+
+
+def _move(name: Any, documents: int, queries: Iterable[int], total: float, difference: float) -> Move:
+    share = total / difference if difference else None
+    return Move(move=name, documents=documents, queries=len(set(map(int, queries))), difference=total, share=share)
+
+
+def _without_dust(rest: FloatArray, values: FloatArray) -> FloatArray:
+    """The rest with 0 for what is but the rounding of sums."""
+    return np.where(np.abs(rest) <= 1e-12 * np.maximum(1.0, np.abs(values).max(axis=1)), 0.0, rest)
+
+
+def _rank(rank: float) -> float | None:
+    return None if rank == np.inf else int(rank) if rank == int(rank) else rank
+
+
+def _sign(direction: int) -> int:
+    return -1 if direction < 0 else 1

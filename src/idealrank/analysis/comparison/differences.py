@@ -1,0 +1,483 @@
+"""Whether one run is better than another: a difference a measure, pairs of runs, and all of a comparison."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.mismatch import WithWarnings
+from idealrank.analysis.comparison.ranking_overlaps import Rankings
+from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
+from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
+from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.conventions import Convention
+from idealrank.data.frames import frame_of
+from idealrank.errors import OptionError
+from idealrank.measures.parse import MeasureLike, parse_measure
+
+Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
+
+PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
+TOO_SHORT = "lists too short to condense"
+NOT_LOOKED = "how far the judgments reach was not looked at"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One measure of two runs a and b on the same queries; every difference is b - a.
+
+    Attributes
+    ----------
+    measure : str
+        Text of the measure.
+    direction : int
+        1 where higher values are better, -1 where lower ones are.
+    mean_a, mean_b, difference : float
+        Means over the `n` queries, weighted where weights were given.
+    interval : tuple of float
+        Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where ``p_corrected <= 1 - level``, and
+        all intervals of a family hold at once at `level`. An end is infinite where there are too few queries; NaN where the test has
+        no interval.
+    about : str
+        "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
+    level : float
+        Of the interval.
+    p, p_corrected : float
+        Of no difference, two-sided; and after the correction over the family. The verdict goes by the second.
+    p_equivalence : float or None
+        Of a difference of the margin or more, corrected likewise; None without a margin.
+    verdict : {"better", "worse", "equivalent", "undecided", "judgments do not reach"}
+        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``judgments do not reach``
+        takes the place of these three where as many unjudged documents as is likely, being relevant, would undo them; see `tipping`.
+    effect, sd_difference : float
+        d_z, the difference over the standard deviation of the differences; and that deviation.
+    wins, ties, losses : int
+        Queries on which b is better than, equal to and worse than a.
+    n, excluded_queries, identical_queries : int
+        Queries compared; those left out since they are not scored in both runs; those on which every measure compared is equal.
+    detectable : float
+        The smallest true difference that this set finds with a chance of 0.8, whatever the rest of the family says, by the power of
+        the t test; infinite where the test cannot find any with so few queries, NaN where nothing varies.
+    queries_needed : int or None
+        Where undecided: how many such queries would find the observed difference, if it is the true one, with that chance.
+    unjudged_a, unjudged_b : float or None
+        Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
+    difference_judged : float or None
+        The difference where documents without a judgment are taken out of both runs; None where it was not measured.
+    judged_reason : str or None
+        Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up.
+    family : str
+        Tests that were corrected together: ``primary measure`` or ``companions``.
+    tipping : Tipping or None
+        Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
+    tipping_reason : str or None
+        Why it is not known.
+    slices : Slices or None
+        The same on slices of the queries, corrected as a family of their own; None where no slices were given.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> (found := ir.compare(a, b)["RR"]).difference, found.interval, found.p, found.verdict
+    (0.5, (0.5, 0.5), 0.03125, 'better')
+    """
+
+    measure: str
+    direction: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    interval: tuple[float, float]
+    about: str
+    level: float
+    p: float
+    p_corrected: float
+    p_equivalence: float | None
+    verdict: Verdict
+    effect: float
+    sd_difference: float
+    wins: int
+    ties: int
+    losses: int
+    n: int
+    detectable: float
+    queries_needed: int | None
+    family: str
+    excluded_queries: int = 0
+    identical_queries: int = 0
+    unjudged_a: float | None = None
+    unjudged_b: float | None = None
+    difference_judged: float | None = None
+    judged_reason: str | None = None
+    tipping: Tipping | None = None
+    tipping_reason: str | None = NOT_LOOKED
+    slices: Slices | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the measure by name; None for what is not finite; slices by their names, where there are any."""
+        found = {name: _finite(value) for name, value in asdict(replace(self, slices=None)).items() if name not in ("measure", "slices")}
+        found["interval"] = [_finite(end) for end in self.interval]
+        return found if self.slices is None else found | {"slices": self.slices.by_name()}
+
+    def reversed(self) -> "Difference":
+        """The same difference as a - b; two-sided tests say the same.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> a, b = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> (found := ir.compare(a, b)["RR"].reversed()).difference, found.wins
+        (0.25, 1)
+        """
+        judged, tipping = self.difference_judged, self.tipping
+        return replace(
+            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference,
+            interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
+            wins=self.losses, losses=self.wins, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a,
+            difference_judged=None if judged is None else 0.0 - judged, slices=None if self.slices is None else self.slices.reversed(),
+            tipping=None if tipping is None else tipping.reversed(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs compared.
+
+    Attributes
+    ----------
+    a, b : str
+        Names of the runs; b is judged against a.
+    measures : mapping of str to Difference
+        In the order asked.
+    rankings : Rankings or None
+        How alike the two rankings are; None where that was not asked.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.compare(*[ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2).pairs[0].measures["RR"].interval
+    (0.0, 0.0)
+    """
+
+    a: str
+    b: str
+    measures: Mapping[str, Difference]
+    rankings: Rankings | None = None
+
+    def __getitem__(self, measure: MeasureLike) -> Difference:
+        text = str(measure)
+        text = text if text in self.measures else str(parse_measure(measure))
+        if text not in self.measures:
+            raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
+        return self.measures[text]
+
+    def reversed(self) -> "Pair":
+        """The same two runs in the other order."""
+        return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has: names, measures, and rankings where they were compared."""
+        found = {"a": self.a, "b": self.b, "measures": {text: row.as_dict() for text, row in self.measures.items()}}
+        return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a comparison was made: enough to make it again.
+
+    Attributes
+    ----------
+    test, level, margin, power
+        As asked; the test is permutation, t, wilcoxon or sign.
+    n_resamples, seed : int or None
+        Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
+    correction : str
+        Of p values in a family of several tests: "max-T" for sign flips, "bonferroni" for other tests, "holm" where asked for; "none"
+        where every family has one test.
+    families : mapping of str to int
+        Tests in each family: the primary measure, its companions, and slices of either.
+    baseline : str or None
+        The run that all others were compared with.
+    weighted, clustered : bool
+        Whether queries had weights and clusters.
+    version : str
+        Of this library.
+    slices : mapping of str to int, or None
+        How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+    judgments : {"same", "different", "unknown"}
+        Of the runs: different where that was asked for, unknown where some are not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> ir.compare(one, one, test="t").method.families
+    {'primary measure': 1}
+    """
+
+    test: str
+    level: float
+    margin: float | None
+    power: float
+    n_resamples: int | None
+    seed: int | None
+    correction: str
+    families: Mapping[str, int]
+    baseline: str | None
+    weighted: bool
+    clustered: bool
+    version: str
+    slices: Mapping[str, int] | None = None
+    judgments: str = "same"
+
+    @property
+    def tests(self) -> int:
+        """Tests of the primary measure, which were corrected together."""
+        return next(iter(self.families.values()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name; `slices` where there are any."""
+        return {name: value for name, value in asdict(self).items() if name != "slices" or value is not None}
+
+
+@dataclass(frozen=True)
+class Comparison(WithWarnings):
+    """Runs compared on the same queries, pair by pair and measure by measure; made by `compare`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The runs.
+    pairs : tuple of Pair
+        Every two of them, or each with the baseline.
+    method : Method
+        How they were compared.
+    convention : Convention
+        Behind every value.
+    means : mapping of str to mapping of str to RunMean
+        By measure and run: means with their intervals.
+    missing : mapping of str to int
+        By run: judged queries that it does not answer; the convention says how they count.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> print(ir.compare(a, b))
+    RR: run (2) is better than run: 1.0000 against 0.5000, +0.5000 [+0.5000, +0.5000], p 0.0312
+    """
+
+    names: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    method: Method
+    convention: Convention
+    means: Mapping[str, Mapping[str, RunMean]] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    _repr_html_ = repr_html  # for notebooks
+
+    def pair(self, a: str, b: str) -> Pair:
+        """The comparison of b with a.
+
+        Raises
+        ------
+        KeyError
+            They were not compared in this order.
+        """
+        for found in self.pairs:
+            if (found.a, found.b) == (a, b):
+                return found
+        raise KeyError(f"{b} against {a}: not compared, only {', '.join(f'{one.b} against {one.a}' for one in self.pairs)}")
+
+    def __getitem__(self, measure: MeasureLike) -> Difference:
+        """The difference by one measure, where there is one pair of runs."""
+        if len(self.pairs) != 1:
+            raise KeyError(f"{measure}: found {len(self.pairs)} pairs of runs; name one, as in .pair({self.names[0]!r}, {self.names[1]!r})")
+        return self.pairs[0][measure]
+
+    def renamed(self, names: Sequence[str]) -> "Comparison":
+        """The same comparison with other names of the runs, in their order.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.compare(one, one).renamed(["old", "new"]).pairs[0].b
+        'new'
+        """
+        name = dict(zip(self.names, names, strict=True))
+        return replace(
+            self,
+            names=tuple(names),
+            pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
+            means={text: {name[run]: mean for run, mean in of.items()} for text, of in self.means.items()},
+            missing={name[run]: count for run, count in self.missing.items()},
+        )
+
+    def rows(self) -> Iterator[tuple[Pair, Difference]]:
+        """Every difference with its pair."""
+        for pair in self.pairs:
+            for row in pair.measures.values():
+                yield pair, row
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every difference as a flat record, and after it those of its slices; None for what is not finite or not measured."""
+        for pair, row in self.rows():
+            record = flat_record(pair, row)
+            yield from [record] if row.slices is None else row.slices.records(record)
+
+    def groups(self, measure: "MeasureLike | None" = None) -> Groups:
+        """Runs that cannot be told apart, as letters, the top group, and which run is better than which.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            Default the first of those compared.
+
+        Raises
+        ------
+        KeyError
+            It was not compared.
+        OptionError
+            The runs were compared with one baseline alone.
+
+        References
+        ----------
+        Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and
+        Graphical Statistics 13, 456-466.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+        >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+        >>> ir.compare(bad, good).groups().letters
+        {'run (2)': 'a', 'run': 'b'}
+        """
+        if self.method.baseline is not None:
+            raise OptionError(
+                f"groups: found comparisons with the baseline {self.method.baseline!r} alone, expected every two runs; compare without it"
+            )
+        text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
+        rows, means = [(pair, pair.measures[text]) for pair in self.pairs], {run: one.mean for run, one in self.means[text].items()}
+        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= round(1 - self.method.level, 12))
+        verdicts = ((pair.a, pair.b, row.verdict) for pair, row in rows)
+        return groups_of(text, means, differing, rows[0][1].direction, verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has: pairs, means, groups (of every two runs), missing, warnings, method, convention."""
+        convention = self.convention
+        groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
+        return {
+            "pairs": [pair.as_dict() for pair in self.pairs],
+            "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
+            **groups,
+            "missing": dict(self.missing),
+            "warnings": list(self.warnings),
+            "method": self.method.as_dict(),
+            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+        }
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """A dataframe with a row for each pair and measure, and for each slice.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.compare(one, one).to_frame("polars").columns[:7]
+        ['a', 'b', 'measure', 'direction', 'mean_a', 'mean_b', 'difference']
+        """
+        records = list(self.records())
+        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
+
+    def __str__(self) -> str:
+        return "\n".join(_line(pair, row) for pair, row in self.rows())
+
+
+def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
+    """One difference with its pair and measure as a flat record; None for what is not finite.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [*flat_record(*next(ir.compare(one, one).rows()))][7:9]
+    ['interval_low', 'interval_high']
+    """
+    record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
+    for name, value in replace(row, slices=None).as_dict().items():
+        if name == "interval":
+            record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
+        elif name == "tipping":
+            record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+        else:
+            record[name] = value
+    return record
+
+
+def _line(pair: Pair, row: Difference) -> str:
+    differs = bool(row.wins or row.losses)
+    said = {
+        "better": f"{pair.b} is better than {pair.a}",
+        "worse": f"{pair.b} is worse than {pair.a}",
+        "equivalent": f"{pair.b} and {pair.a} are equivalent",
+        "undecided": f"whether {pair.b} or {pair.a} is better is undecided" if differs else f"{pair.b} and {pair.a} are identical",
+        "judgments do not reach": f"the judgments do not reach far enough to say whether {_doubted(pair, row)}",
+    }[row.verdict]
+    signs = "+.4f" if row.about == "mean difference" else ".4f"
+    ends = ", ".join(f"{end:{signs}}" for end in row.interval)
+    means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
+    return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {row.p_corrected:.3g}"
+
+
+def _doubted(pair: Pair, row: Difference) -> str:
+    return f"{pair.b} and {pair.a} are equivalent" if about_equivalence(row) else f"{pair.b} or {pair.a} is better"
+
+
+def about_equivalence(row: Difference) -> bool:
+    """Whether what a row says, or would say if the judgments reached, is that the runs are equivalent.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> about_equivalence(ir.compare(one, one)["RR"])
+    False
+    """
+    return row.p_equivalence is not None and row.p_equivalence <= round(1 - row.level, 12)
+
+
+def _mean_record(found: RunMean) -> dict[str, Any]:
+    return {"mean": _finite(found.mean), "interval": [_finite(end) for end in found.interval], "n": found.n}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names told apart: a second ``run`` becomes ``run (2)``.
+
+    Examples
+    --------
+    >>> distinct(["run", "run", "bm25"])
+    ('run', 'run (2)', 'bm25')
+    """
+    found: list[str] = []
+    for name in names:
+        number, told = 1, name
+        while told in found:
+            number += 1
+            told = f"{name} ({number})"
+        found.append(told)
+    return tuple(found)

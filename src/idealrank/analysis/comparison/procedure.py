@@ -1,0 +1,422 @@
+"""Compare evaluations: the same queries, one test, one rule for families, five verdicts."""
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations
+
+import numpy as np
+
+from idealrank.analysis.comparison.differences import (
+    COMPANION_SLICES,
+    COMPANIONS,
+    PRIMARY,
+    SLICES,
+    TOO_SHORT,
+    Comparison,
+    Difference,
+    Method,
+    Pair,
+    Verdict,
+    distinct,
+)
+from idealrank.analysis.comparison.families import DRAWS, MANY, Corrected, Correction, Hypothesis, corrected, name_of
+from idealrank.analysis.comparison.mismatch import mismatches
+from idealrank.analysis.comparison.query_design import design_by_query, restricted
+from idealrank.analysis.comparison.query_table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
+from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
+from idealrank.analysis.comparison.significance import refuse_unscored, side_of
+from idealrank.analysis.comparison.slice_tests import Categories, Membership, sliced
+from idealrank.analysis.comparison.standings import RunMean
+from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
+from idealrank.data.types import BoolArray
+from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike
+from idealrank.stats.columns import chosen
+from idealrank.stats.comparison import Plan, TestName, needed_by, visible_by
+from idealrank.stats.design import Design
+from idealrank.stats.flips import MOST_UNITS
+from idealrank.stats.intervals import mean_interval
+from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.version import __version__
+
+# Called with how many pairs are done, and of how many.
+Tell = Callable[[int, int], None]
+
+_POWER = 0.8
+_DRAWS = 100_000
+_MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
+
+
+def compare(
+    evaluation_a: Evaluation,
+    evaluation_b: Evaluation,
+    *others: Evaluation,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    baseline: str | None = None,
+    test: TestName = "permutation",
+    correction: Correction = "auto",
+    level: float = 0.95,
+    margin: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    slices: "Categories | None" = None,
+    n_resamples: int | None = None,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    rankings: "Overlapping | Iterable[Overlapping] | None" = None,
+    tell: Tell | None = None,
+    judgments: JudgmentsOption = "same",
+) -> Comparison:
+    """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
+
+    Parameters
+    ----------
+    evaluation_a, evaluation_b, *others : Evaluation
+        Of runs against the same judgments under one convention. Differences are b - a. Of three or more every two are compared.
+    measures : measure or iterable of them, optional
+        What to compare; default what both evaluations have, without measures of text and those that only say how far judgments reach.
+        The first is the primary measure, which decides; the others are its companions.
+    baseline : str, optional
+        Name of a run: the others are compared with it, and not with each other.
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        Sign flips of the mean difference, exact for up to 20 queries that differ; Student's t; Wilcoxon's signed ranks; signs. Interval
+        and p value of a row come from the same test.
+    correction : {"auto", "holm"}
+        Of p values for the number of tests in a family; see Notes. "holm" is Holm's method with the intervals that go with it.
+    level : float
+        Of the intervals; verdicts are at ``1 - level``.
+    margin : float, optional
+        A difference that does not matter, in units of the measures: b can then be called equivalent, by two one-sided tests.
+    weights : mapping of query to float, optional
+        How much each query counts, its traffic for example; for the permutation and t tests.
+    clusters : mapping of query to label, optional
+        Queries that belong together (user, session, topic); for the same tests.
+    slices : mapping of query to str, or to several, optional
+        Categories of the queries, as `read_categories` and `traffic_thirds` give them: every difference is then found on each slice, too
+        (`Difference.slices`). Slices of the primary measure are a family of tests, those of its companions another.
+    n_resamples : int, optional
+        Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
+    rng : Generator, seed or None
+        Of these. None derives the seed from the values, so that the same input gives the same output.
+    threads : int, optional
+        None or 0 for one a core; the numbers are the same for any.
+    rankings : Overlap or iterable of them, optional
+        How alike the runs' rankings are, as `overlap` says it of two runs of these names; evaluations hold no rankings.
+    tell : callable, optional
+        Called with pairs done and their number, and then with those whose slices are done.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures.
+    OptionError
+        An option is impossible, or a measure has no better and worse.
+    InputError
+        No query is scored in both of two runs, no run has a judged document, no judged grade counts, or a query has no weight or cluster.
+
+    Notes
+    -----
+    Queries are the union under the convention: one that a run does not answer counts as the convention says. One that is left out of a
+    measure in either run is left out of both, and counted in `excluded_queries`.
+
+    The primary measure of two runs is tested alone. Where it is tested over several pairs, these are a family; the companions, over all
+    pairs, are another, whose p values never change what the primary measure says. A family is corrected in one step, so that intervals
+    hold together and an interval excludes 0 if and only if its corrected p is at most ``1 - level``: by max-T for the permutation test,
+    which knows how alike measures and runs are, by Bonferroni's method for other tests and for equivalence.
+
+    A difference that is significant, or within the margin, is said to be so only as far as the judgments carry it. `tipping` has the
+    share of unjudged documents that would have to be relevant for the difference to go; where that is within what judged documents at
+    the same ranks make likely, the verdict is ``judgments do not reach``. It takes evaluations that keep their unjudged documents:
+    ``evaluate(..., keep_unjudged=True)``.
+
+    `unjudged_a` and `unjudged_b` come from ``Judged`` and ``NumRet`` at the same cutoff, `difference_judged` from the same measure
+    with ``judged_only``, where the evaluations have these; `with_companions` adds them to a list of measures.
+
+    References
+    ----------
+    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Schuirmann (1987), A comparison of the two
+    one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"]) for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = compare(a, b)
+    >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
+    {'RR': (0.5, 0.0078125, 0.0078125, 'better'), 'AP': (0.5, 0.0078125, 0.0078125, 'better')}
+    """
+    evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
+    names = distinct([evaluation.name for evaluation in evaluations])
+    asked = chosen_measures(evaluations, measures)
+    apart, queries = mismatches(evaluations, names, asked[0]), queries_of(evaluations)
+    tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
+    membership = None if slices is None else _membership(queries, slices, len(names), baseline)
+    chosen("correction", correction, ("auto", "holm"))
+    many = len(names) > MANY
+    draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    plan = Plan(test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
+    judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
+    tippings = Tippings(evaluations, asked, queries, every_measure=not many)
+    wanted = _pairs(names, baseline)
+    case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
+    found = case.tested(alone=not many or margin is not None)
+    alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
+    pairs = case.pairs(found, alike, tell)
+    method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
+    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
+    return case.in_slices(comparison, membership, tell)
+
+
+def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[str, int]:
+    return {name: evaluation.coverage.missing for name, evaluation in zip(names, evaluations, strict=True)}
+
+
+def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
+    """Who is in which slice; refused where there would be too many tests for any to find something."""
+    if n_runs > MANY and baseline is None:
+        raise OptionError(f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, or a baseline")
+    return Membership.of(queries, categories)
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+    if baseline is None:
+        pairs = math.comb(len(names), 2)
+        if pairs > _MANY_PAIRS:
+            hint = "baseline= (--baseline) compares each with one run instead"
+            warnings.warn(f"{len(names):,} runs make {pairs:,} pairs, which take long; {hint}", IdealrankWarning, stacklevel=3)
+        return list(combinations(range(len(names)), 2))
+    if baseline not in names:
+        raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")
+    first = names.index(baseline)
+    return [(first, other) for other in range(len(names)) if other != first]
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What is compared, and how."""
+
+    names: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    tables: tuple[Table, ...]
+    judgedness: tuple[Judgedness, ...]
+    design: Design
+    plan: Plan
+    correction: Correction
+    wanted: Sequence[tuple[int, int]]
+    tippings: Tippings
+
+    def tested(self, *, alone: bool) -> list[list[Corrected]]:
+        """Every pair by every measure: the primary measure over all pairs is one family, its companions over all pairs another."""
+        columns = range(len(self.measures))
+        rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
+        families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
+        self._enough_draws(max(map(len, families)))
+        primary, companions = (corrected(family, self.design, self.plan, self.correction, alone=alone) for family in families)
+        rest = iter(companions)
+        return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
+
+    def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
+        first, second = (self.tables[run] for run in pair)
+        test = Hypothesis(first, second, column, self._everywhere)
+        refuse_unscored(self.measures[column], (self.names[pair[0]], self.names[pair[1]]), test.counted)
+        return test
+
+    @cached_property
+    def _everywhere(self) -> BoolArray:
+        return np.ones(self.design.n, np.bool_)
+
+    def _enough_draws(self, tests: int) -> None:
+        """Refuse so many tests that no corrected p value could be small, whatever the values."""
+        plan = self.plan
+        drawn = self.correction == "holm" and plan.test == "permutation" and self.design.n_units > MOST_UNITS
+        if drawn and tests > plan.alpha * (plan.n_resamples + 1):
+            raise OptionError(
+                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}; "
+                "expected fewer measures or runs, a baseline, test='t', or n_resamples with more draws"
+            )
+
+    def means(self) -> dict[str, dict[str, RunMean]]:
+        """Of every run by every measure."""
+        return {str(measure): dict(zip(self.names, self._means_by(column), strict=True)) for column, measure in enumerate(self.measures)}
+
+    def _means_by(self, column: int) -> list[RunMean]:
+        """Runs that are scored on the same queries have their means taken together."""
+        counted = np.stack([table.counted[:, column] for table in self.tables], axis=1)
+        values = np.stack([table.values[:, column] for table in self.tables], axis=1)
+        patterns, of_run = np.unique(counted, axis=1, return_inverse=True)
+        found = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
+        for number, kept in enumerate(patterns.T):
+            runs, n = np.flatnonzero(of_run.reshape(-1) == number), int(kept.sum())
+            if n:
+                of = mean_interval(values[np.ix_(kept, runs)], level=self.plan.level, design=restricted(self.design, kept))
+                for run, mean, low, high in zip(runs.tolist(), of.estimate.tolist(), of.low.tolist(), of.high.tolist(), strict=True):
+                    found[run] = RunMean(mean, (low, high), n)
+        return found
+
+    def pairs(self, found: Sequence[Sequence[Corrected]], alike: Mapping[tuple[str, str], Rankings], tell: Tell | None) -> tuple[Pair, ...]:
+        """All pairs; `tell` is called after each."""
+        pairs = []
+        for (a, b), rows in zip(self.wanted, found, strict=True):
+            pairs.append(self.pair(a, b, rows, alike))
+            if tell is not None:
+                tell(len(pairs), len(self.wanted))
+        return tuple(pairs)
+
+    def pair(self, a: int, b: int, found: Sequence[Corrected], alike: Mapping[tuple[str, str], Rankings]) -> Pair:
+        """Two runs with all that stands beside each difference."""
+        both = self.tables[a].counted & self.tables[b].counted
+        same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
+        rows = {}
+        for column, (measure, one) in enumerate(zip(self.measures, found, strict=True)):
+            kept = both[:, column]
+            design = restricted(self.design, kept)
+            unjudged_a, unjudged_b, judged = self.judgedness[a].beside(self.judgedness[b], column, kept, design)
+            row = replace(
+                difference_of(measure, one, self.plan),
+                excluded_queries=int((~kept).sum()),
+                identical_queries=same,
+                unjudged_a=unjudged_a,
+                unjudged_b=unjudged_b,
+                difference_judged=judged,
+                judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
+                family=COMPANIONS if column else PRIMARY,
+            )
+            rows[str(measure)] = self._as_far_as_judged(row, (a, b), column, one, kept, design)
+        names = self.names[a], self.names[b]
+        return Pair(*names, rows, alike.get(names))
+
+    def _as_far_as_judged(
+        self, row: Difference, pair: tuple[int, int], column: int, one: Corrected, kept: BoolArray, design: Design
+    ) -> Difference:
+        """The row with its tipping point, and without a verdict that the judgments do not carry."""
+        question = Question(one.critical, observed=one.observed)
+        if one.found.lean * one.found.difference < 0:
+            return carried(row, "the side of the test is not that of the mean difference")
+        if row.verdict == "equivalent":
+            question = Question(critical_t(self.plan.alpha / one.tests, one.found.df, 1), margin=self.plan.margin)
+        first, second = (self.tables[run].values[:, column] for run in pair)
+        return carried(row, self.tippings.of(pair, column, second - first, kept, design, question))
+
+    def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
+        """How it was compared."""
+        plan, design, pairs = self.plan, self.design, len(self.wanted)
+        sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
+        # Of fewer units every sign vector is looked at; of a family of tests, where there are no more of them than draws.
+        drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row))
+        return Method(
+            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None,
+            name_of(plan, max(sizes.values()), self.correction), sizes, baseline, design.weights is not None,
+            design.clusters is not None, __version__,
+        )  # fmt: skip
+
+    def in_slices(self, comparison: Comparison, membership: Membership | None, tell: Tell | None) -> Comparison:
+        """The comparison with the slices of every difference, where there are some."""
+        if membership is None:
+            return comparison
+        tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
+        directions = [measure.direction for measure in self.measures]
+        carries = partial(self._carries, membership)
+        found = sliced(tables, directions, membership, self.design, self.plan, self.correction, carries=carries, tell=tell)
+        pairs = tuple(
+            replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
+            for pair, rows in zip(comparison.pairs, found, strict=True)
+        )
+        sizes = {name: found[0][place].tests for place, name in enumerate((SLICES, COMPANION_SLICES)) if place < len(self.measures)}
+        families = {**comparison.method.families, **sizes}
+        correction = comparison.method.correction if comparison.method.correction != "none" else found[0][0].correction
+        return replace(
+            comparison, pairs=pairs, method=replace(comparison.method, families=families, correction=correction, slices=membership.counts())
+        )  # fmt: skip
+
+    def _carries(self, membership: Membership, place: int, column: int, name: str, one: Corrected) -> bool:
+        """Whether the judgments carry a slice that would be better or worse: the question of the whole, asked of its queries alone."""
+        if one.found.lean * one.found.difference < 0:
+            return True
+        (first, second), within = (self.tables[run] for run in self.wanted[place]), membership.within[name]
+        kept = first.counted[:, column] & second.counted[:, column] & within
+        differences, question = second.values[:, column] - first.values[:, column], Question(one.critical, observed=one.observed)
+        tipping = self.tippings.of(self.wanted[place], column, differences, kept, restricted(self.design, kept), question, within=within)
+        return isinstance(tipping, str) or tipping.reaches
+
+
+def carried(row: Difference, tipping: Tipping | str) -> Difference:
+    """A row with its tipping point, or why there is none; its verdict goes where the judgments do not carry it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> carried(ir.compare(one, one)["RR"], "no rankings").tipping_reason
+    'no rankings'
+    """
+    if isinstance(tipping, str):
+        return replace(row, tipping=None, tipping_reason=tipping)
+    uncarried = row.verdict in ("better", "worse", "equivalent") and not tipping.reaches
+    return replace(row, tipping=tipping, tipping_reason=None, verdict="judgments do not reach" if uncarried else row.verdict)
+
+
+def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:
+    if one.equivalence is not None and one.equivalence <= alpha:
+        return "equivalent"
+    return side_of(one.found, direction, one.p, alpha)
+
+
+def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:
+    """One row of a comparison: what was found, what the correction makes of it, and the verdict.
+
+    Parameters
+    ----------
+    measure : Measure
+        What was compared.
+    corrected : Corrected
+        Its test, and the p values that the verdict goes by.
+    plan : Plan
+        Level and margin.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import RR
+    >>> tables = [Table(values, np.ones((6, 1), np.bool_)) for values in (np.zeros((6, 1)), np.ones((6, 1)))]
+    >>> one = corrected([Hypothesis(*tables, 0, np.ones(6, np.bool_))], Design.of(6), Plan())[0]
+    >>> difference_of(RR(), one, Plan()).verdict
+    'better'
+    """
+    up, one = measure.direction > 0, corrected.found
+    verdict = _verdict(corrected, measure.direction, plan.alpha)
+    return Difference(
+        measure=str(measure),
+        direction=measure.direction,
+        mean_a=one.mean_a,
+        mean_b=one.mean_b,
+        difference=one.difference,
+        interval=(one.low, one.high),
+        about=one.about,
+        level=plan.level,
+        p=one.p,
+        p_corrected=corrected.p,
+        p_equivalence=corrected.equivalence,
+        verdict=verdict,
+        effect=one.effect,
+        sd_difference=one.sd,
+        wins=one.wins if up else one.losses,
+        ties=one.ties,
+        losses=one.losses if up else one.wins,
+        n=one.n,
+        detectable=visible_by(one, plan, corrected.alpha) if corrected.alpha else math.inf,
+        queries_needed=needed_by(one, plan, corrected.alpha) if verdict == "undecided" and corrected.alpha else None,
+        family=PRIMARY,
+    )

@@ -1,0 +1,343 @@
+"""Evaluations side by side: what may be compared, on which queries, and how far the judgments of each reach."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from idealrank.analysis.comparison.companions import judgedness_among, judgedness_of
+from idealrank.analysis.comparison.same_judgments import JudgmentsOption, require_same
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import IncompatibleError, OptionError
+from idealrank.evaluation.evaluate import Evaluation, compatible
+from idealrank.measures.counts import NumRet
+from idealrank.measures.cutoffs import Cutoff
+from idealrank.measures.judgedness import JudgedShare
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.stats.design import Design
+from idealrank.stats.randomness import RandomLike, generator_of
+
+_SAME = 1e-12  # of the largest value: differences below are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values of one run on all queries of a comparison.
+
+    Parameters
+    ----------
+    values : float64 array, shape (n_queries, n_measures)
+        NaN where the query does not count.
+    counted : bool array, of the same shape
+        Which values do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> Table.of(one, one.measures, ["p", "q"]).counted.tolist()
+    [[False], [True]]
+    """
+
+    values: FloatArray
+    counted: BoolArray
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Table":
+        """The columns of some measures, a row for each query."""
+        columns = [evaluation.measures.index(measure) for measure in measures]
+        values = np.full((len(queries), len(columns)), np.nan)
+        rows = rows_in(evaluation, queries)
+        values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
+        return cls(values, np.isfinite(values))
+
+    def equal(self, other: "Table") -> BoolArray:
+        """Where two runs have the same value, but for rounding."""
+        with np.errstate(invalid="ignore"):
+            scale = np.fmax(np.abs(self.values), np.abs(other.values))
+            return np.asarray(np.abs(self.values - other.values) <= _SAME * scale)
+
+
+def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
+    """Row of each query of an evaluation among those compared.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> rows_in(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"), ["p", "q"])
+    array([1])
+    """
+    if len(evaluation.queries) == len(queries) and all(map(str.__eq__, evaluation.queries, queries)):
+        return np.arange(len(queries))
+    place = {query: row for row, query in enumerate(queries)}
+    return np.array([place[query] for query in evaluation.queries], np.int64)
+
+
+def same_values(one: Evaluation, other: Evaluation) -> bool:
+    """Whether two evaluations by the same measures have the same values, to the last bit, whatever the order of their queries.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+    >>> same_values(one, one), same_values(one, other)
+    (True, False)
+    """
+    if sorted(one.queries) != sorted(other.queries):
+        return False
+    place = {query: row for row, query in enumerate(one.queries)}
+    rows = [place[query] for query in other.queries]
+    return np.array_equal(one.values[rows], other.values, equal_nan=True) and np.array_equal(one.scored[rows], other.scored)
+
+
+def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
+    """The union of the queries, by id: random signs go to queries in this order, and the order of lines in a file must not move them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> queries_of([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2)
+    ['q']
+    """
+    return sorted({query for evaluation in evaluations for query in evaluation.queries})
+
+
+def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Sequence[Evaluation]:
+    """The evaluations, refused where their numbers mean different things; "different" judgments are meant.
+
+    Raises
+    ------
+    IncompatibleError
+        Their conventions, cuts or judgments differ.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, two = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR", name) for name in ("standard", "lightgbm"))
+    >>> comparable([one, two])
+    Traceback (most recent call last):
+    idealrank.errors.IncompatibleError: found conventions standard [...], lightgbm [...]; expected one for all runs
+    """
+    compatible(evaluations)
+    first = evaluations[0]
+    for other in evaluations[1:]:
+        if first.provenance.max_documents != other.provenance.max_documents:
+            cuts = f"{first.provenance.max_documents} and {other.provenance.max_documents}"
+            raise IncompatibleError(f"found lists cut at {cuts} documents; expected one cut for all runs")
+    require_same(evaluations, judgments)
+    return evaluations
+
+
+def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
+    """What is compared: the measures asked for, or all that know better and worse and are not the judgedness of others.
+
+    Raises
+    ------
+    IncompatibleError
+        A measure was not evaluated for every run.
+    OptionError
+        A measure cannot be compared by differences of means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR@5", "RR(judged_only=True)@5", "Unjudged@5", "NumRet"])
+    >>> [str(measure) for measure in chosen_measures([one], None)]
+    ['RR@5']
+    """
+    first = evaluations[0].measures
+    for other in evaluations[1:]:
+        if asked is None and set(other.measures) != set(first):
+            ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
+            raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
+    if asked is None:
+        beside = judgedness_among(first)
+        wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
+        if not wanted:
+            raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
+        return wanted
+    wanted = parse_measures(asked)
+    for measure in wanted:
+        for evaluation in evaluations:
+            if measure not in evaluation.measures:
+                have = ", ".join(map(str, evaluation.measures))
+                raise IncompatibleError(f"{measure}: run {evaluation.name!r} was not evaluated by it, only by {have}")
+        if reason := unfit(measure):
+            raise OptionError(f"{measure}: {reason}")
+    return wanted
+
+
+def unfit(measure: Measure) -> str:
+    """Why differences of this measure's means say nothing about better and worse; empty where they do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> unfit(ir.NumRel())
+    'more of it is neither better nor worse; expected a measure of quality such as nDCG@10'
+    """
+    if measure.aggregate == "text":
+        return "found a measure of text, expected numbers"
+    if measure.aggregate == "geometric":
+        return "its mean is geometric, and differences are of arithmetic means; compare the measure whose values it averages, as AP"
+    if measure.direction == 0:
+        return "more of it is neither better nor worse; expected a measure of quality such as nDCG@10"
+    return ""
+
+
+def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str]) -> "FloatArray | None":
+    """Documents without a judgment, and documents returned, down to the cutoff; a query that the run does not answer has none.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        By ``Judged`` and ``NumRet`` at this cutoff; else its coverage is taken where it is of the same ranks, each query with the share
+        of all.
+    cutoff : Cutoff or None
+        None for whole lists.
+    queries : sequence of str
+        Rows of the result.
+
+    Returns
+    -------
+    float64 array, shape (n_queries, 2), or None
+        None where the evaluation knows neither.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@10"))
+    >>> unjudged_counts(one, 10, ["p", "q"]).tolist()
+    [[0.0, 0.0], [1.0, 2.0]]
+    """
+    counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
+    if all(one in evaluation.measures for one in counts):
+        share, returned = np.nan_to_num(Table.of(evaluation, counts, queries).values).T
+        return np.column_stack((returned - np.round(share * returned, 9), returned))  # counts, but under ties=expected
+    if evaluation.coverage.unjudged_cutoff == (cutoff or 0):
+        return np.tile([evaluation.coverage.unjudged_share, 1.0], (len(queries), 1))
+    return None
+
+
+def unjudged_share(counts: FloatArray) -> float:
+    """Of all documents returned the share without a judgment, in [0, 1]; 0 where nothing was returned.
+
+    Parameters
+    ----------
+    counts : float64 array, shape (n_queries, 2)
+        As `unjudged_counts` gives them.
+
+    Examples
+    --------
+    >>> unjudged_share(np.array([[1.0, 2.0], [0.0, 8.0]])), unjudged_share(np.zeros((3, 2)))
+    (0.1, 0.0)
+    """
+    unjudged, returned = counts.sum(axis=0).tolist()
+    return unjudged / returned if returned else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Judgedness:
+    """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
+
+    `short` says of which measures the lists are no longer than the cutoff.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x", "y"]}, ir.with_companions("RR@2"))
+    >>> Judgedness.of(one, one.measures[:1], ["q"]).shares
+    (0.5,)
+    """
+
+    counts: "tuple[FloatArray | None, ...]"
+    judged: "tuple[FloatArray | None, ...]"
+    short: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Judgedness":
+        """What the evaluation has."""
+        alone = ([one for one in judgedness_of(measure) if one.judged_only] for measure in measures)
+        return cls(
+            tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
+            tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
+            tuple(_too_short(evaluation, measure) for measure in measures),
+        )
+
+    @cached_property
+    def shares(self) -> "tuple[float | None, ...]":
+        """Unjudged shares over all queries; those of one run stand beside each other one."""
+        return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
+
+    def beside(self, other: "Judgedness", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
+        """Unjudged shares of both sides, and the difference of judged documents, over some queries.
+
+        Parameters
+        ----------
+        other : Judgedness
+            Of run b.
+        column : int
+            The measure.
+        kept : bool array, shape (n_queries,)
+            The queries compared.
+        design : Design
+            Of these queries: its weights count in the difference.
+        """
+        if kept.all():
+            shares = [self.shares[column], other.shares[column]]
+        else:
+            shares = [None if side is None else unjudged_share(side[kept]) for side in (self.counts[column], other.counts[column])]
+        ours, theirs = self.judged[column], other.judged[column]
+        cannot_close = any(shares) and (self.short[column] or other.short[column])
+        difference = None if ours is None or theirs is None or cannot_close else float(design.mean((theirs - ours)[kept]))
+        return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
+
+
+def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
+    """Whether most lists end at the cutoff, so that taking unjudged documents out only makes them shorter; unknown without the lists."""
+    if evaluation.judged is None or not isinstance(measure.cutoff, int):
+        return False
+    lengths = evaluation.judged.lengths[evaluation.judged.lengths > 0]
+    return bool(lengths.size) and 2 * int((lengths > measure.cutoff).sum()) < lengths.size
+
+
+def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) -> "FloatArray | None":
+    return Table.of(evaluation, [measure], queries).values[:, 0] if measure in evaluation.measures else None
+
+
+def seed_of(tables: Sequence[Table]) -> int:
+    """A seed from the values of the first measure alone, whatever the order of the runs and the other measures.
+
+    So one question has one answer: asking for more measures changes no p value of the first.
+
+    Examples
+    --------
+    >>> one, two = (Table(np.array([[value]]), np.array([[True]])) for value in (0.25, 0.5))
+    >>> seed_of([one, two]) == seed_of([two, one])
+    True
+    """
+    columns = (np.where(one.counted[:, 0], one.values[:, 0] + 0.0, -1.0) for one in tables)
+    digests = sorted(hashlib.sha256(column.astype("<f8").tobytes()).digest() for column in columns)
+    return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
+
+
+def seed_from(rng: RandomLike, tables: Sequence[Table]) -> int:
+    """The seed that was given, one drawn from the generator that was given, or `seed_of` the tables.
+
+    Raises
+    ------
+    OptionError
+        It is neither seed nor generator.
+
+    Examples
+    --------
+    >>> seed_from(7, [])
+    7
+    """
+    if rng is None:
+        return seed_of(tables)
+    generator = generator_of(rng)
+    return int(rng) if isinstance(rng, (int, np.integer)) else int(generator.integers(1 << 32))

@@ -1,0 +1,297 @@
+"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the number of slices."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from idealrank.analysis.comparison.differences import COMPANION_SLICES, SLICES
+from idealrank.analysis.comparison.families import Corrected, Correction, Hypothesis, corrected, name_of
+from idealrank.analysis.comparison.query_design import design_by_query, restricted
+from idealrank.analysis.comparison.query_table import Table, seed_from
+from idealrank.analysis.comparison.significance import side_of
+from idealrank.analysis.comparison.slice_differences import Slice, Slices
+from idealrank.data.types import BoolArray, IntArray
+from idealrank.errors import InputError
+from idealrank.stats.comparison import Plan, TestName, visible_by
+from idealrank.stats.design import Design
+from idealrank.stats.randomness import RandomLike
+
+# A label of each query, or several.
+Categories: TypeAlias = Mapping[str, str | Sequence[str]]
+# Whether the judgments carry what a test found: given the place of the pair, the column of the measure, the slice and the test.
+Carries: TypeAlias = Callable[[int, int, str, Corrected], bool]
+
+
+def slices(
+    values_a: Mapping[str, float | None],
+    values_b: Mapping[str, float | None],
+    categories: Categories,
+    *,
+    direction: int = 1,
+    test: TestName = "permutation",
+    level: float = 0.95,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    n_resamples: int = 100_000,
+    rng: RandomLike = None,
+    threads: int | None = None,
+) -> Slices:
+    """The difference of two runs on each slice of the queries, by one measure.
+
+    ``compare(..., slices=categories)`` does the same for every measure and pair of runs.
+
+    Parameters
+    ----------
+    values_a, values_b : mapping of query to float or None
+        Values of one measure, as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A query that is missing, None or NaN in
+        either does not count.
+    categories : mapping of query to str, or to several
+        A query may be in several slices; see `read_categories` for files, and `traffic_thirds`.
+    direction : {1, -1}
+        -1 where less is better: it decides about better and worse, and which slice comes first.
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        As for `compare`.
+    level : float
+        Of the intervals; verdicts are at ``1 - level``.
+    weights : mapping of query to float, optional
+        How much each query counts, its traffic for example; for the permutation and t tests.
+    clusters : mapping of query to label, optional
+        Queries that belong together (user, session, topic); for the same tests.
+    n_resamples : int
+        Random sign vectors of a slice with more than 20 queries that differ; fewer are enumerated.
+    rng : Generator, seed or None
+        Of these. None derives the seed from the values, so that the same input gives the same output.
+    threads : int, optional
+        None or 0 for one a core; the numbers are the same for any.
+
+    Returns
+    -------
+    Slices
+
+    Raises
+    ------
+    InputError
+        No query counts in both runs, or none of them is in a slice, or one has no weight or cluster.
+    OptionError
+        An option is impossible.
+
+    Notes
+    -----
+    Slices are a family of tests: the more of them one looks at, the likelier is one with a small p by chance alone. They are corrected
+    in one step, by max-T for the permutation test, whether they overlap or not. Intervals hold together for all slices.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3.
+
+    Examples
+    --------
+    >>> [row.name for row in slices({"q1": 1.0, "q2": 0.0}, {"q1": 0.5, "q2": 0.5}, {"q1": ["news", "short"], "q2": "short"})]
+    ['news', 'short']
+    """
+    queries = [query for query in sorted(values_a) if _is_value(values_a[query]) and _is_value(values_b.get(query))]
+    if not queries:
+        raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
+    first, second = (_table([values[query] for query in queries]) for values in (values_a, values_b))
+    seed = seed_from(rng, [first, second])
+    plan = Plan(test, level, None, n_resamples, seed, threads=threads)
+    membership = Membership.of(queries, categories)
+    return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters), plan)[0][0]
+
+
+def _is_value(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def _table(values: Sequence[float | None]) -> Table:
+    column = np.array(values, np.float64)[:, None]
+    return Table(column, np.ones(column.shape, np.bool_))
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Which queries are in which slice.
+
+    Parameters
+    ----------
+    queries : sequence of str
+        All that are compared.
+    within : dict of str to bool array, shape (n_queries,)
+        The queries of each slice, by its name.
+    unknown : int
+        Queries that have a category and are not compared.
+
+    Examples
+    --------
+    >>> Membership.of(["p", "q"], {"p": ["news", "short"], "r": "news"}).within["short"].tolist()
+    [True, False]
+    """
+
+    queries: Sequence[str]
+    within: dict[str, BoolArray]
+    unknown: int
+
+    @classmethod
+    def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
+        """From a label of each query, or several.
+
+        Raises
+        ------
+        InputError
+            No query is in a slice, or a category is neither text nor several.
+        """
+        found: dict[str, BoolArray] = {}
+        for place, query in enumerate(queries):
+            given = categories.get(query, ())
+            if not isinstance(given, Iterable):
+                raise InputError(f"categories: found {given!r} for query {query!r}, expected a name, or several")
+            for label in (given,) if isinstance(given, str) else given:
+                found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
+        if not found:
+            some = ", ".join(map(repr, list(categories)[:3])) or "none at all"
+            raise InputError(f"found categories of {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
+        known = set(queries)
+        return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
+
+    def counts(self) -> dict[str, int]:
+        """How many queries are in no slice, how many in several, and how many categories are of queries that are not compared."""
+        return {"in_none": int((self.times == 0).sum()), "in_several": int((self.times > 1).sum()), "unknown": self.unknown}
+
+    @property
+    def times(self) -> IntArray:
+        """In how many slices each query is, shape (n_queries,)."""
+        return np.asarray(np.sum(list(self.within.values()), axis=0, dtype=np.int64))
+
+
+def sliced(
+    pairs: Sequence[tuple[Table, Table]],
+    directions: Sequence[int],
+    membership: Membership,
+    design: Design,
+    plan: Plan,
+    correction: Correction = "auto",
+    *,
+    carries: Carries | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[list[Slices]]:
+    """The slices of every pair of runs and every measure; those of the first measure are one family, all others another.
+
+    Parameters
+    ----------
+    pairs : sequence of (Table, Table)
+        Values of a and b.
+    directions : sequence of int
+        Of the measures, the columns of the tables.
+    membership : Membership
+        Of the queries, the rows of the tables.
+    design : Design
+        Of the same.
+    plan : Plan
+        The test; margins do not count here.
+    correction : {"auto", "holm"}
+        See `families.corrected`.
+    carries : callable, optional
+        Asked of each slice that would be better or worse; where the answer is no, the judgments do not reach.
+    tell : callable, optional
+        Called with families done and their number.
+
+    Returns
+    -------
+    list of list of Slices
+        A row a pair, an entry a measure.
+
+    Examples
+    --------
+    >>> one, two = (_table([value] * 6) for value in (0.25, 0.5))
+    >>> membership = Membership.of(list("abcdef"), dict.fromkeys("abcdef", "short"))
+    >>> sliced([(one, two)], [1], membership, Design.of(6), Plan())[0][0]["short"].p
+    0.03125
+    """
+    case = _Case(membership, design, replace(plan, margin=None), correction)
+    found: list[dict[int, Slices]] = [{} for _ in pairs]
+    columns = range(len(directions))
+    families = [members for members in ([0], list(columns[1:])) if members]
+    for done, members in enumerate(families):
+        wanted = [(place, column) for place in range(len(pairs)) for column in members]
+        for (place, column), rows in zip(wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True):
+            of_measure = case.slices(pairs[place], (column, directions[column]), rows)
+            found[place][column] = of_measure if carries is None else _carried(of_measure, rows, partial(carries, place, column))
+        if tell is not None:
+            tell(done + 1, len(families))
+    return [[of_pair[column] for column in columns] for of_pair in found]
+
+
+def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]) -> Slices:
+    """The slices without verdicts that the judgments do not carry."""
+    stands = (row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows)
+    rows = (row if one else replace(row, verdict="judgments do not reach") for row, one in zip(found.rows, stands, strict=True))
+    return replace(found, rows=tuple(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What is asked of every pair."""
+
+    membership: Membership
+    design: Design
+    plan: Plan
+    correction: Correction
+
+    def tested(self, wanted: Sequence[tuple[Table, Table, int]]) -> list[dict[str, Corrected]]:
+        """One family: the slices that have a query, by name, of some pairs and measures."""
+        tests = [
+            {name: test for name, within in self.membership.within.items() if (test := Hypothesis(*one, within)).counted.any()}
+            for one in wanted
+        ]
+        family = iter(corrected([test for of_one in tests for test in of_one.values()], self.design, self.plan, self.correction))
+        return [{name: next(family) for name in of_one} for of_one in tests]
+
+    def slices(self, pair: tuple[Table, Table], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
+        """What was found, put together for one measure, given as column and direction."""
+        (first, second), (column, direction), members = pair, measure, self.membership
+        kept = first.counted[:, column] & second.counted[:, column]
+        weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
+        shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
+        family = COMPANION_SLICES if column else SLICES
+        rows = [self._row(name, of, direction=direction, share=shares[name], family=family) for name, of in found.items()]
+        tests = next((of.tests for of in found.values()), 0)
+        return Slices(
+            rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
+            n=int(kept.sum()),
+            difference=float(restricted(self.design, kept).mean((second.values - first.values)[kept, column])),
+            uncategorised=tuple(members.queries[place] for place in np.flatnonzero(kept & (members.times == 0)).tolist()),
+            unknown=members.unknown,
+            overlapping=bool((members.times[kept] > 1).any()),
+            level=self.plan.level,
+            test=self.plan.test,
+            tests=tests,
+            seed=self.plan.seed,
+            correction=name_of(self.plan, tests, self.correction),
+        )
+
+    def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
+        up, one = direction >= 0, of.found
+        return Slice(
+            name=name,
+            n=one.n,
+            mean_a=one.mean_a,
+            mean_b=one.mean_b,
+            difference=one.difference,
+            interval=(one.low, one.high),
+            about=one.about,
+            p=one.p,
+            p_corrected=of.p,
+            verdict=side_of(one, 1 if up else -1, of.p, self.plan.alpha),
+            effect=one.effect,
+            sd_difference=one.sd,
+            wins=one.wins if up else one.losses,
+            ties=one.ties,
+            losses=one.losses if up else one.wins,
+            detectable=visible_by(one, self.plan, of.alpha) if one.df and of.alpha else math.inf,
+            part=share * one.difference,
+            family=family,
+        )

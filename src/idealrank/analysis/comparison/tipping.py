@@ -1,0 +1,514 @@
+"""How far judgments reach: which share of the unjudged documents would have to be relevant for a difference to go, or to turn."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from idealrank.analysis.comparison.moved_ideal import shrinking
+from idealrank.analysis.comparison.places import (
+    ByRank,
+    KeyArray,
+    Places,
+    joined_ranks,
+    matches,
+    shared_documents,
+    shown_by_both,
+    unjudged_keys,
+)
+from idealrank.analysis.comparison.query_table import rows_in
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.stats.design import Design
+from idealrank.stats.linear import linear_mean
+
+TEST = "paired t"
+_MANY = 50_000  # unjudged documents of a run, up to which whole lists cost little beside the comparison
+_STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worked out
+_QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
+_ENOUGH = 20  # judged documents for a lower limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tipping:
+    """Share of unjudged documents that would have to be relevant for a difference to go or to turn; see `tipping_point`.
+
+    A document that one run alone shows within the cutoff is *its own*. A share of a run's own unjudged documents is relevant with
+    the mean gain that relevant judged documents have at their ranks.
+
+    Attributes
+    ----------
+    side : {"a", "b"} or None
+        The run that is behind: its unjudged documents would have to be relevant. None without a difference.
+    significance, sign : float or None
+        Share of that run's own unjudged documents, those of the other run being not relevant, from which on the difference is not
+        significant any more, and turns its sign. In [0, 1]; 0 if the paired t test finds no difference as judged; None if not even
+        all of them would do.
+    significance_both, sign_both : float or None
+        The same where one share of all unjudged documents is relevant, those that both runs show included.
+    significance_moved, sign_moved : float or None
+        As `significance` and `sign`, but the relevant documents raise the ideal of their query, too. None also where no ideal moves: of
+        nDCG with a cutoff alone it does.
+    unjudged_a, unjudged_b, unjudged_both : int
+        Unjudged documents within the cutoff: own ones of a and of b, and those that both show.
+    rate_judged, rate_exclusive : float or None
+        To hold the shares against: share of relevant documents among the judged ones of that run at those ranks, and among those of
+        them that the other run does not show. Ranks count by what an unjudged document there would add. None without such documents.
+    n_judged, n_exclusive : int
+        Judged documents behind these rates.
+    likely : float
+        Share up to which that run's unjudged documents are taken to be relevant: the upper 90 % limit of the lower rate.
+    likely_ahead : float
+        Share from which those of the other run are: the lower 90 % limit of its own exclusive rate, 0 of fewer than 20 documents.
+    likely_both : float
+        The higher of both runs' upper limits.
+    reaches : bool
+        Whether the difference stays significant, with its sign, where that run's own unjudged documents are relevant at `likely` and
+        those of the other at `likely_ahead`, and where all are at `likely_both`.
+    test : str
+        Of significance: ``paired t``, whatever test the comparison uses.
+    """
+
+    side: Literal["a", "b"] | None
+    significance: float | None
+    sign: float | None
+    significance_both: float | None
+    sign_both: float | None
+    unjudged_a: int
+    unjudged_b: int
+    unjudged_both: int
+    rate_judged: float | None
+    rate_exclusive: float | None
+    n_judged: int
+    n_exclusive: int
+    likely: float
+    likely_ahead: float
+    likely_both: float
+    reaches: bool
+    significance_moved: float | None = None
+    sign_moved: float | None = None
+    test: str = TEST
+
+    @property
+    def own_behind(self) -> int:
+        """How many unjudged documents the run that is behind has of its own; 0 without a difference."""
+        return {"a": self.unjudged_a, "b": self.unjudged_b, None: 0}[self.side]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, as JSON has it."""
+        return asdict(self)
+
+    def reversed(self) -> "Tipping":
+        """The same of the difference a - b."""
+        side: Literal["a", "b"] | None = None if self.side is None else "b" if self.side == "a" else "a"
+        return replace(self, side=side, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a)
+
+
+class Question(NamedTuple):
+    """What is asked of a difference.
+
+    `null` is the difference that would not count, as in a one-sided test with a tolerance; `critical` the t statistic beyond which a
+    difference from it is significant. With a `margin` the verdict is that the runs are equivalent, at the one-sided critical value.
+    `observed` is the t statistic with the p value of the comparison's own test: see `_stays_significant`.
+    """
+
+    critical: float
+    null: float = 0.0
+    margin: float | None = None
+    observed: float | None = None
+
+
+def critical_t(alpha: float, df: int, sides: int) -> float:
+    """The t statistic beyond which a difference is significant.
+
+    Examples
+    --------
+    >>> round(critical_t(0.05, 49, 2), 3)
+    2.01
+    """
+    return float(stdtrit(df, 1 - alpha / sides)) if df > 0 else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What unjudged documents of two runs could add to their difference, query by query, under one measure.
+
+    Attributes
+    ----------
+    a, b : Places
+        Of the runs.
+    n_queries : int
+        Queries compared.
+    """
+
+    a: Places
+    b: Places
+    n_queries: int
+    own_a: BoolArray
+    own_b: BoolArray
+    shared: tuple[IntArray, IntArray]
+    gain: FloatArray
+
+    @classmethod
+    def of(cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray]) -> "Reach":
+        """Join both runs, given what `matches` says of them."""
+        shared = shared_documents(a, b, matched)
+        own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
+        own_a[shared[0]], own_b[shared[1]] = False, False
+        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
+        rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
+        gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
+        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
+
+    def worth(self, side: Places, own: BoolArray) -> FloatArray:
+        """What each of a run's own unjudged documents would add if it were relevant."""
+        return side.weight[own] * self.gain[side.rank[own]]
+
+    def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
+        """Change of each query's difference if shares of the unjudged documents were relevant, shape (n_queries,).
+
+        Those that both runs show count under `both` alone: one document has one grade.
+        """
+        if self.a.linear:
+            total = share_b * self._added(self.b, self.own_b) - share_a * self._added(self.a, self.own_a)
+            return total + share_b * self._added_by_shared() if both else total
+        change = np.zeros(self.n_queries)
+        for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
+            if share:
+                curve, as_judged = self._curves[run, both]
+                change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
+        return change
+
+    @cached_property
+    def _curves(self) -> "dict[tuple[int, bool], tuple[Callable[[float], FloatArray], FloatArray]]":
+        """Expected values of both runs, as their own and as all of their unjudged documents are relevant; and what they are as judged."""
+        found = {}
+        for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
+            for both in (False, True):
+                curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
+                assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
+                found[run, both] = curve, np.nan_to_num(curve(0.0))
+        return found
+
+    def _added(self, side: Places, own: BoolArray) -> FloatArray:
+        sums = np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
+        return sums.astype(np.float64, copy=False)
+
+    def _added_by_shared(self) -> FloatArray:
+        first, second = self.shared
+        gain = (self.gain[self.a.rank[first]] + self.gain[self.b.rank[second]]) / 2
+        terms = gain * (self.b.weight[second] - self.a.weight[first])
+        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
+
+    def limits(self, side: Places, other: Places, own: BoolArray) -> "_Limits":
+        """Shares at which a run's unjudged documents are likely to be relevant: from judged ones at their ranks, all and its own."""
+        at = own if own.any() else np.ones(own.size, np.bool_)
+        if not at.any():
+            return _Limits(_Rate(None, 0.0), _Rate(None, 0.0), 0.0, 0.0)
+        ranks = side.rank[at]
+        weights = self.worth(side, at) if side.linear else 1.0 / ranks
+        by_rank = np.bincount(ranks, weights=weights, minlength=self.gain.size).astype(np.float64, copy=False)
+        relevant = (side.hit_worth > 0).astype(np.float64)
+        alone = ~shown_by_both(side, other)
+
+        def rates(kept: BoolArray) -> tuple[_Rate, _Rate]:
+            judged, exclusive = (_Rate.of(side.hit_rank[one], relevant[one], by_rank) for one in (kept, kept & alone))
+            return judged, exclusive
+
+        judged, exclusive = rates(np.ones(alone.size, np.bool_))
+        low, high = _likely(judged, exclusive)
+        # Where queries differ, those whose documents lack judgments may not be like the others.
+        concerned = np.bincount(side.document_rows[at], minlength=self.n_queries).astype(np.bool_)[side.hit_row]
+        if not concerned.all():
+            low_there, high_there = _likely(*rates(concerned))
+            low, high = min(low, low_there), max(high, high_there)
+        return _Limits(judged, exclusive, low, high)
+
+
+class _Rate(NamedTuple):
+    """A share of relevant documents at some ranks, and the number of documents that it is as sure as; None of none."""
+
+    share: float | None
+    n: float
+
+    @classmethod
+    def of(cls, rank: IntArray, relevant: FloatArray, weights: FloatArray) -> "_Rate":
+        """From judged documents and the weight of each rank; ranks are joined until there are enough documents."""
+        if not rank.size:
+            return cls(None, 0.0)
+        counts = np.bincount(rank, minlength=weights.size)
+        group = joined_ranks(counts)
+        n, found, weight = (np.bincount(group, weights=column) for column in (counts, np.bincount(rank, relevant, weights.size), weights))
+        part = weight / weight.sum() if weight.sum() > 0 else n / n.sum()
+        share = np.divide(found, n, out=np.zeros_like(n), where=n > 0)
+        return cls(float((part * share).sum()), float(1 / (part**2 / np.maximum(n, 1)).sum()))
+
+    def limit(self, quantile: float) -> float:
+        """Wilson's limit to one side; the least or the most a share can be without any document."""
+        if self.share is None:
+            return 0.0 if quantile < 0 else 1.0
+        z2 = quantile**2
+        spread = quantile * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
+        return min(1.0, max(0.0, (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)))
+
+
+def _likely(judged: _Rate, exclusive: _Rate) -> tuple[float, float]:
+    """The limits that rates give: of all judged documents of a run, and of those that the other run does not show."""
+    low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
+    return low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE))
+
+
+class _Limits(NamedTuple):
+    """Rates of a run, and the shares between which its unjudged documents are taken to be relevant."""
+
+    judged: _Rate
+    exclusive: _Rate
+    low: float
+    high: float
+
+
+def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
+    """Where a difference tips, and whether the judgments carry it.
+
+    It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
+    and those of the other run at their lower one; and those of both are at the higher of the two upper limits. The limits are Wilson's,
+    of 90 % to one side, of the share relevant among judged documents at the same ranks: all of a run, and those that the other run does
+    not show, whichever limit is lower; and of all queries, and of those in which the run has unjudged documents of its own, whichever
+    limit is more cautious. The simulation in ``experiments/judgment_reach.py`` chose the rule.
+
+    Parameters
+    ----------
+    reach : Reach
+        What unjudged documents could add.
+    differences : float64 array, shape (n_queries,)
+        Values of b less those of a.
+    kept : bool array, shape (n_queries,)
+        Queries that count in both.
+    design : Design
+        Of the queries that count.
+    question : Question
+        When a difference is significant.
+    """
+    path = partial(_Path.of, differences[kept], design=design, question=question)
+    mean = float(design.mean(differences[kept])) - question.null
+    side: Literal["a", "b"] | None = "b" if mean < 0 else "a" if mean > 0 else None
+    of_a, of_b = reach.limits(reach.a, reach.b, reach.own_a), reach.limits(reach.b, reach.a, reach.own_b)
+    behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
+    both_share = max(of_a.high, of_b.high)
+
+    def alone(share: float) -> FloatArray:
+        return reach.moved(share, 0.0)[kept] if side == "a" else reach.moved(0.0, share)[kept]
+
+    def both(share: float) -> FloatArray:
+        return reach.moved(share, share, both=True)[kept]
+
+    linear = reach.a.linear
+    own_moves = bool((reach.own_a if side == "a" else reach.own_b).any())
+    any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
+    one, two = path(alone, linear=linear, moves=own_moves), path(both, linear=linear, moves=any_moves)
+    outer = _outer(reach, side, differences, kept, path)
+    own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
+    extremes = [own[kept], both(both_share)]
+    if question.margin is not None:
+        other = reach.moved(behind.low, ahead.high) if side == "a" else reach.moved(ahead.high, behind.low)
+        stands = _stays_within([*extremes, other[kept]], differences[kept], design, question)
+    else:
+        stands = _stays_significant(extremes, differences[kept], design, question)
+    return Tipping(
+        side=side,
+        significance=one.significance,
+        sign=one.sign,
+        significance_both=two.significance,
+        sign_both=two.sign,
+        unjudged_a=int(reach.own_a.sum()),
+        unjudged_b=int(reach.own_b.sum()),
+        unjudged_both=int(reach.shared[0].size),
+        rate_judged=behind.judged.share,
+        rate_exclusive=behind.exclusive.share,
+        n_judged=round(behind.judged.n),
+        n_exclusive=round(behind.exclusive.n),
+        likely=behind.high,
+        likely_ahead=ahead.low,
+        likely_both=both_share,
+        reaches=stands,
+        significance_moved=outer.significance,
+        sign_moved=outer.sign,
+    )
+
+
+def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray, kept: BoolArray, path: "Callable[..., _Path]") -> "_Path":
+    """Where the difference tips if the ideal moves with the documents of the run that is behind."""
+    places, own = (reach.a, reach.own_a) if side == "a" else (reach.b, reach.own_b)
+    factor = shrinking(places, own, reach.gain, reach.n_queries)
+    if side is None or factor is None:
+        return _Path(None, None)
+    whole = reach.moved(1.0, 0.0) if side == "a" else reach.moved(0.0, 1.0)
+
+    def moved(share: float) -> FloatArray:
+        return ((differences + share * whole) * factor(share) - differences)[kept]
+
+    return path(moved, linear=False, moves=bool(own.any()))
+
+
+def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
+    """Whether a difference stays significant, with its sign, wherever unjudged documents move it; as it is where they move nothing."""
+    start = differences - question.null
+    sign = np.sign(float(design.mean(start)))
+    moved = [one for one in extremes if one.any()]
+    if not moved:
+        return True
+    found = linear_mean(np.column_stack([start, *(start + one for one in moved)]), design)
+    mean, error = sign * found.mean, found.se
+    if not np.isfinite(error).all():  # one query: no test finds anything
+        return True
+    critical = question.critical
+    if error[0] > 0 and mean[0] <= critical * error[0]:
+        # The test of the comparison finds what the t test does not. Its p value says how far beyond its critical value its own statistic
+        # is; the t statistic may fall by the same share.
+        spare = critical / question.observed if question.observed and question.observed > critical else 1 - 1e-9
+        critical = mean[0] / error[0] * spare
+    return bool((mean[1:] > critical * error[1:]).all())
+
+
+def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
+    """Whether two runs stay equivalent wherever unjudged documents move their difference; as they are where they move nothing."""
+    moved = [one for one in extremes if one.any()]
+    if not moved:
+        return True
+    found = linear_mean(np.column_stack([differences + one for one in moved]), design)
+    if not np.isfinite(found.se).all():
+        return False
+    return bool((np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all())
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Shares at which the difference is not significant any more, and has another sign, as a share grows from 0 to 1."""
+
+    significance: float | None
+    sign: float | None
+
+    @classmethod
+    def of(
+        cls, differences: FloatArray, moved: Callable[[float], FloatArray], *, design: Design, question: Question, linear: bool, moves: bool
+    ) -> "_Path":
+        """`linear`: in the share; `moves`: there is a document to be relevant, else it is looked at once."""
+        start = differences - question.null
+        if linear:
+            whole = moved(1.0)
+            found = linear_mean(np.column_stack((start, whole, start + whole)), design)
+            return cls._of_line(found.mean, found.se**2, question.critical)
+        shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
+        found = linear_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
+        lead = found.mean * np.sign(found.mean[0])  # significant with the other sign is not significant still
+        return cls(_first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead))
+
+    @classmethod
+    def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
+        """Of ``(m + s k)^2 = c^2 (v + 2 s u + s^2 w)``, the smallest share s."""
+        m, k = float(mean[0]), float(mean[1])
+        v, w = float(variance[0]), float(variance[1])
+        u = (float(variance[2]) - v - w) / 2
+        sign = -m / k if m * k < 0 and abs(k) >= abs(m) else None
+        if math.isinf(critical) or m * m <= critical**2 * v:
+            return cls(0.0, 0.0 if m == 0 else sign)
+        a, b, c = k * k - critical**2 * w, m * k - critical**2 * u, m * m - critical**2 * v
+        discriminant = b * b - a * c
+        roots = []
+        if a == 0:
+            roots = [-c / (2 * b)] if b else []
+        elif discriminant >= 0:
+            q = -(b + math.copysign(math.sqrt(discriminant), b))
+            roots = [q / a, *([c / q] if q else [])]
+        within = [root for root in (*roots, sign) if root is not None and 0 < root <= 1]
+        return cls(min(within, default=None), sign)  # without spread all of them are one, but for rounding
+
+
+def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
+    """The first share at which a margin is not above 0, between two of them by a straight line."""
+    below = np.flatnonzero(margin <= 0)
+    if not below.size:
+        return None
+    at = int(below[0])
+    if at == 0:
+        return 0.0
+    left, right = float(margin[at - 1]), float(margin[at])
+    return float(shares[at - 1] + (shares[at] - shares[at - 1]) * left / (left - right))
+
+
+class Tippings:
+    """Tipping points of pairs of runs; what is known of a run is worked out once.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of the runs.
+    measures : sequence of Measure
+        What is compared, the primary measure first.
+    queries : sequence of str
+        Those compared.
+    every_measure : bool
+        False looks at the primary measure alone.
+    """
+
+    def __init__(
+        self, evaluations: Sequence[Evaluation], measures: Sequence[Measure], queries: Sequence[str], *, every_measure: bool
+    ) -> None:
+        self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
+        self._places: dict[tuple[int, int], Places | str] = {}
+        self._keys: dict[int, tuple[KeyArray, IntArray]] = {}
+        self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
+
+    def of(
+        self,
+        pair: tuple[int, int],
+        column: int,
+        differences: FloatArray,
+        kept: BoolArray,
+        design: Design,
+        question: Question,
+        *,
+        within: BoolArray | None = None,
+    ) -> Tipping | str:
+        """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`.
+
+        `within` is a slice: documents of other queries tell nothing of its own.
+        """
+        if column and not self._every:
+            return "looked at for the primary measure alone where many runs are compared"
+        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
+            return (
+                "whole lists are so long that they are looked at for the primary measure alone; name this measure first, or with a cutoff"
+            )
+        first, second = (self._of(run, column) for run in pair)
+        if isinstance(first, str) or isinstance(second, str):
+            return first if isinstance(first, str) else str(second)
+        if within is not None:
+            first, second = first.only(within), second.only(within)
+        reach = Reach.of(first, second, len(self._queries), self._matched(pair))
+        return tipping_point(reach, differences, kept, design, question)
+
+    def _unjudged(self, run: int) -> int:
+        judged = self._evaluations[run].judged
+        return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
+
+    def _matched(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        for run in pair:
+            if run not in self._keys:
+                self._keys[run] = unjudged_keys(self._evaluations[run], rows_in(self._evaluations[run], self._queries))
+        if pair not in self._matches:
+            self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}  # the measures of a pair come one after the other
+        return self._matches[pair]
+
+    def _of(self, run: int, column: int) -> Places | str:
+        key = run, column
+        if key not in self._places:
+            evaluation = self._evaluations[run]
+            rows = rows_in(evaluation, self._queries)
+            self._places[key] = Places.of(evaluation, self._measures[column], rows)
+        return self._places[key]

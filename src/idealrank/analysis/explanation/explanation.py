@@ -1,0 +1,354 @@
+"""What an explanation holds, and `explain`, which makes one."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank._lazy import repr_html
+from idealrank.analysis.explanation.contributions import EXPLAINED, Account, Ideal, account_of, ideal_of, unexplained, value_of
+from idealrank.analysis.explanation.query_list import Listed, list_query
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.measures.dcg import NDCG
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedDocument:
+    """One document of the list.
+
+    Attributes
+    ----------
+    rank : int
+        Its place, from 1, in the order of the convention.
+    document : str
+        Its id.
+    score : float
+        What the system gave.
+    grade : float or None
+        As judged; None where nobody judged it.
+    tie : (int, int) or None
+        First and last rank of the documents with this score, where there are several.
+    gain : float
+        What the grade is worth; for P, R, AP and RR 1 if relevant, else 0.
+    discount : float or None
+        Weight of the rank, 0 beyond the cutoff; its mean over the tie group where ties are averaged. None for AP and RR.
+    contribution : float
+        What the document adds to the value.
+    """
+
+    rank: int
+    document: str
+    score: float
+    grade: float | None
+    tie: tuple[int, int] | None
+    gain: float
+    discount: float | None
+    contribution: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdealDocument:
+    """One document of the ideal list; `contribution` is its share of the ideal DCG."""
+
+    rank: int
+    document: str
+    grade: float
+    gain: float
+    discount: float
+    contribution: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap:
+    """Two returned documents whose swap would raise the value most.
+
+    Attributes
+    ----------
+    upper_rank, lower_rank : int
+        Their ranks.
+    upper, lower : str
+        Their ids; `lower` would move up.
+    value : float
+        The value after it.
+    gain : float
+        How much that is more.
+    """
+
+    upper_rank: int
+    lower_rank: int
+    upper: str
+    lower: str
+    value: float
+    gain: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Missing:
+    """The judged document that was not returned and would raise the value most at the cutoff.
+
+    Attributes
+    ----------
+    document : str
+        Its id.
+    grade : float
+        As judged.
+    rank : int
+        Where it would stand: at the cutoff, or below the list where that is shorter.
+    instead_of : str or None
+        The document that stands there now.
+    value : float
+        The value after it.
+    gain : float
+        How much that is more.
+    """
+
+    document: str
+    grade: float
+    rank: int
+    instead_of: str | None
+    value: float
+    gain: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """The value of one query, taken apart.
+
+    Attributes
+    ----------
+    run, query : str
+        Whose value it is.
+    measure, resolved : str
+        The measure as asked, and with every option set.
+    convention : Convention
+        Where the unset options came from.
+    value : float or None
+        What `evaluate` gives; None where the convention leaves the query out.
+    dcg, ideal_dcg : float or None
+        Of the list, for NDCG and DCG, and of the ideal, for NDCG.
+    n_judged, n_relevant : int
+        Judged documents, and those with a gain above 0 (for P, R, AP and RR: whose grade reaches the threshold).
+    cutoff : int or None
+        Ranks that count.
+    adjustment : float
+        ``value`` minus the sum of all contributions; 0 but for rounding and queries without relevant documents.
+    note : str
+        Why it is not 0, or why the query is left out; empty otherwise.
+    rows : tuple of RankedDocument
+        The list from the top.
+    ideal : tuple of IdealDocument
+        The ideal from the top, as far as it counts.
+    best_swap, best_missing
+        What would raise the value most; None where nothing would.
+
+    Examples
+    --------
+    >>> found = explain(Qrels({"q": {"a": 3, "b": 1}}), Run({"q": ["b", "a"]}), "q", "nDCG@10")
+    >>> [round(row.contribution, 4) for row in found.rows], found.best_swap.lower
+    ([0.2754, 0.5213], 'a')
+    """
+
+    run: str
+    query: str
+    measure: str
+    resolved: str
+    convention: Convention
+    value: float | None
+    dcg: float | None
+    ideal_dcg: float | None
+    n_judged: int
+    n_relevant: int
+    cutoff: int | None
+    adjustment: float
+    note: str
+    rows: tuple[RankedDocument, ...]
+    ideal: tuple[IdealDocument, ...]
+    best_swap: Swap | None
+    best_missing: Missing | None
+
+    _repr_html_ = repr_html  # for notebooks
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as dicts, lists, texts and numbers, the convention by its switches.
+
+        Examples
+        --------
+        >>> explain(Qrels({"q": {"a": 3}}), Run({"q": ["a"]}), "q", "RR").as_dict()["rows"][0]["contribution"]
+        1.0
+        """
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _NESTED}
+        convention = {"name": self.convention.name, "fingerprint": self.convention.fingerprint, **self.convention.switches()}
+        return {
+            **plain,
+            "convention": convention,
+            "rows": [asdict(row) for row in self.rows],
+            "ideal": [asdict(row) for row in self.ideal],
+            "best_swap": self.best_swap and asdict(self.best_swap),
+            "best_missing": self.best_missing and asdict(self.best_missing),
+        }
+
+
+_NESTED = ("convention", "rows", "ideal", "best_swap", "best_missing")
+
+
+def explain(
+    qrels: Qrels, run: Run, query_id: str, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+) -> Explanation:
+    """Take the value of one query apart.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        What was judged and what was returned.
+    query_id : str
+        The query.
+    measure : Measure or str
+        nDCG, DCG, AP, RR, P or R.
+    convention : Convention or str
+        How to align and how to measure.
+
+    Returns
+    -------
+    Explanation
+        Its contributions and `adjustment` sum to the value `evaluate` gives for this query.
+
+    Raises
+    ------
+    InputError
+        Neither the judgments nor the run have the query.
+    OptionError
+        The measure cannot be explained.
+
+    Examples
+    --------
+    >>> explain(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["x", "a", "b"]}), "q", "AP").value
+    0.5833333333333333
+    """
+    asked, convention = parse_run_measure(measure), Convention.of(convention)
+    if not isinstance(asked, EXPLAINED):
+        raise unexplained(asked)
+    if asked.judged_only:
+        convention = Convention.of(convention, unjudged="skipped")
+    resolved = asked.under(convention)
+    account = account_of(resolved, list_query(qrels, run, query_id, convention.alignment))
+    listed = account.listed
+    value = value_of(resolved, listed.judged) if listed.is_counted else None
+    note = _note(resolved, account, value)
+    return Explanation(
+        run=run.name,
+        query=query_id,
+        measure=str(asked),
+        resolved=str(resolved),
+        convention=convention,
+        value=value,
+        dcg=account.dcg,
+        ideal_dcg=account.ideal_dcg,
+        n_judged=int(np.count_nonzero(listed.is_kept)),
+        n_relevant=account.n_relevant,
+        cutoff=account.limit if account.limit < np.iinfo(np.int64).max else None,
+        adjustment=value - float(account.contributions.sum()) if note and value is not None else 0.0,
+        note=note,
+        rows=_rows(account),
+        ideal=_ideal_rows(ideal_of(resolved, listed)) if isinstance(resolved, NDCG) else (),
+        best_swap=_best_swap(resolved, account, value),
+        best_missing=_best_missing(resolved, account, value),
+    )
+
+
+def _note(measure: Measure, account: Account, value: float | None) -> str:
+    """Why the contributions do not simply sum to the value; empty where they do."""
+    if not account.listed.is_counted:
+        return "left out: " + ("the query has no judgments" if account.listed.is_answered else "the run does not answer the query")
+    if not account.is_defined:
+        return "no relevant document: " + ("left out" if value is None else f"counted {value:g}")
+    rounding = getattr(measure, "rounding", None)
+    return "" if rounding in (None, "none") else _ROUNDINGS[rounding]
+
+
+_ROUNDINGS = {
+    "round-2": "rounded to 2 decimals",
+    "round-5": "rounded to 5 decimals",
+    "floor-2": "terms, sums and value rounded down to 2 decimals",
+}
+
+
+def _rows(account: Account) -> tuple[RankedDocument, ...]:
+    listed = account.listed
+    grades = listed.by_row(listed.qrels.grades).tolist()
+    weights = [None] * len(grades) if account.weights is None else account.weights.tolist()
+    columns = zip(
+        listed.documents, listed.scores.tolist(), grades, listed.is_judged.tolist(), listed.first.tolist(), listed.last.tolist(),
+        account.gains.tolist(), weights, account.contributions.tolist(), strict=True,
+    )  # fmt: skip
+    return tuple(
+        RankedDocument(
+            rank=rank,
+            document=document,
+            score=score,
+            grade=grade if is_judged else None,
+            tie=(first, last) if first < last else None,
+            gain=gain,
+            discount=weight,
+            contribution=contribution,
+        )
+        for rank, (document, score, grade, is_judged, first, last, gain, weight, contribution) in enumerate(columns, 1)
+    )
+
+
+def _ideal_rows(ideal: Ideal) -> tuple[IdealDocument, ...]:
+    columns = (ideal.rank, ideal.grades, ideal.gains, ideal.weights, ideal.contributions)
+    return tuple(
+        IdealDocument(rank=rank, document=document, grade=grade, gain=gain, discount=weight, contribution=share)
+        for document, rank, grade, gain, weight, share in zip(ideal.documents, *(column.tolist() for column in columns), strict=True)
+    )
+
+
+def _best_swap(measure: Measure, account: Account, value: float | None) -> Swap | None:
+    pair = account.swap() if value is not None and account.is_defined else None
+    if pair is None or value is None:
+        return None
+    upper, lower = pair
+    documents = list(account.listed.documents)
+    documents[upper], documents[lower] = documents[lower], documents[upper]
+    after = value_of(measure, account.listed.again(documents))
+    if after is None or not after > value:
+        return None
+    return Swap(upper_rank=upper + 1, lower_rank=lower + 1, upper=documents[lower], lower=documents[upper], value=after, gain=after - value)
+
+
+# Judged documents of one gain change a value alike, so one of each is tried, those of the highest gains first.
+_TRIED = 32
+
+
+def _best_missing(measure: Measure, account: Account, value: float | None) -> Missing | None:
+    if value is None or not account.is_defined:
+        return None
+    listed = account.listed
+    place = min(account.limit, len(listed.documents) + 1) - 1
+    found: Missing | None = None
+    for row in _missing_rows(listed):
+        documents = [*listed.documents[:place], listed.qrel_documents[row], *listed.documents[place + 1 :]]
+        after = value_of(measure, listed.again(documents))
+        if after is not None and after > max(value, found.value if found else value):
+            found = Missing(
+                document=listed.qrel_documents[row],
+                grade=float(listed.qrels.grades[row]),
+                rank=place + 1,
+                instead_of=listed.documents[place] if place < len(listed.documents) else None,
+                value=after,
+                gain=after - value,
+            )
+    return found
+
+
+def _missing_rows(listed: Listed) -> list[int]:
+    """One judged document that was not returned for each of the highest grades."""
+    missing = listed.is_kept.copy()
+    missing[listed.row[listed.is_judged]] = False
+    rows = np.flatnonzero(missing)
+    _, firsts = np.unique(-listed.graded.grades[rows], return_index=True)
+    return [int(row) for row in rows[firsts[:_TRIED]]]

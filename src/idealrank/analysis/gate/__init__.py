@@ -1,0 +1,14 @@
+"""Whether a run may take the place of its baselines."""
+
+from idealrank.analysis.gate.checks import gate
+from idealrank.analysis.gate.outcome import Check, Contract, Gated, Kept, Policy, QueryDrop
+
+__all__ = [
+    "Check",
+    "Contract",
+    "Gated",
+    "Kept",
+    "Policy",
+    "QueryDrop",
+    "gate",
+]

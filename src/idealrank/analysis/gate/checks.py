@@ -1,0 +1,406 @@
+"""Hold a run against its baselines: a gate closes where a drop is shown and the judgments carry it."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from idealrank.analysis.comparison.companions import judgedness_of
+from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY, distinct
+from idealrank.analysis.comparison.families import Corrected, Hypothesis, corrected
+from idealrank.analysis.comparison.mismatch import mismatches, refuse_baselines
+from idealrank.analysis.comparison.query_design import design_by_query, restricted
+from idealrank.analysis.comparison.query_table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
+from idealrank.analysis.comparison.significance import refuse_unscored
+from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
+from idealrank.analysis.gate.contract_checks import contracts_kept
+from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
+from idealrank.data.types import BoolArray
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by
+from idealrank.stats.design import Design
+from idealrank.stats.flips import MOST_UNITS
+from idealrank.stats.randomness import RandomLike, whole_number
+
+SAME = "the same value on every query"
+_POWER = 0.8
+_DRAWS = 100_000
+_MAY = "unjudged documents may explain it"
+_WORST = 10  # queries shown of each check
+
+
+def gate(
+    evaluation: Evaluation,
+    baseline: Evaluation,
+    *more_baselines: Evaluation,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    also: "MeasureLike | Iterable[MeasureLike]" = (),
+    policy: Policy | None = None,
+    tolerance: float | None = None,
+    strict: bool | None = None,
+    margin: float | None = None,
+    alpha: float | None = None,
+    when_unjudged: WhenUnjudged | None = None,
+    contracts: Iterable[Contract] = (),
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    n_resamples: int | None = None,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    judgments: JudgmentsOption = "same",
+) -> Gated:
+    """Whether a run may take the place of its baselines: not where it is shown to be worse, and not where a contract is broken.
+
+    Parameters
+    ----------
+    evaluation, baseline, *more_baselines : Evaluation
+        Of the run and of what it is held against, by the same judgments under one convention.
+    measures : measure or iterable of them, optional
+        What to look at; default what all evaluations have, without measures of text and those that only say how far judgments reach.
+        The first is the primary measure and closes the gate; the others are companions, which do not.
+    also : measure or iterable of them, optional
+        Companions that close the gate, too; those that are not among `measures` are added to them.
+    policy : Policy, optional
+        What is asked; or its parts as `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
+    contracts : iterable of Contract, optional
+        What single queries must reach, whatever the means say.
+    weights : mapping of query to float, optional
+        How much each query counts, its traffic for example.
+    clusters : mapping of query to label, optional
+        Queries that belong together (user, session, topic).
+    n_resamples : int, optional
+        Draws of the permutation test; default 100,000.
+    rng : Generator, seed or None
+        Of these. None derives the seed from the values: the same input opens or closes the gate every time.
+    threads : int, optional
+        None or 0 for one a core; the answer is the same for any.
+    judgments : {"same", "different"}
+        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
+
+    Returns
+    -------
+    Gated
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures, or one lacks the measure of a contract.
+    OptionError
+        An option is impossible, or a measure has no better and worse.
+    InputError
+        No query is scored in both of two runs, no run or not every baseline has a judged document, no judged grade counts, or a query
+        has no weight or cluster.
+
+    Notes
+    -----
+    For each measure and baseline a one-sided sign-flip test, exact for up to 20 queries, asks whether the run's true mean is worse by
+    more than the tolerance. The primary measure is tested alone; against several baselines it is corrected over them, and companions
+    are a family of their own, by single-step max-T, whose bounds hold together. So a run as good as its baselines is stopped with a
+    chance of at most `alpha`, and of at most `alpha` once more by the measures of `also`.
+
+    A strict gate turns the burden round: a check passes only where the test rejects a drop of the margin or more. Every check has to,
+    so no correction is needed: a run that is worse by the margin in any of them passes with a chance of at most `alpha`.
+
+    A drop that is shown, or under `strict` ruled out, counts only as far as the judgments carry it: where as many unjudged documents
+    as is likely, being relevant, would undo the answer, the outcome is ``judgments do not reach``, unless `when_unjudged` says
+    otherwise. It takes evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+
+    The test is exact where a harmless change helps a query as often as it harms it, by as much. With few queries, changes of mean 0
+    that gain much on few of them and lose a little on many are stopped more often than `alpha` says. No other test of the same queries
+    repairs that; more queries do.
+
+    A run with the same value as the baseline on every query passes either way; a run without a judged document never passes. Queries
+    are the union under the convention, ordered by id: the answer does not depend on the order of any file. Where the evaluations have
+    them, the shares of unjudged documents and the difference on judged ones stand beside each check, as in `compare`.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Berger (1982), Multiparameter hypothesis
+    testing and acceptance sampling. Technometrics 24(4), for the intersection of strict checks. Wellek
+    (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, chapter 2.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
+    (True, False, ('RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)',))
+    """
+    asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
+    evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
+    names = distinct([one.name for one in evaluations])
+    chosen, deciding = chosen_of_gate(evaluations, measures, also)
+    _refuse_beyond_range(asked, chosen)
+    apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
+    refuse_baselines(evaluations[1:])
+    plain = [Table.of(one, chosen, queries) for one in evaluations]
+    seed, draws = seed_from(rng, plain), _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
+    judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
+    design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
+    tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), _plan(asked, draws, seed, threads)
+    checks, exact = _Case(names, chosen, deciding, queries, tables, judgedness, design, plan, asked, tippings).checks()
+    looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
+    drawn = design.n_units > MOST_UNITS or not exact
+    if apart:  # its values say nothing, so that no test of them passes anything
+        checks = tuple(replace(check, outcome="failed", passed=False) if check.decides else check for check in checks)
+    outcome = outcome_of(checks, looked)
+    return Gated(
+        run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
+        correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
+        seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
+        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
+        judgments=judged_by(evaluations, judgments),
+    )  # fmt: skip
+
+
+def _correction(policy: Policy, baselines: int, measures: int) -> str:
+    """Of the one-sided p values: the primary measure is a family over the baselines, its companions are another one."""
+    largest = max(baselines, baselines * (measures - 1))
+    return "none" if policy.strict or largest == 1 else "max-T"
+
+
+def chosen_of_gate(
+    evaluations: Sequence[Evaluation], measures: "MeasureLike | Iterable[MeasureLike] | None", also: "MeasureLike | Iterable[MeasureLike]"
+) -> tuple[tuple[Measure, ...], tuple[bool, ...]]:
+    """What a gate looks at, the primary measure first, and which of them can close it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP", "P@5"])
+    >>> [str(measure) for measure in chosen_of_gate([one], ["RR", "AP"], "P@5")[0]], chosen_of_gate([one], ["RR", "AP"], "P@5")[1]
+    (['RR', 'AP', 'P@5'], (True, False, True))
+    """
+    listed = [also] if isinstance(also, str | Measure) else list(also)
+    named = parse_measures(listed) if listed else ()
+    chosen = chosen_measures(evaluations, measures)
+    added = chosen_measures(evaluations, [one for one in named if one not in chosen]) if set(named) - set(chosen) else ()
+    every = (*chosen, *added)
+    return every, tuple(not place or measure in named for place, measure in enumerate(every))
+
+
+def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
+    """What a gate evaluates: its measures, those of contracts, and how many documents nobody judged.
+
+    Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
+
+    Examples
+    --------
+    >>> [str(one) for one in measures_of_gate(parse_measures("nDCG@10"), [Contract(query="q1", measure="RR")])]
+    ['nDCG@10', 'RR', 'Judged@10', 'NumRet@10']
+    """
+    of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
+    counts = (one for measure in gated for one in judgedness_of(measure) if not one.judged_only)
+    return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
+
+
+def outcome_of(checks: Iterable[Check], contracts: Iterable[Kept]) -> Outcome:
+    """What follows from checks and contracts together.
+
+    Examples
+    --------
+    >>> outcome_of([], [])
+    'passed'
+    """
+    outcomes = {check.outcome for check in checks if check.decides}
+    if "failed" in outcomes or not all(kept.passed for kept in contracts):
+        return "failed"
+    return UNREACHED if UNREACHED in outcomes else "passed"
+
+
+def first_run(
+    evaluation: Evaluation,
+    measures: Sequence[Measure],
+    policy: Policy,
+    contracts: Iterable[Contract] = (),
+    also: "MeasureLike | Iterable[MeasureLike]" = (),
+) -> Gated:
+    """What a gate says of a run that there is no baseline for yet: contracts with a number of their own are all that can stop it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> first_run(one, one.measures, Policy()).passed
+    True
+    """
+    mismatches([evaluation], [evaluation.name], parse_measures(measures)[0])
+    chosen, deciding = chosen_of_gate([evaluation], measures, also)
+    held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
+    looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
+    outcome = outcome_of((), looked)
+    return Gated(
+        run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked, policy=policy,
+        correction="none", n_resamples=None, seed=None, convention=evaluation.convention,
+        missing={evaluation.name: evaluation.coverage.missing},
+    )  # fmt: skip
+
+
+def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
+    """A drop as large as the whole range of a measure is a slip, such as percent for shares: nothing could ever exceed it."""
+    name, drop = ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
+    for measure in measures:
+        least, greatest = measure.bounds
+        if drop >= greatest - least:
+            raise OptionError(
+                f"{name}={drop:g}: found the whole range of {measure}, {least:g} to {greatest:g}, or more; "
+                "expected a small part of it, as 0.01"
+            )
+
+
+def _policy(policy: Policy | None, **parts: Any) -> Policy:
+    given = {name: value for name, value in parts.items() if value is not None}
+    if policy is not None and given:
+        raise OptionError(f"found a policy and {', '.join(given)}; expected one of them: Policy(...) has these as its parts")
+    return Policy(**given) if policy is None else policy
+
+
+def _plan(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
+    """The test of differences whose sign is turned so that a drop is below 0."""
+    level = 1 - policy.alpha
+    common = {"level": level, "n_resamples": draws, "seed": seed, "power": _POWER, "threads": threads}
+    if policy.strict:
+        return Plan(**common, alternative="greater", null=-(policy.margin or 0.0))  # type: ignore[arg-type]
+    return Plan(**common, alternative="less", null=-policy.tolerance)  # type: ignore[arg-type]
+
+
+def _upwards(table: Table, measures: Sequence[Measure]) -> Table:
+    """Values turned so that more is better: to negate a number loses no bit."""
+    return replace(table, values=table.values * np.array([float(measure.direction) for measure in measures]))
+
+
+class _Place(NamedTuple):
+    """Which baseline, and which measure."""
+
+    baseline: int
+    column: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What is held against what; the run stands first."""
+
+    names: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    deciding: tuple[bool, ...]
+    queries: Sequence[str]
+    tables: Sequence[Table]
+    judgedness: Sequence[Judgedness]
+    design: Design
+    plan: Plan
+    policy: Policy
+    tippings: Tippings
+
+    def checks(self) -> tuple[tuple[Check, ...], bool]:
+        """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
+        places = [_Place(number, column) for number in range(1, len(self.tables)) for column in range(len(self.measures))]
+        two_sided = replace(self.plan, alternative="two-sided", null=0.0)
+        held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
+        exact = all(one.found.exact for family in (held, beside) for one in family.values())
+        return tuple(self._check(place, held[place], beside[place].p) for place in places), exact
+
+    def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
+        """The primary measure against every baseline is one family, its companions another; strict checks need no correction."""
+        found: dict[_Place, Corrected] = {}
+        everywhere = np.ones(self.design.n, np.bool_)
+        for family in ([one for one in places if not one.column], [one for one in places if one.column]):
+            tests = [Hypothesis(self.tables[one.baseline], self.tables[0], one.column, everywhere) for one in family]
+            for one, test in zip(family, tests, strict=True):
+                refuse_unscored(self.measures[one.column], (self.names[one.baseline], self.names[0]), test.counted)
+            if self.policy.strict and plan is self.plan:
+                of_family = [single for test in tests for single in corrected([test], self.design, plan)]
+            else:
+                of_family = corrected(tests, self.design, plan)
+            found |= dict(zip(family, of_family, strict=True))
+        return found
+
+    def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
+        """One check, with signs turned back to those of the measure."""
+        measure, sign, one = self.measures[place.column], float(self.measures[place.column].direction), of.found
+        same = _is_same(one)
+        p, single = (1.0, 1.0) if same and not self.policy.strict else (of.p, one.p)
+        both = self.tables[0].counted[:, place.column] & self.tables[place.baseline].counted[:, place.column]
+        design = restricted(self.design, both)
+        beside = self.judgedness[place.baseline].beside(self.judgedness[0], place.column, both, design)
+        bound = one.low if self.policy.strict else 0.0 if same else one.high
+        tipping = self._tipping(place, of, both, design)
+        nothing_shown = not self.policy.strict if same else p > self.policy.alpha
+        carried = nothing_shown or isinstance(tipping, str) or tipping.reaches
+        outcome = self._outcome(p <= self.policy.alpha, same, carried)
+        return Check(
+            baseline=self.names[place.baseline], measure=str(measure), direction=measure.direction,
+            mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
+            bound=bound * sign + 0.0, p=single, p_corrected=p, p_two_sided=two_sided, decides=self.deciding[place.column],
+            family=COMPANIONS if place.column else PRIMARY, passed=outcome == "passed", outcome=outcome, carried=carried,
+            reason=_reason(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
+            n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
+            detectable=_detectable(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
+            unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
+            tipping=None if isinstance(tipping, str) else tipping, tipping_reason=tipping if isinstance(tipping, str) else None,
+        )  # fmt: skip
+
+    def _tipping(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> Tipping | str:
+        """Where the answer of the test tips; values are turned, so that more is better."""
+        if self.measures[place.column].direction < 0:
+            return f"{self.measures[place.column].name} falls as documents become relevant"
+        differences = self.tables[0].values[:, place.column] - self.tables[place.baseline].values[:, place.column]
+        return self.tippings.of(
+            (place.baseline, 0), place.column, differences, both, design, Question(of.critical, self.plan.null, observed=of.observed)
+        )
+
+    def _outcome(self, rejected: bool, same: bool, carried: bool) -> Outcome:  # noqa: FBT001
+        # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.
+        if carried:
+            return "passed" if same or rejected == self.policy.strict else "failed"
+        outcomes: dict[str, Outcome] = {"neutral": UNREACHED, "fail": "failed", "pass": "passed"}
+        return outcomes[self.policy.when_unjudged]
+
+    def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
+        run, baseline = self.tables[0], self.tables[place.baseline]
+        equal = run.equal(baseline)[:, place.column]
+        ours, theirs = run.values[:, place.column], baseline.values[:, place.column]
+        with np.errstate(invalid="ignore"):
+            fallen = np.flatnonzero((ours < theirs) & ~equal)
+        order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST].tolist()
+        found = ((self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
+        return tuple(QueryDrop(query=query, baseline=before, run=now, difference=now - before) for query, before, now in found)
+
+
+def _is_same(one: Found) -> bool:
+    return not one.wins and not one.losses
+
+
+def _reason(one: Found, p: float, two_sided: float, policy: Policy, direction: int) -> str:
+    """Why a check passes or fails, in a phrase."""
+    if _is_same(one):
+        return SAME
+    rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
+    of_none = " of no difference" if policy.strict or policy.tolerance else ""
+    said = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
+    if policy.strict:
+        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'} {said}"
+    beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
+    if rejected:
+        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown {said}"
+    return f"no {drop}{beyond} is shown {said}"
+
+
+def _p(p: float) -> str:
+    return f"{p:.2g}" if p >= 1e-4 else "< 0.0001"
+
+
+def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:
+    """The smallest true drop that closes the gate by this check with a chance of 0.8."""
+    if not policy.strict:
+        return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
+    if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
+        return -math.inf
+    # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
+    return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)

@@ -1,0 +1,382 @@
+"""What a gate found: whether a run may take the place of its baselines, and why not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
+from typing import Any, Literal, TypeAlias, get_args
+
+from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.differences import NOT_LOOKED, PRIMARY
+from idealrank.analysis.comparison.mismatch import WithWarnings
+from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.conventions import Convention
+from idealrank.errors import OptionError
+
+WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
+Outcome: TypeAlias = Literal["passed", "failed", "judgments do not reach"]
+
+UNREACHED: Outcome = "judgments do not reach"
+NOT_CARRIED = ", but the judgments do not reach"  # in a reason; what comes after it explains
+_LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What a gate asks of a run.
+
+    Parameters
+    ----------
+    tolerance : float
+        A drop that is accepted, from 0 on, in units of the measures: the gate closes only where a larger one is shown. A strict gate
+        goes by its margin instead.
+    strict : bool
+        Open only where it is shown that the drop is below the margin.
+    margin : float or None
+        Of a strict gate: the drop that would just not be accepted, above 0.
+    alpha : float
+        How often chance alone may close a gate that is not strict, by the primary measure over all baselines together, and once more
+        by the other measures that may close it; how often a drop of the margin may pass a strict one.
+    when_unjudged : {"neutral", "fail", "pass"}
+        What is made of a check whose answer the judgments do not carry: a drop that unjudged documents could explain, or under
+        `strict` a pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``judgments do not reach``.
+
+    Raises
+    ------
+    OptionError
+        A number is impossible, a strict gate has no margin or has a tolerance, or a margin is given to one that is not strict.
+
+    Examples
+    --------
+    >>> Policy(strict=True, margin=0.02).asked
+    'no drop of 0.02 or more can hide (one-sided, level 0.95)'
+    >>> Policy().asked
+    'no drop is shown (one-sided, level 0.95)'
+    """
+
+    tolerance: float = 0.0
+    strict: bool = False
+    margin: float | None = None
+    alpha: float = 0.05
+    when_unjudged: WhenUnjudged = "neutral"
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "margin", "alpha"):
+            if not isinstance(value := getattr(self, name), (int, float)) and (value is not None or name != "margin"):
+                raise OptionError(f"{name}={value!r}: expected a number")
+        if self.when_unjudged not in get_args(WhenUnjudged):
+            raise OptionError(f"when_unjudged={self.when_unjudged!r}: expected one of {', '.join(get_args(WhenUnjudged))}")
+        if not 0 <= self.tolerance < math.inf:
+            raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
+        if not _LEAST_ALPHA <= self.alpha < 0.5:
+            raise OptionError(f"alpha={self.alpha!r}: expected a chance from {_LEAST_ALPHA:g} on and below 0.5, such as 0.05")
+        if self.strict and self.margin is None:
+            raise OptionError("strict: found no margin, expected one: the drop, in units of the measures, that would not be accepted")
+        if self.strict and self.tolerance:
+            raise OptionError(f"tolerance={self.tolerance!r}: found one for a strict gate; expected the margin alone, which it goes by")
+        if self.margin is not None and not self.strict:
+            raise OptionError("margin: found one for a gate that is not strict; expected strict too, or tolerance instead")
+        if self.margin is not None and not 0 < self.margin < math.inf:
+            raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
+
+    @property
+    def asked(self) -> str:
+        """The rule in words."""
+        level = f"(one-sided, level {1 - self.alpha:g})"
+        if self.strict:
+            return f"no drop of {self.margin:g} or more can hide {level}"
+        return f"no drop beyond {self.tolerance:g} is shown {level}" if self.tolerance else f"no drop is shown {level}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryDrop:
+    """A query on which the run is worse than the baseline.
+
+    Attributes
+    ----------
+    query : str
+        Its id.
+    baseline, run, difference : float
+        Values of the measure, and run - baseline.
+
+    Examples
+    --------
+    >>> QueryDrop(query="q7", baseline=0.8, run=0.5, difference=-0.3).query
+    'q7'
+    """
+
+    query: str
+    baseline: float
+    run: float
+    difference: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One measure of the run against one baseline.
+
+    Attributes
+    ----------
+    baseline, measure : str
+        Name of the baseline, text of the measure.
+    direction : int
+        1 where higher values are better, -1 where lower ones are.
+    mean_baseline, mean_run, difference : float
+        Means over the `n` queries; run - baseline.
+    bound : float
+        The one-sided confidence bound of the difference that decides; the bounds of a family hold together. A gate looks at the end
+        nearer to better: a drop beyond the tolerance is shown where even that is beyond. A strict one looks at the end nearer to worse.
+        Infinite where there are too few queries for one; 0 where the run has the same value on every query and the gate is not strict.
+    p, p_corrected : float
+        Of the one-sided test behind the bound, and after correction for its family of checks. The gate decides by the second.
+    p_two_sided : float
+        Of no difference, two-sided, after correction for its family: the p value of `compare` for the same question.
+    decides : bool
+        Whether this check can close the gate: those of the primary measure and of the measures named beside it do.
+    family : str
+        Checks that were corrected together: ``primary measure`` or ``companions``.
+    outcome : {"passed", "failed", "judgments do not reach"}
+        What follows; the last where the answer of the test is not carried by the judgments and the policy is neutral about that.
+    passed : bool
+        Whether the outcome is ``passed``.
+    carried : bool
+        Whether the judgments carry the answer of the test, whatever the policy makes of it. False where a drop is shown, or under
+        `strict` ruled out, that as many unjudged documents as is likely, being relevant, would undo.
+    reason : str
+        Why, in a phrase.
+    n, excluded_queries, identical_queries : int
+        Queries compared, left out since they are not scored in both, and with the same value in both.
+    wins, ties, losses : int
+        Queries on which the run is better, equal, worse.
+    detectable : float
+        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say, by the power of
+        the t test: smaller ones pass more often. It is the best case, a drop that all queries share: one by a few lost
+        queries brings a spread of its own and has to be larger. Infinite where the test cannot find any with so few queries, NaN where
+        nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
+        stopped with a chance of 0.8, and where it is minus infinity, every run but the same one.
+    worst : tuple of QueryDrop
+        The queries that fell most, worst first.
+    unjudged_baseline, unjudged_run : float or None
+        Of the documents returned down to the measure's cutoff, all queries compared together, the share without a judgment, as
+        `Coverage.unjudged_share`; None where it was not measured.
+    difference_judged : float or None
+        The difference where documents without a judgment are taken out of both; None where it was not measured.
+    tipping : Tipping or None
+        Share of unjudged documents that would have to be relevant for the answer of the test to go, a the baseline and b the run; None
+        where it is not known.
+    tipping_reason : str or None
+        Why it is not known.
+    """
+
+    baseline: str
+    measure: str
+    direction: int
+    mean_baseline: float
+    mean_run: float
+    difference: float
+    bound: float
+    p: float
+    p_corrected: float
+    passed: bool
+    reason: str
+    n: int
+    excluded_queries: int
+    identical_queries: int
+    wins: int
+    ties: int
+    losses: int
+    detectable: float
+    worst: tuple[QueryDrop, ...]
+    unjudged_baseline: float | None = None
+    unjudged_run: float | None = None
+    difference_judged: float | None = None
+    p_two_sided: float = math.nan
+    decides: bool = True
+    family: str = PRIMARY
+    tipping: Tipping | None = None
+    outcome: Outcome = "passed"
+    tipping_reason: str | None = NOT_LOOKED
+    carried: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What one query must reach.
+
+    Attributes
+    ----------
+    query : str
+        Its id.
+    measure : str or None
+        Text of the measure; None for each measure of the gate.
+    at_least : float or None
+        The value that it must not be worse than; None for its value in each baseline.
+    place : str
+        Where this is demanded, as ``contracts.csv:3``; empty where it came from Python.
+
+    Raises
+    ------
+    OptionError
+        The number is not finite.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
+    >>> ir.gate(one, one, contracts=[Contract(query="q", at_least=1.0)]).reasons
+    ('query q: RR 0.5000, demanded 1.0000',)
+    """
+
+    query: str
+    measure: str | None = None
+    at_least: float | None = None
+    place: str = ""
+
+    def __post_init__(self) -> None:
+        if self.measure is not None:
+            object.__setattr__(self, "measure", str(self.measure))  # a measure is as good as its text
+        if self.at_least is not None and not math.isfinite(self.at_least):
+            raise OptionError(f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite number")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A contract, looked at for one measure and, where it holds the run to one, one baseline.
+
+    Attributes
+    ----------
+    contract : Contract
+        What was demanded.
+    measure : str
+        Text of the measure.
+    baseline : str or None
+        Name of the baseline whose value is the demand; None where the contract has a number.
+    demanded, found : float
+        The value to reach, and that of the run; NaN where the query has no value.
+    passed : bool
+        Whether the run reaches it.
+    """
+
+    contract: Contract
+    measure: str
+    baseline: str | None
+    demanded: float
+    found: float
+    passed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated(WithWarnings):
+    """What a gate says of a run; made by `gate`.
+
+    Attributes
+    ----------
+    run : str
+        Name of the run.
+    baselines : tuple of str
+        Names of what it was held against.
+    passed : bool
+        Whether every check that decides and every contract lets it pass, and the run has a judged document (see `warnings`).
+    outcome : {"passed", "failed", "judgments do not reach"}
+        ``failed`` where a contract is broken, a check that decides fails, or the run has no judged document; else ``judgments do not
+        reach`` where the judgments do not carry the answer of one.
+    checks : tuple of Check
+        Baseline by baseline, measure by measure.
+    contracts : tuple of Kept
+        In the order of the contracts.
+    policy : Policy
+        What was asked.
+    correction : str
+        Of the p values in a family of several checks: "max-T"; "none" where no family has several, and for a strict gate, which demands
+        every check at once.
+    n_resamples, seed : int or None
+        Of the permutation test; None where every sign vector was looked at.
+    convention : Convention
+        Behind every value.
+    weighted, clustered : bool
+        Whether queries had weights and clusters.
+    missing : mapping of str to int
+        By name, of the run and its baselines: judged queries that it does not answer; the convention says how they count.
+    judgments : {"same", "different", "unknown"}
+        Whether run and baselines were judged alike: different judgments were meant, or those of one are not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> ir.gate(one, one).checks[0].reason
+    'the same value on every query'
+    """
+
+    run: str
+    baselines: tuple[str, ...]
+    passed: bool
+    checks: tuple[Check, ...]
+    contracts: tuple[Kept, ...]
+    policy: Policy
+    correction: str
+    n_resamples: int | None
+    seed: int | None
+    convention: Convention
+    weighted: bool = False
+    clustered: bool = False
+    missing: Mapping[str, int] = field(default_factory=dict)
+    judgments: str = "same"
+    outcome: Outcome = "passed"
+
+    _repr_html_ = repr_html  # for notebooks
+
+    @property
+    def deciding(self) -> tuple[Check, ...]:
+        """The checks that can close the gate."""
+        return tuple(check for check in self.checks if check.decides)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the gate is not open, a phrase each: a run without a judged document, checks that did not pass, broken contracts."""
+        checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
+        return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+
+    @property
+    def closing_queries(self) -> tuple[str, ...]:
+        """The queries behind a closed gate: of broken contracts, then those that fell most in each check that failed, the worst first.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+        >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> ir.gate(bad, good).closing_queries[:2], ir.gate(good, bad).closing_queries
+        (('q0', 'q1'), ())
+        """
+        broken = (kept.contract.query for kept in self.contracts if not kept.passed)
+        failed = [check.worst for check in self.deciding if not check.passed]
+        worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
+        return tuple(dict.fromkeys([*broken, *worst]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has; None for what is not finite. Of each check `p` and `p_corrected` are one-sided, which `p_sides` says."""
+        convention = self.convention
+        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches")}
+        found["checks"] = [check | {"p_sides": 1} for check in found["checks"]]
+        found["warnings"] = list(self.warnings)
+        found["reasons"] = list(self.reasons)
+        found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
+        return {name: _finite(value) for name, value in found.items()}
+
+
+def _broken(kept: Kept) -> str:
+    if math.isnan(kept.demanded):
+        demand = f"is one, as in {kept.baseline} or better"
+    else:
+        demand = f"{kept.demanded:.4f}" + (f", its value in {kept.baseline}" if kept.baseline else "")
+    found = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demand}"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

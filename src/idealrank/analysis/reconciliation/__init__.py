@@ -1,0 +1,15 @@
+"""From a number to the convention behind it, and from two conventions to what each of their switches is worth.
+
+`reconcile` finds the conventions that give a stated number; `split_difference` shares the difference of two conventions out among the
+switches in which they differ.
+"""
+
+from idealrank.analysis.reconciliation.difference import DifferenceSplit, QueryChange, QueryPart, SplitPart
+from idealrank.analysis.reconciliation.result import Match, QueryPair, Reconciliation, RefusedBy, Separation, SwitchDifference, Twins
+from idealrank.analysis.reconciliation.search import reconcile, reconcile_lists
+from idealrank.analysis.reconciliation.splitting import split_difference, split_lists_difference
+
+__all__ = [
+    "DifferenceSplit", "Match", "QueryChange", "QueryPair", "QueryPart", "Reconciliation", "RefusedBy", "Separation", "SplitPart",
+    "SwitchDifference", "Twins", "reconcile", "reconcile_lists", "split_difference", "split_lists_difference",
+]  # fmt: skip

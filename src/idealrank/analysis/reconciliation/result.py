@@ -1,0 +1,385 @@
+"""What a search for a number's convention found, and that in words, as `str` gives it."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from idealrank.analysis.reconciliation.stated import Fit, Reading, Stated, read_as
+from idealrank.conventions.switches import difference_phrase
+
+Found: TypeAlias = Literal["preset", "one switch", "other cutoff", "two switches", "one query"]
+
+FOUND: tuple[Found, ...] = ("preset", "one switch", "other cutoff", "two switches", "one query")
+
+_WIDTH = 100
+_GROUPS_SHOWN = 6
+_NAMES_SHOWN = 6
+_MOST_DIGITS = 12
+_STEPS = {
+    "one switch": "one switch changed",
+    "two switches": "two switches changed; among so many tried, one may fit by chance",
+}
+_READINGS = {"in percent": "in percent", "one minus": "as 1 - value"}
+_FITS = {
+    "cut off": "its digits cut off, not rounded",
+    "single precision": "as near as a tool that computes in single precision can be, 3e-6",
+}
+_OTHERS = "weights of queries or items, a rel= threshold, a run cut short"
+
+
+@dataclass(frozen=True)
+class SwitchDifference:
+    """A switch in which a convention differs from the current one.
+
+    Attributes
+    ----------
+    switch, current, here : str
+        Its name, and its value in the current convention and in this one.
+    acts : bool
+        Whether it changes any query's value on these data.
+    """
+
+    switch: str
+    current: str
+    here: str
+    acts: bool
+
+    def __str__(self) -> str:
+        return difference_phrase(self.switch, self.here, self.current)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A convention, and the number it gives.
+
+    Attributes
+    ----------
+    conventions : tuple of str
+        Names that mean the same for this measure; the first is given by `fingerprint`.
+    fingerprint : str
+        Of the first.
+    measure : str
+        The measure asked, or the same at another cutoff.
+    value : float
+        The mean it gives, or the value of `query` alone.
+    reading : {"as it is", "in percent", "one minus"}
+        How the value was compared with the stated one.
+    fit : {"rounded", "cut off", "single precision"} or None
+        How it can have become the stated one; None where it cannot.
+    distance : float
+        From the stated number, on its scale.
+    found : {"preset", "one switch", "other cutoff", "two switches", "one query"}
+        In which step of the search.
+    query : str or None
+        Set when one query alone has this value.
+    differences : tuple of SwitchDifference
+        From the current convention, without switches that cannot matter to this measure.
+    group : int
+        Matches of one group give every query the same value: these data cannot tell them apart.
+    """
+
+    conventions: tuple[str, ...]
+    fingerprint: str
+    measure: str
+    value: float
+    reading: Reading
+    fit: Fit | None
+    distance: float
+    found: Found
+    query: str | None
+    differences: tuple[SwitchDifference, ...]
+    group: int
+
+    @property
+    def words(self) -> str:
+        """The differences that act on these data, in words; empty when none does."""
+        return "; ".join(str(difference) for difference in self.differences if difference.acts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        plain = asdict(self)
+        plain["conventions"] = list(self.conventions)
+        plain["differences"] = [{**asdict(difference), "words": str(difference)} for difference in self.differences]
+        return {**plain, "words": self.words}
+
+
+@dataclass(frozen=True)
+class QueryPair:
+    """A query's value under two conventions; None where it does not count."""
+
+    query: str
+    a: float | None
+    b: float | None
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Conventions that give every query of these data the same value.
+
+    Attributes
+    ----------
+    conventions : tuple of str
+        Their names.
+    data : tuple of str
+        What data that might tell some of them apart would have to contain.
+    """
+
+    conventions: tuple[str, ...]
+    data: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Two conventions that both fit, and the queries that tell them apart.
+
+    Attributes
+    ----------
+    a, b : str
+        The conventions.
+    queries : tuple of QueryPair
+        Queries on which they differ, most first.
+    """
+
+    a: str
+    b: str
+    queries: tuple[QueryPair, ...]
+
+
+@dataclass(frozen=True)
+class RefusedBy:
+    """Conventions that give no number on these data, and why."""
+
+    conventions: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """The conventions that give a stated number.
+
+    Attributes
+    ----------
+    stated : Stated
+        The number with its digits.
+    measure : str
+        As asked.
+    current, fingerprint : str
+        The convention the others are told against.
+    value : float or None
+        What it gives; None where it refuses the data.
+    matches : tuple of Match
+        Conventions that give the number, to the digits given: presets first, then by the step that found them, nearest first.
+    nearest : tuple of Match
+        The nearest that do not give it; only when nothing does.
+    twins : tuple of Twins
+        Matches that these data cannot tell apart, and data that might.
+    separations : tuple of Separation
+        The queries that tell the first match from others.
+    refused : tuple of RefusedBy
+        Presets that refuse these data.
+    tried, numbers : int
+        Conventions tried, and different numbers they gave.
+    unlisted : int
+        Further matches, left out because the list is long.
+    complete : bool
+        Whether every step of the search was taken to its end; large data stop it earlier.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> from idealrank.analysis.reconciliation import reconcile
+    >>> found = reconcile(Qrels({"q": {"a": 3, "b": 1}}), Run({"q": ["b", "a"]}), "0.7098")
+    >>> found.matches[0].conventions[0], found.matches[0].words
+    ('ranx-burges', 'gain exp2 instead of linear')
+    """
+
+    stated: Stated
+    measure: str
+    current: str
+    fingerprint: str
+    value: float | None
+    matches: tuple[Match, ...]
+    nearest: tuple[Match, ...]
+    twins: tuple[Twins, ...]
+    separations: tuple[Separation, ...]
+    refused: tuple[RefusedBy, ...]
+    tried: int
+    numbers: int
+    unlisted: int
+    complete: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it: plain lists, dicts, texts and numbers.
+
+        Examples
+        --------
+        >>> from idealrank.data.qrels import Qrels
+        >>> from idealrank.data.run import Run
+        >>> from idealrank.analysis.reconciliation import reconcile
+        >>> reconcile(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "1.0").as_dict()["current"]["name"]
+        'standard'
+        """
+        return {
+            "stated": self.stated.text,
+            "measure": self.measure,
+            "current": {"name": self.current, "fingerprint": self.fingerprint, "value": self.value},
+            "matches": [match.as_dict() for match in self.matches],
+            "nearest": [match.as_dict() for match in self.nearest],
+            "twins": [{"conventions": list(twins.conventions), "data": list(twins.data)} for twins in self.twins],
+            "separations": [{**asdict(pair), "queries": [asdict(query) for query in pair.queries]} for pair in self.separations],
+            "refused": [{"conventions": list(refused.conventions), "reason": refused.reason} for refused in self.refused],
+            "tried": self.tried,
+            "numbers": self.numbers,
+            "unlisted": self.unlisted,
+            "complete": self.complete,
+        }
+
+    def __str__(self) -> str:
+        return _described(self)
+
+
+def _described(found: Reconciliation) -> str:
+    """The whole answer, ending without a line feed.
+
+    Parameters
+    ----------
+    found : Reconciliation
+        What a search found.
+    """
+    digits = min(_MOST_DIGITS, max(4, found.stated.decimals + 2))
+    current = f"the current convention, {found.current} [{found.fingerprint}],"
+    reading: Reading = "in percent" if found.stated.percent else "as it is"
+    sign = "%" if found.stated.percent else ""
+    own = f"{current} refuses these data"
+    if found.value is not None:
+        own = f"under {current} it is {read_as(found.value, reading):.{digits}f}{sign}"
+    lines = [f"{found.measure} is stated as {found.stated.text}; {own}.", ""]
+    lines += _matches(found, digits) if found.matches else _nothing(found, digits)
+    lines += _twins(found) + _separations(found, digits) + _refused(found)
+    lines += ["", _effort(found)]
+    return "\n".join(piece for line in lines for piece in wrapped(line))
+
+
+def wrapped(line: str) -> list[str]:
+    """A line in pieces of readable width, the later ones indented a little more.
+
+    Examples
+    --------
+    >>> wrapped("  short")
+    ['  short']
+    """
+    indent = line[: len(line) - len(line.lstrip())]
+    pieces = textwrap.wrap(
+        line.lstrip(), _WIDTH, initial_indent=indent, subsequent_indent=indent + "  " if indent else "",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return pieces or [""]
+
+
+def _matches(found: Reconciliation, digits: int) -> list[str]:
+    groups: dict[int, list[Match]] = {}
+    for match in found.matches:
+        groups.setdefault(match.group, []).append(match)
+    presets = sum(group[0].found == "preset" for group in groups.values())
+    shown = list(groups.values())[: min(presets + 2, 2 * _GROUPS_SHOWN) if presets else _GROUPS_SHOWN]
+    lines = [_count(found, len(groups))]
+    for group in shown:
+        lines += ["", *_group(group, digits)]
+    hidden = len(groups) - len(shown)
+    if hidden > 0 or found.unlisted:
+        lines += ["", f"and {_plural(max(hidden, 1), 'more group')}, which the JSON lists; more digits would leave fewer"]
+    return lines
+
+
+def _count(found: Reconciliation, groups: int) -> str:
+    count = len(found.matches) + found.unlisted
+    if count == 1:
+        return f"One convention gives {found.stated.text}:"
+    if groups == 1:
+        return f"{count} conventions give {found.stated.text}, with the same value for every query:"
+    least = "at least " if found.unlisted else ""
+    return f"{count} conventions give {found.stated.text}, in {least}{groups} groups of the same value for every query, nearest first:"
+
+
+def _group(members: Sequence[Match], digits: int) -> list[str]:
+    """The value, how it was come by, and who gives it: conventions of the same words on one line."""
+    first = members[0]
+    notes = [
+        _STEPS.get(first.found, ""),
+        f"at another cutoff: {first.measure}" if first.found == "other cutoff" else "",
+        f"query {first.query} alone; among so many values, one may fit by chance" if first.query is not None else "",
+        _READINGS.get(first.reading, ""),
+        _FITS.get(first.fit, "") if first.fit else f"off by {first.distance:.2g}",
+    ]
+    told = "; ".join(note for note in notes if note)
+    lines = [f"  {read_as(first.value, first.reading):.{digits}f}" + (f"  ({told})" if told else "")]
+    by_words: dict[str, list[Match]] = {}
+    for match in members:
+        by_words.setdefault(_words(match), []).append(match)
+    for words, matches in by_words.items():
+        names = [" = ".join(match.conventions) for match in matches]
+        idle = dict.fromkeys(difference.switch for match in matches for difference in match.differences if not difference.acts)
+        lines.append(f"    {_listed(names)}: {words}")
+        lines += [f"      without effect here: {', '.join(idle)}"] if idle else []
+    return lines
+
+
+def _words(match: Match) -> str:
+    if not match.differences:
+        return "the current convention"
+    return match.words or "no difference that acts on these data"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return f"{shown} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else shown
+
+
+def _nothing(found: Reconciliation, digits: int) -> list[str]:
+    lines = [f"No convention tried gives {found.stated.text}."]
+    if found.nearest:
+        lines += ["The nearest numbers that some convention gives:", ""]
+        for match in found.nearest:
+            lines += _group([match], digits)
+    return [*lines, "", f"Is it of another measure, cutoff or data set? Not tried, though they change numbers: {_OTHERS}."]
+
+
+def _twins(found: Reconciliation) -> list[str]:
+    lines: list[str] = []
+    for twins in found.twins:
+        lines += ["", f"These data cannot tell apart {_listed(twins.conventions)}. Data that might: {'; '.join(twins.data)}."]
+    return lines
+
+
+def _separations(found: Reconciliation, digits: int) -> list[str]:
+    if not found.separations:
+        return []
+    pairs = [f"  {pair.a} | {pair.b}: {'; '.join(_pair(query, digits) for query in pair.queries)}" for pair in found.separations]
+    return ["", "What tells them apart, besides more digits: the values of these queries.", *pairs]
+
+
+def _pair(pair: QueryPair, digits: int) -> str:
+    """Both values, with as many more digits as it takes to tell them apart."""
+    while True:
+        sides = ["left out" if value is None else f"{value:.{digits}f}" for value in (pair.a, pair.b)]
+        if sides[0] != sides[1] or digits >= _MOST_DIGITS:
+            return f"{pair.query}: {sides[0]} | {sides[1]}"
+        digits += 1
+
+
+def _refused(found: Reconciliation) -> list[str]:
+    if not found.refused:
+        return []
+    reasons = [f"  {', '.join(one.conventions)}: {one.reason}" for one in found.refused]
+    return ["", "Conventions that give no number on these data:", *reasons]
+
+
+def _effort(found: Reconciliation) -> str:
+    early = "" if found.complete else " The search stopped early, for the data are large."
+    return f"Tried {_plural(found.tried, 'convention')}, which gave {_plural(found.numbers, 'different number')}.{early}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

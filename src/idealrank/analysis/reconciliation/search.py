@@ -1,0 +1,245 @@
+"""The search for the conventions behind a number: presets, one switch changed, other cutoffs, two switches, one query alone."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from idealrank.analysis.reconciliation.assembly import Assembly, Hit
+from idealrank.analysis.reconciliation.candidates import named_candidates, other_cutoffs, switch_changes, switch_values
+from idealrank.analysis.reconciliation.result import Found, Reconciliation, RefusedBy
+from idealrank.analysis.reconciliation.stated import Reading, Stated
+from idealrank.analysis.reconciliation.trials import Candidate, Outcome, QrelsSource, Refusal, Trials
+from idealrank.conventions import Convention
+from idealrank.data.lists import Lists
+from idealrank.data.run import Run
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
+
+# Work in estimated seconds that the changes of one switch, and the steps after them, may take: large data stop earlier, the same
+# data always at the same place. The presets are always tried.
+_ONE_SWITCH_WORK = 3.0
+_FURTHER_WORK = 2.5
+_LISTED = 60
+# With more queries than digits can tell apart, some query has the value by chance: this many are expected to, at most.
+_CHANCE_QUERIES = 0.1
+
+
+class Search:
+    """One search; `run` takes its steps until something fits.
+
+    Parameters
+    ----------
+    trials : Trials
+        The data.
+    stated : Stated
+        The number.
+    measure : Measure
+        As asked.
+    current : Convention
+        The convention the others are told against.
+    """
+
+    def __init__(self, trials: Trials, stated: Stated, measure: Measure, current: Convention) -> None:
+        self._trials = trials
+        self._stated = stated
+        self._measure = measure
+        self._current = Candidate(trials.adapt(current))
+        self._named = named_candidates(trials, measure, current)
+        self._hits: list[Hit] = []
+        self._misses: list[Hit] = []
+        self._seen: set[tuple[tuple[str, ...], Measure]] = set()
+        self._numbers: set[float] = set()
+        self._tried = 0
+        self._complete = True
+
+    def run(self) -> Reconciliation:
+        """Search, and put together what was found."""
+        self._try_presets()
+        values = switch_values(self._trials, self._measure)
+        if self._stated.decimals < 5 and "rounding" in values:  # it would fit wherever the unrounded value does
+            values["rounding"] = tuple(rounding for rounding in values["rounding"] if rounding != "round-5")
+        bases = [candidate for candidate, _ in self._named]
+        self._try_changes(switch_changes(bases, values, 1), "one switch", _ONE_SWITCH_WORK)
+        if not self._hits:
+            self._try_other_readings()
+            self._try_other_cutoffs()
+        if not self._hits:
+            self._try_changes(switch_changes(bases, values, 2), "two switches", _FURTHER_WORK)
+        if not self._hits:
+            self._try_single_queries()
+        return self._result()
+
+    @property
+    def _readings(self) -> tuple[Reading, ...]:
+        """How the number is read at first: in percent where it says so, or is larger than the measure can be."""
+        if self._stated.percent:
+            return ("in percent",)
+        beyond = abs(self._stated.number) > self._measure.bounds[1] + self._stated.unit
+        return ("as it is", "in percent") if beyond else ("as it is",)
+
+    def _try_presets(self) -> None:
+        for candidate, names in self._named:
+            self._look(candidate, self._measure, "preset", names=names)
+
+    def _try_changes(self, candidates: Iterable[Candidate], found: Found, work: float) -> None:
+        limit = self._trials.work + work
+        for candidate in candidates:
+            if self._trials.work > limit:
+                self._complete = False
+                return
+            self._look(candidate, self._measure, found)
+
+    def _try_other_readings(self) -> None:
+        """What was tried so far, in percent or taken from one."""
+        known = [miss for miss in self._misses if miss.reading == "as it is"]
+        for reading in ("in percent", "one minus"):
+            for miss in known if reading not in self._readings else ():
+                # 1 - value under a changed switch, or with its digits cut off, would be two guesses at once.
+                doubtful = reading == "one minus" and (miss.found != "preset" or self._stated.fit(miss.value, reading) != "rounded")
+                if not doubtful and (miss.found == "preset" or not self._is_told(miss)):
+                    self._compare(miss, (reading,))
+
+    def _try_other_cutoffs(self) -> None:
+        limit = self._trials.work + _FURTHER_WORK
+        for measure in other_cutoffs(self._measure):
+            for candidate, names in self._named:
+                if self._trials.work > limit:
+                    self._complete = False
+                    return
+                self._look(candidate, measure, "other cutoff", names=names)
+
+    def _try_single_queries(self) -> None:
+        scale = 100 if self._stated.percent else 1
+        if self._trials.n_queries * self._stated.unit / scale > _CHANCE_QUERIES:
+            return
+        for candidate, names in self._named:
+            outcome = self._trials.outcome(candidate, self._measure)
+            if isinstance(outcome, Refusal):
+                continue
+            near = np.flatnonzero(outcome.counted & (np.abs(scale * outcome.values - self._stated.number) <= self._stated.unit))
+            for place in near.tolist():
+                query, value = self._trials.queries[place], float(outcome.values[place])
+                if not any(hit.query == query and math.isclose(hit.value, value, abs_tol=1e-12) for hit in self._hits):
+                    self._compare(Hit(candidate, names, self._measure, "one query", value, query), self._readings)
+
+    def _look(self, candidate: Candidate, measure: Measure, found: Found, *, names: tuple[str, ...] = ()) -> None:
+        """Measure under a candidate, and compare; changed switches are told only if they make other values than what is told already."""
+        settled, changed = tuple(self._trials.settled(candidate, measure).values()), found in ("one switch", "two switches")
+        if changed and (settled, measure) in self._seen:
+            return
+        self._seen.add((settled, measure))
+        self._tried += 1
+        outcome = self._trials.outcome(candidate, measure)
+        if isinstance(outcome, Refusal) or math.isnan(outcome.value):
+            return
+        self._numbers.add(round(outcome.value, 12))
+        if not (changed and self._is_told(Hit(candidate, names, measure, found, outcome.value))):
+            self._compare(Hit(candidate, names, measure, found, outcome.value), self._readings)
+
+    def _is_told(self, trial: Hit) -> bool:
+        """Whether a convention that fits already gives every query the same value."""
+        near = [hit for hit in self._hits if math.isclose(hit.value, trial.value, abs_tol=1e-12)]
+        outcome = self._trials.outcome(trial.candidate, trial.measure) if near else None
+        others = (self._trials.outcome(hit.candidate, hit.measure) for hit in near)
+        return isinstance(outcome, Outcome) and any(isinstance(other, Outcome) and other.same_as(outcome) for other in others)
+
+    def _compare(self, trial: Hit, readings: Sequence[Reading]) -> None:
+        for reading in readings:
+            fit, distance = self._stated.fit(trial.value, reading), self._stated.distance(trial.value, reading)
+            (self._hits if fit else self._misses).append(replace(trial, reading=reading, fit=fit, distance=distance))
+
+    def _result(self) -> Reconciliation:
+        assembly = Assembly(self._trials, self._measure, self._current)
+        hits = assembly.nearest_first(self._hits)
+        matches = assembly.matches(hits[:_LISTED])
+        own = self._trials.outcome(self._current, self._measure)
+        convention = self._current.convention
+        return Reconciliation(
+            stated=self._stated,
+            measure=str(self._measure),
+            current=convention.name,
+            fingerprint=convention.fingerprint,
+            value=None if isinstance(own, Refusal) or math.isnan(own.value) else own.value,
+            matches=matches,
+            nearest=() if matches else assembly.nearest(self._misses, self._readings, self._stated.unit),
+            twins=assembly.twins(matches, hits[:_LISTED]),
+            separations=assembly.separations(matches, hits[:_LISTED]),
+            refused=self._refused(),
+            tried=self._tried,
+            numbers=len(self._numbers),
+            unlisted=max(0, len(hits) - _LISTED),
+            complete=self._complete,
+        )
+
+    def _refused(self) -> tuple[RefusedBy, ...]:
+        """Presets that give no number, those with one reason together."""
+        reasons: dict[str, list[str]] = {}
+        for candidate, names in self._named:
+            outcome = self._trials.outcome(candidate, self._measure)
+            if isinstance(outcome, Refusal):
+                reasons.setdefault(outcome.reason, []).extend(names)
+            elif math.isnan(outcome.value):
+                reasons.setdefault("its value is not a number", []).extend(names)
+        return tuple(RefusedBy(tuple(names), reason) for reason, names in reasons.items())
+
+
+def reconcile(
+    qrels: QrelsSource, run: Run, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+) -> Reconciliation:
+    """The conventions under which a run has a stated value.
+
+    Tried are the presets, and one switch changed on each of them and on the current convention; if nothing fits, the value in percent
+    or taken from one, and other cutoffs; then two switches changed; then the value of one query alone.
+
+    Parameters
+    ----------
+    qrels : Qrels or callable
+        Judgments; or what reads them under a policy for documents judged twice, for conventions differ in it.
+    run : Run
+        What the system returned.
+    value : str or float
+        The number to explain. A text keeps its digits: ``"0.50"`` stands for what rounds (or is cut) to 0.50, ``"0.5"`` for what
+        rounds to 0.5; of a float the digits of its shortest text count. ``"81.45%"`` is a percentage.
+    measure : str or Measure
+        What the number is said to be.
+    convention : str or Convention
+        The one that the others are told against.
+
+    Returns
+    -------
+    Reconciliation
+        ``print`` it for the answer in words, ``.as_dict()`` for JSON. Nothing found is an answer, not an error.
+
+    Raises
+    ------
+    OptionError
+        The value is not a number, or the measure or convention is unknown.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> found = reconcile(Qrels({"q": {"a": 3, "b": 1, "c": 2}}), Run({"q": ["b", "a"]}), "0.797", "nDCG")
+    >>> found.matches[0].conventions[0], found.matches[0].words
+    ('sklearn', 'ideal of the returned documents instead of all judged')
+    """
+    stated = Stated.parse(value)
+    return Search(Trials.of_run(qrels, run), stated, parse_run_measure(measure), Convention.of(convention)).run()
+
+
+def reconcile_lists(
+    lists: Lists, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+) -> Reconciliation:
+    """The conventions under which labels and scores have a stated value; the array twin of `reconcile`.
+
+    Arrays have no document ids: conventions whose ties go by id are tried with the expected value of ties, and say so in their name.
+
+    Examples
+    --------
+    >>> lists = Lists.from_arrays([[2, 1, 0]], [[0.1, 0.9, 0.5]])
+    >>> reconcile_lists(lists, "0.6885", "nDCG@10").matches[0].words
+    'gain exp2 instead of linear'
+    """
+    stated = Stated.parse(value)
+    return Search(Trials.of_lists(lists), stated, parse_run_measure(measure), Convention.of(convention)).run()

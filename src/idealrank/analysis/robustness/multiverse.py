@@ -1,0 +1,412 @@
+"""One comparison made in many ways: a multiverse of conventions, cutoffs and measures, tested alike."""
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from idealrank.analysis.comparison.differences import PRIMARY, Difference, Method, distinct
+from idealrank.analysis.comparison.families import Corrected
+from idealrank.analysis.comparison.mismatch import mismatches_of
+from idealrank.analysis.comparison.procedure import compare, difference_of
+from idealrank.analysis.comparison.query_design import design_by_query
+from idealrank.analysis.comparison.query_table import Table, seed_from, unfit
+from idealrank.analysis.comparison.tipping import critical_t
+from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
+from idealrank.analysis.robustness.sides import Column, JudgmentsSource, Readings, Side
+from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, Asked, joined
+from idealrank.conventions import Convention, array_convention
+from idealrank.data.join import tables_of, ties_for
+from idealrank.data.lists import Lists, array_alignment
+from idealrank.data.run import Run
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.evaluation.evaluate import evaluate
+from idealrank.measures.defaults import default_measures
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
+from idealrank.stats.comparison import Found, Plan, TestName, compare_columns
+from idealrank.stats.design import Design
+from idealrank.stats.flips import MOST_UNITS
+from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.version import __version__
+
+# Called with alignments done, and of how many.
+Tell = Callable[[int, int], None]
+
+_POWER = 0.8
+_DRAWS = 100_000
+_SAME = 1e-12
+_MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """How every variant is tested; see `compare` for each.
+
+    Examples
+    --------
+    >>> Way(test="t").level
+    0.95
+    """
+
+    test: TestName = "permutation"
+    level: float = 0.95
+    margin: float | None = None
+    weights: Mapping[str, float] | None = None
+    clusters: Mapping[str, object] | None = None
+    n_resamples: int | None = None
+    rng: RandomLike = None
+    threads: int | None = None
+
+    def plan(self, tables: Sequence[Table]) -> Plan:
+        """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
+        draws = _DRAWS if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
+        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), _POWER, self.threads)
+
+
+def robust(
+    judgments: JudgmentsSource,
+    run_a: Run,
+    run_b: Run,
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    *,
+    variants: "Iterable[str] | None" = None,
+    pairs: int = 8,
+    way: Way | None = None,
+    tell: Tell | None = None,
+) -> Robustness:
+    """Compare two runs as asked, and in every other way; `idealrank.robust` says what each parameter is.
+
+    Parameters
+    ----------
+    judgments : Qrels, PreferenceQrels, AssessorQrels or callable
+        Or what reads them under a policy for documents judged twice.
+    run_a, run_b : Run
+        The runs.
+    measure, convention, variants, pairs
+        As for `idealrank.robust`.
+    way : Way
+        How every variant is tested.
+    tell : callable
+        Called with alignments done and their number.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> qrels = Qrels({"q": {"x": 1}})
+    >>> old, new = Run({"q": ["y", "x"]}, name="old"), Run({"q": ["x"]}, name="new")
+    >>> [one.change for one in robust(qrels, old, new, "RR").turning]
+    ['unjudged=skipped', 'P@10']
+    """
+    readings, threads = Readings(judgments), (way or Way()).threads or 0
+    parsed, tables = parse_run_measure(measure), tables_of(readings.some)
+    parsed.check_tables(tables)
+
+    def adapted(one: Convention) -> Convention:
+        return Convention.of(one, ties=ties_for(readings.some, one.alignment.ties))
+
+    asked = Asked(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
+    names = distinct([run_a.name, run_b.name])
+    sides = [Side.of_run(readings, run, name, threads=threads) for run, name in zip((run_a, run_b), names, strict=True)]
+    found = _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
+    return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or Way())
+
+
+def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: Way) -> Robustness:
+    """The study with the tipping point of the comparison asked for."""
+    convention = found.convention
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the variants were made
+        evaluations = [
+            evaluate(
+                readings.under(convention.alignment.duplicates), run, measure, convention, keep_unjudged=True, threads=way.threads or 0
+            )
+            for run in runs
+        ]
+    row = compare(
+        *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin, weights=way.weights, clusters=way.clusters,
+        n_resamples=way.n_resamples, rng=found.method.seed, threads=way.threads,
+    ).pairs[0][measure]  # fmt: skip
+    return replace(found, tipping=row.tipping, tipping_reason=row.tipping_reason)
+
+
+def robust_lists(
+    lists_a: Lists,
+    lists_b: Lists,
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    *,
+    variants: "Iterable[str] | None" = None,
+    pairs: int = 8,
+    way: Way | None = None,
+    tell: Tell | None = None,
+) -> Robustness:
+    """The same for two sets of scores of the same labels; see `robust`.
+
+    Examples
+    --------
+    >>> a, b = (Lists.from_arrays([[1, 0], [0, 1]], scores) for scores in ([[1, 2], [2, 1]], [[2, 1], [1, 2]]))
+    >>> robust_lists(a, b, "RR", variants=["cutoff"]).asked.difference
+    0.5
+    """
+
+    def adapted(one: Convention) -> Convention:
+        return Convention.of(one, ties=array_alignment(one.alignment).ties)
+
+    threads = (way or Way()).threads or 0
+    grades = [float(grade) for grade in np.unique(lists_a.labels)]
+    asked = Asked(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
+    sides = [Side.of_lists(lists, name, threads=threads) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
+    return _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
+
+
+def _fit(measure: Measure) -> Measure:
+    if reason := unfit(measure):
+        raise OptionError(f"{measure}: {reason}")
+    return measure
+
+
+class _Tried(NamedTuple):
+    """An alternative with the values of both runs, or why it has none."""
+
+    alternative: Alternative
+    columns: "tuple[Column, Column] | None"
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Study:
+    """Both runs, what was asked, and how it is tested."""
+
+    a: Side
+    b: Side
+    asked: Asked
+    adapted: Callable[[Convention], Convention]
+    way: Way
+    tell: Tell | None
+
+    def robustness(self, wanted: "Iterable[str] | None", most: int) -> Robustness:
+        first, *others = self._tried([self.asked.reference, *self.asked.alternatives(wanted)])
+        if first.columns is None:
+            raise InputError(f"{self.asked.measure}: {first.reason}")
+        unjoined = self._mismatches(first, first.columns)
+        grid = _Grid.of([first.columns])
+        plan = self.way.plan([Table(side, np.isfinite(side)) for side in (grid.a, grid.b)])
+        reference, *variants = self._compared([first, *others], plan)
+        turned = [one for one, tried in zip(variants, others, strict=True) if tried.alternative.changes and _turns(one, reference)]
+        tried = [] if turned or not _ahead(reference) else self._two_at_a_time(first, others, [reference, *variants], plan, most)
+        return Robustness(
+            run_a=self.a.name, run_b=self.b.name, measure=str(self.asked.measure), convention=self.asked.convention,
+            reference=reference, variants=tuple(variants), pairs=tuple(one for one in tried if _turns(one, reference)),
+            pairs_tried=len(tried), lacking=self.asked.lacking() if wanted is None else {}, method=self._method(plan, grid),
+            mismatches=unjoined,
+        )  # fmt: skip
+
+    def _mismatches(self, reference: _Tried, columns: tuple[Column, Column]) -> dict[str, str]:
+        alignment, measure = reference.alternative.convention.alignment, _measure(reference)
+        coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
+        return mismatches_of(coverages, measure, [column.values for column in columns])
+
+    def _method(self, plan: Plan, grid: "_Grid") -> Method:
+        drawn = plan.test == "permutation" and self._design_of(grid, grid.counted[:, 0]).n_units > MOST_UNITS
+        return Method(
+            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, "none",
+            {PRIMARY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
+        )  # fmt: skip
+
+    def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
+        if not kept.any():
+            raise InputError(f"{self.asked.measure}: no query is scored in both {self.a.name} and {self.b.name}")
+        queries = [query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts]
+        return design_by_query(queries, self.way.weights, self.way.clusters)
+
+    def _tried(self, alternatives: Sequence[Alternative]) -> list[_Tried]:
+        adapted = [replace(one, convention=self.adapted(one.convention)) for one in alternatives]
+        wanted = [(one.convention.alignment, one.measure) for one in adapted if one.measure is not None]
+        jobs = [(side, alignment, measures) for side in (self.a, self.b) for alignment, measures in side.jobs(wanted).items()]
+        for done, (side, alignment, measures) in enumerate(jobs):
+            side.do(alignment, measures)
+            if self.tell is not None:
+                self.tell(done + 1, len(jobs))
+        return [self._with_columns(one) for one in adapted]
+
+    def _with_columns(self, one: Alternative) -> _Tried:
+        if one.measure is None:
+            return _Tried(one, None, one.reason)
+        a, b = (side.column(one.convention.alignment, one.measure) for side in (self.a, self.b))
+        if isinstance(a, Column) and isinstance(b, Column):
+            return _Tried(one, (a, b))
+        return _Tried(one, None, a if isinstance(a, str) else str(b))
+
+    def _compared(self, tried: Sequence[_Tried], plan: Plan) -> list[Variant]:
+        """All of them as variants, the first of which is the reference."""
+        usable = [place for place, one in enumerate(tried) if one.columns is not None]
+        grid = _Grid.of([one.columns for one in tried if one.columns is not None])
+        same = grid.repetitions()
+        rows = self._tested(grid, [column for column, original in enumerate(same) if column == original], plan)
+        column_of = dict(zip(usable, range(len(usable)), strict=True))
+        variants: list[Variant] = []
+        for place, one in enumerate(tried):
+            if place not in column_of:
+                variants.append(_variant(one.alternative, reason=one.reason))
+                continue
+            column = column_of[place]
+            found = rows[same[column]]
+            if isinstance(found, str):
+                variants.append(_variant(one.alternative, reason=found))
+                continue
+            equivalence = None if plan.margin is None else found.p_equivalence
+            alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
+            row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
+            repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
+            variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
+        return variants
+
+    def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, Found | str]":
+        """The tests of some columns; those that count the same queries together, by the same signs."""
+        found: dict[int, Found | str] = {}
+        patterns, of_column = np.unique(grid.counted[:, columns], axis=1, return_inverse=True)
+        for number, kept in enumerate(patterns.T):
+            members = [columns[place] for place in np.flatnonzero(of_column.reshape(-1) == number).tolist()]
+            try:
+                design = self._design_of(grid, kept)
+            except InputError as error:
+                if 0 in members:
+                    raise
+                found |= dict.fromkeys(members, str(error))
+                continue
+            block = np.ix_(kept, members)
+            found |= dict(zip(members, compare_columns(grid.a[block], grid.b[block], design, plan), strict=True))
+        return found
+
+    def _two_at_a_time(self, first: _Tried, others: Sequence[_Tried], compared: Sequence[Variant], plan: Plan, most: int) -> list[Variant]:
+        """Two changes at once: of switches that leave the leader least ahead, and of those in which a convention that turns it differs."""
+        reference, *variants = compared
+        least: dict[str, tuple[float, Alternative]] = {}
+        conventions: list[Alternative] = []
+        for one, variant in zip(others, variants, strict=True):
+            if variant.status != "changes the numbers":
+                continue
+            if len(one.alternative.changes) == 1:
+                entry = (_standing(variant, reference), one.alternative)
+                least[variant.group] = min(entry, least.get(variant.group, entry), key=lambda entry: entry[0])
+            elif variant.group == PRESET and _turns(variant, reference):
+                conventions.append(one.alternative)
+        costly = [alternative for _, alternative in sorted(least.values(), key=lambda entry: entry[0])[:most]]
+        sets = [costly, *(self.asked.taken_apart(one) for one in conventions[:_MOST_CONVENTIONS])] if most else []
+        pairs = [joined(one, other, self.asked) for members in sets for one, other in combinations(members, 2)]
+        pairs = list({one.text: one for one in pairs}.values())
+        return self._compared([first, *self._tried(pairs)], plan)[1:] if pairs else []
+
+
+def _measure(one: _Tried) -> Measure:
+    if one.alternative.measure is None:
+        raise ValueError(f"{one.alternative.text}: has values and no measure")
+    return one.alternative.measure
+
+
+def _ahead(reference: Variant) -> bool:
+    return reference.row is not None and _gain(reference.row) != 0
+
+
+def _gain(row: Difference) -> float:
+    return row.difference * row.direction
+
+
+def _standing(variant: Variant, reference: Variant) -> float:
+    """How far ahead the leader of the reference is, in standard errors."""
+    if variant.row is None or reference.row is None:
+        return math.inf
+    found = variant.row.effect * variant.row.direction * math.sqrt(variant.row.n) * math.copysign(1, _gain(reference.row))
+    return found if math.isfinite(found) else math.copysign(math.inf, _gain(variant.row) * _gain(reference.row)) * (_gain(variant.row) != 0)
+
+
+def _turns(variant: Variant, reference: Variant) -> bool:
+    """Whether a variant turns what was found: the verdict, or where that is open, the order of the runs."""
+    decided = reference.row is not None and reference.row.verdict != "undecided"
+    return variant.sign_turns or (decided and variant.verdict_turns)
+
+
+def _variant(
+    one: Alternative, row: Difference | None = None, reference: Difference | None = None, *, same_as: str = "", reason: str = ""
+) -> Variant:
+    """An alternative with what was found; `same_as` is ``"as asked"`` where nothing changes."""
+    status: Status = "refused" if row is None else "changes the numbers"
+    if same_as:
+        status = "no effect" if same_as == AS_ASKED else "repeats"
+    lead = 0.0 if reference is None else _gain(reference)
+    return Variant(
+        group=one.group,
+        change=one.text,
+        measure="" if one.measure is None else str(one.measure),
+        convention=one.convention,
+        status=status,
+        same_as="" if same_as == AS_ASKED else same_as,
+        reason=reason,
+        row=row,
+        sign_turns=row is not None and lead != 0 and _gain(row) * lead <= 0,
+        verdict_turns=row is not None and reference is not None and row.verdict != reference.verdict,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Values of both runs, a row for each query of any alternative and a column for each alternative; NaN where a query does not count."""
+
+    queries: list[str]
+    a: FloatArray
+    b: FloatArray
+    known: BoolArray
+
+    @classmethod
+    def of(cls, columns: Sequence[tuple[Column, Column]]) -> "_Grid":
+        lists = {id(side.queries): side.queries for pair in columns for side in pair}
+        # By id, as `queries_of` has them.
+        place = {query: row for row, query in enumerate(sorted({query for queries in lists.values() for query in queries}))}
+        rows_of = {key: np.array([place[query] for query in queries], np.int64) for key, queries in lists.items()}
+        values = [np.full((len(place), len(columns)), np.nan) for _ in range(2)]
+        known = np.zeros((len(place), len(columns)), bool)
+        for number, pair in enumerate(columns):
+            for matrix, side in zip(values, pair, strict=True):
+                rows = rows_of[id(side.queries)]
+                matrix[rows, number] = side.values
+                known[rows, number] = True
+        return cls(list(place), values[0], values[1], known)
+
+    @cached_property
+    def counted(self) -> BoolArray:
+        """Which queries count in both runs."""
+        return np.asarray(np.isfinite(self.a) & np.isfinite(self.b))
+
+    def excluded(self, column: int) -> int:
+        """Queries of either run that do not count in both."""
+        return int((self.known[:, column] & ~self.counted[:, column]).sum())
+
+    def repetitions(self) -> list[int]:
+        """For each column the first one with the same values of both runs on the same queries."""
+        first: list[int] = []
+        for column in range(self.a.shape[1]):
+            earlier = (one for one in dict.fromkeys(first) if self._same(one, column))
+            first.append(next(earlier, column))
+        return first
+
+    @cached_property
+    def _marks(self) -> FloatArray:
+        """A few numbers of each column, shape (n_columns, 3): where they differ, the columns do."""
+        sums = [np.where(self.counted, side, 0.0).sum(axis=0) for side in (self.a, self.b)]
+        return np.stack([*sums, self.counted.sum(axis=0)], axis=1)
+
+    def _same(self, one: int, other: int) -> bool:
+        if not np.allclose(self._marks[one], self._marks[other], rtol=1e-9, atol=1e-9):
+            return False
+        kept = self.counted[:, one]
+        if not np.array_equal(kept, self.counted[:, other]):
+            return False
+        return all(np.allclose(side[kept, one], side[kept, other], rtol=_SAME, atol=_SAME) for side in (self.a, self.b))

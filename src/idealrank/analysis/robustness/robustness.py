@@ -1,0 +1,344 @@
+"""Does a verdict hold when the measure is computed in other ways: every variant, what it says, and which of them turn it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method, Verdict
+from idealrank.analysis.comparison.mismatch import WithWarnings
+from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.conventions import Convention
+from idealrank.data.frames import frame_of
+
+Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
+
+CAUTION = (
+    "a sensitivity analysis: one comparison, made in many ways; p values are not corrected, for these are not many hypotheses; "
+    "no licence to choose the way that suits"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """The comparison, made in one other way.
+
+    Attributes
+    ----------
+    group : str
+        What is changed: a switch of the convention, ``"cutoff"``, ``"rel"``, ``"measure"`` or ``"preset"``.
+    change : str
+        The change: ``"ties=worst"``, ``"lightgbm"``, ``"AP"``.
+    measure : str
+        The measure with every option set; empty where the change is impossible.
+    convention : Convention
+        How run and judgments are joined.
+    status : str
+        Of these data: whether it changes the numbers, gives those of the comparison asked for (no effect), repeats those of an earlier
+        variant, or is refused.
+    same_as : str
+        The change whose numbers it repeats; else empty.
+    reason : str
+        Why it was refused; else empty.
+    row : Difference or None
+        Means, difference, interval, uncorrected p, verdict, queries; None where refused.
+    sign_turns : bool
+        Whether the run that leads in the comparison asked for leads no more.
+    verdict_turns : bool
+        Whether the verdict is another.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
+    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
+    >>> one = ir.robust(qrels, a, b, "nDCG@10", variants=["cutoff=1"]).variants[0]
+    >>> one.change, one.row.difference, one.row.verdict, one.verdict_turns
+    ('cutoff=1', 1.0, 'better', False)
+    """
+
+    group: str
+    change: str
+    measure: str
+    convention: Convention
+    status: Status
+    same_as: str = ""
+    reason: str = ""
+    row: Difference | None = None
+    sign_turns: bool = False
+    verdict_turns: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name; None for what is not finite."""
+        numbers = None if self.row is None else {name: value for name, value in self.row.as_dict().items() if name in _SHOWN}
+        return {
+            "group": self.group,
+            "change": self.change,
+            "measure": self.measure,
+            "convention": self.convention.name,
+            "status": self.status,
+            "same_as": self.same_as or None,
+            "reason": self.reason or None,
+            **(numbers or dict.fromkeys(_SHOWN)),
+            "sign_turns": self.sign_turns,
+            "verdict_turns": self.verdict_turns,
+        }
+
+
+# What a variant says of a difference: what the rest of a comparison says (power, correction) is about one test that was planned.
+_SHOWN = (
+    "direction", "mean_a", "mean_b", "difference", "interval", "p", "p_equivalence", "verdict", "effect", "wins", "ties", "losses", "n",
+    "excluded_queries",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robustness(WithWarnings):
+    """A comparison of two runs and all its variants; made by `robust`.
+
+    Attributes
+    ----------
+    run_a, run_b : str
+        Names; every difference is b - a.
+    measure : str
+        As asked.
+    convention : Convention
+        Of the comparison asked for.
+    reference : Variant
+        That comparison.
+    variants : tuple of Variant
+        One change at a time, group by group.
+    pairs : tuple of Variant
+        Two changes at once that turn what no single one turns.
+    pairs_tried : int
+        How many were looked at; 0 where a single change turns it.
+    lacking : mapping of str to str
+        Groups without variants, and why.
+    method : Method
+        How every variant was tested.
+    tipping : Tipping or None
+        Of the comparison asked for: how far the judgments carry it, as `compare` says it; None where it is not known.
+    tipping_reason : str or None
+        Why it is not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
+    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
+    >>> found = ir.robust(qrels, a, b, "RR", variants=["cutoff", "ties"])
+    >>> found.leader, len(found.changing), [one.change for one in found.turning]
+    ('B', 1, [])
+    """
+
+    run_a: str
+    run_b: str
+    measure: str
+    convention: Convention
+    reference: Variant
+    variants: tuple[Variant, ...]
+    pairs: tuple[Variant, ...]
+    pairs_tried: int
+    lacking: Mapping[str, str]
+    method: Method
+    tipping: Tipping | None = None
+    tipping_reason: str | None = NOT_LOOKED
+
+    _repr_html_ = repr_html  # for notebooks
+
+    @property
+    def verdict(self) -> Verdict:
+        """About b in the comparison asked for, as far as the judgments carry it; variants are held against the verdict of its test."""
+        uncarried = self.tipping is not None and not self.tipping.reaches and self.asked.verdict in ("better", "worse", "equivalent")
+        return "judgments do not reach" if uncarried else self.asked.verdict
+
+    @property
+    def asked(self) -> Difference:
+        """The row of the comparison asked for."""
+        if self.reference.row is None:
+            raise ValueError("a robustness study without a reference; made by hand?")
+        return self.reference.row
+
+    @property
+    def leader(self) -> str | None:
+        """The run that is ahead in the comparison asked for; None where neither is."""
+        gain = self.asked.difference * self.asked.direction
+        return None if gain == 0 else self.run_b if gain > 0 else self.run_a
+
+    @property
+    def changing(self) -> tuple[Variant, ...]:
+        """The variants that are evidence: those that change the numbers, each set of numbers once."""
+        return tuple(one for one in self.variants if one.status == "changes the numbers")
+
+    @property
+    def leads(self) -> int:
+        """In how many of these the leader still leads."""
+        return 0 if self.leader is None else sum(not one.sign_turns for one in self.changing)
+
+    @property
+    def significant(self) -> int:
+        """In how many the leader is significantly ahead, p uncorrected."""
+        wanted = "better" if self.leader == self.run_b else "worse"
+        return 0 if self.leader is None else sum(one.row is not None and one.row.verdict == wanted for one in self.changing)
+
+    @property
+    def turning(self) -> tuple[Variant, ...]:
+        """Those of `changing` that turn the sign or the verdict."""
+        return tuple(one for one in self.changing if one.sign_turns or one.verdict_turns)
+
+    def count(self, status: Status) -> int:
+        """How many variants have a status."""
+        return sum(one.status == status for one in self.variants)
+
+    def groups(self) -> dict[str, tuple[Variant, ...]]:
+        """The variants by what they change."""
+        found: dict[str, list[Variant]] = {}
+        for one in self.variants:
+            found.setdefault(one.group, []).append(one)
+        return {group: tuple(members) for group, members in found.items()}
+
+    def summary(self) -> list[str]:
+        """What follows, in sentences."""
+        total = len(self.changing)
+        if not total:
+            return [f"No variant changes the numbers of {self.measure} on these data."]
+        if self.leader is None:
+            ahead, behind = (sum(one.row is not None and side * _gain(one.row) > 0 for one in self.changing) for side in (1, -1))
+            said = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
+            if not ahead and not behind:
+                return [f"{said}none of {_changing(total)} tells them apart."]
+            return [f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and {self.run_a} in {behind:,}."]
+        alpha = round(1 - self.method.level, 12)
+        said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
+        return [f"{said}, significantly (p <= {alpha:g}) in {self.significant:,}.", *self._turned()]
+
+    def _turned(self) -> list[str]:
+        """Which variants turn what, or that no single one does."""
+        turned: dict[str, list[str]] = {}
+        for one in self.turning:
+            if one.row is not None:
+                turned.setdefault(_outcome(one, one.row), []).append(one.change)
+        said = [_sentence(outcome, changes, self.asked.verdict) for outcome, changes in sorted(turned.items(), key=_order)]
+        if said and not self.pairs_tried:
+            return said
+        what = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
+        return [*said, f"No single switch that was tried turns {what}.", *self._paired()]
+
+    def _paired(self) -> list[str]:
+        if self.pairs:
+            return [f"Two at once do: {listed([one.change for one in self.pairs], most=3)}."]
+        return [f"Neither does any of {self.pairs_tried} pairs of them."] if self.pairs_tried > 1 else []
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON has: the comparison asked for, a summary, every variant, the method."""
+        convention = self.convention
+        return {
+            "run_a": self.run_a,
+            "run_b": self.run_b,
+            "measure": self.measure,
+            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "verdict": self.verdict,
+            "tipping": None if self.tipping is None else self.tipping.as_dict(),
+            "tipping_reason": self.tipping_reason,
+            "warnings": list(self.warnings),
+            "reference": self.reference.as_dict(),
+            "summary": {
+                "text": " ".join(self.summary()),
+                "leader": self.leader,
+                "variants": len(self.variants),
+                "changing": len(self.changing),
+                "no_effect": self.count("no effect"),
+                "repeats": self.count("repeats"),
+                "refused": self.count("refused"),
+                "leads": self.leads,
+                "significant": self.significant,
+                "turning": [one.change for one in self.turning],
+            },
+            "variants": [one.as_dict() for one in self.variants],
+            "pairs": [one.as_dict() for one in self.pairs],
+            "pairs_tried": self.pairs_tried,
+            "lacking": dict(self.lacking),
+            "method": self.method.as_dict(),
+            "caution": CAUTION,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """The comparison asked for, every variant and the pairs as flat records."""
+        found = []
+        for one in (self.reference, *self.variants, *self.pairs):
+            record = one.as_dict()
+            low, high = record.pop("interval") or (None, None)
+            record = {"a": self.run_a, "b": self.run_b} | record
+            place = list(record).index("p")
+            items = list(record.items())
+            found.append(dict([*items[:place], ("interval_low", low), ("interval_high", high), *items[place:]]))
+        return found
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """A dataframe with a row for the comparison asked for, for each variant and for each pair that turns it.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager backend of narwhals that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+        >>> found.to_frame("polars").columns[2:5]
+        ['group', 'change', 'measure']
+        """
+        records = self.records()
+        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
+
+    def __str__(self) -> str:
+        return " ".join(self.summary())
+
+
+_TURNED, _EQUAL = "turned", "equal"
+
+
+def _gain(row: Difference) -> float:
+    return row.difference * row.direction
+
+
+def _outcome(one: Variant, row: Difference) -> str:
+    """What is turned: the order of the runs, their difference to none, or else the verdict to which."""
+    return row.verdict if not one.sign_turns else _TURNED if row.difference else _EQUAL
+
+
+def _order(item: tuple[str, object]) -> int:
+    """Sentences about the order of the runs come first."""
+    return {_TURNED: 0, _EQUAL: 1}.get(item[0], 2)
+
+
+def _sentence(outcome: str, changes: Sequence[str], asked: str) -> str:
+    one = len(changes) == 1
+    if outcome == _TURNED:
+        return f"{listed(changes)} {'turns' if one else 'turn'} the order of the runs."
+    if outcome == _EQUAL:
+        return f"{listed(changes)} {'leaves' if one else 'leave'} no difference."
+    return f"{listed(changes)} {'makes' if one else 'make'} it {outcome}, not {asked}."
+
+
+def _changing(count: int) -> str:
+    return f"{count:,} variants that change the numbers" if count != 1 else "1 variant that changes the numbers"
+
+
+def _of(part: int, total: int) -> str:
+    if part == total:
+        return f"all {_changing(total)}" if total > 1 else "the one variant that changes the numbers"
+    return f"{part:,} of {_changing(total)}"
+
+
+def listed(changes: Sequence[str], most: int = 6) -> str:
+    """Changes as a list in a sentence, the first few of them.
+
+    Examples
+    --------
+    >>> listed(["ties=worst", "cutoff=1", "AP"]), listed(["a", "b", "c"], most=1)
+    ('ties=worst, cutoff=1 and AP', 'a and 2 more')
+    """
+    shown = [*changes[:most], *([f"{len(changes) - most} more"] if len(changes) > most else [])]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,331 @@
+"""Which discount and cutoff tell one's own runs apart most surely: swap rates, significant pairs, queries needed."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.families import DRAWS
+from idealrank.analysis.comparison.mismatch import mismatches
+from idealrank.analysis.comparison.query_table import Table, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
+from idealrank.analysis.tuning.recommendation import (
+    distance_to_usual,
+    in_words,
+    most_unjudged,
+    nearest_to_usual,
+    recommended_of,
+    warnings_of,
+)
+from idealrank.analysis.tuning.settings import Choice, Choosing, Setting, Theory
+from idealrank.conventions import Convention
+from idealrank.data.types import AnyArray, FloatArray
+from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.counts import NumRet
+from idealrank.measures.cutoffs import Cutoff, make_cutoff
+from idealrank.measures.dcg import DCG, NDCG
+from idealrank.measures.discounts import DiscountLike, make_discount
+from idealrank.measures.judgedness import JudgedShare
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.stats.discrimination import discriminative_power
+from idealrank.stats.generalisability import variance_components
+from idealrank.stats.many_to_one import simultaneous
+from idealrank.stats.power import queries_needed
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.rounding import subtracted
+from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
+from idealrank.version import __version__
+
+DISCOUNTS = ("log2", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear")
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+
+# Called with how many settings are done, and of how many.
+Tell = Callable[[int, int], None]
+
+_POWER = 0.8
+_LEAST_SIZE = 5  # queries of each of two sets
+_FEWEST = 4  # queries: two halves of two
+_ROUNDING = 1e-12  # of the largest value: differences of means below are rounding
+
+
+@dataclass(frozen=True)
+class Option:
+    """A discount and a cutoff to look at, as a measure.
+
+    Examples
+    --------
+    >>> grid_of(discounts=["log2"], cutoffs=[10])[0].cutoff
+    10
+    """
+
+    discount: str
+    cutoff: Cutoff | None
+    measure: Measure
+
+
+def grid_of(
+    measure: MeasureLike = "nDCG",
+    discounts: Iterable[DiscountLike] = DISCOUNTS,
+    cutoffs: "Iterable[int | str | Cutoff | None]" = CUTOFFS,
+    convention: "Convention | str" = "standard",
+) -> tuple[Option, ...]:
+    """Every discount with every cutoff.
+
+    Parameters
+    ----------
+    measure : measure
+        nDCG or DCG, with any option but these two.
+    discounts, cutoffs : iterables
+        As measures take them; None is the whole list.
+    convention : Convention or str
+        Its discount is not named in the texts of measures.
+
+    Raises
+    ------
+    OptionError
+        The measure has no discount, or names one, or a cutoff; a discount or a cutoff is unknown; or there is none.
+
+    Examples
+    --------
+    >>> [str(option.measure) for option in grid_of("nDCG(gain=exp2)", ["log2", "zipf(1)"], [10])]
+    ['nDCG(gain=exp2)@10', 'nDCG(discount=zipf(1),gain=exp2)@10']
+    """
+    base = parse_measure(measure)
+    if not isinstance(base, (NDCG, DCG)):
+        raise OptionError(f"{base}: it has no discount to choose; expected nDCG or DCG, with options if need be, as in nDCG(gain=exp2)")
+    if base.discount is not None or base.cutoff is not None:
+        raise OptionError(f"{base}: discount and cutoff are what is to be chosen; expected nDCG or DCG without them")
+    usual = make_discount(Convention.of(convention).rules.discount).text
+    found = {}
+    for made in [make_discount(discount) for discount in discounts]:
+        for cutoff in map(make_cutoff, cutoffs := list(cutoffs)):
+            one = replace(base, discount=None if made.text == usual else made, cutoff=cutoff)
+            found[one] = Option(made.text, cutoff, one)
+    if not found:
+        raise OptionError("found no discount or no cutoff, expected at least one of each")
+    return tuple(found.values())
+
+
+def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
+    """What to evaluate runs by: the measures, and those that say how far the judgments reach.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in measures_of(grid_of(discounts=["log2"], cutoffs=[10]))]
+    ['nDCG@10', 'Judged@10', 'NumRet@10']
+    """
+    counts = dict.fromkeys(count for option in grid for count in (JudgedShare(cutoff=option.cutoff), NumRet(cutoff=option.cutoff)))
+    return (*(option.measure for option in grid), *counts)
+
+
+def choose(
+    evaluations: Sequence[Evaluation],
+    grid: Sequence[Option],
+    *,
+    theory: Mapping[Measure, Theory] | None = None,
+    size: int | None = None,
+    n_splits: int = 2000,
+    n_resamples: int = 400,
+    level: float = 0.95,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    tell: Tell | None = None,
+) -> Choice:
+    """Compare settings by runs that were evaluated by `measures_of` the grid; see `idealrank.choose`, which does both.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of two or more runs.
+    grid : sequence of Option
+        What to compare.
+    theory : mapping of measure to Theory, optional
+        What is known of each.
+    size, n_splits, n_resamples, level, rng, threads, tell
+        As for `idealrank.choose`.
+
+    Raises
+    ------
+    OptionError
+        There are fewer than two runs.
+    InputError
+        Fewer than four queries are scored in all runs, no run has a judged document, or no judged grade counts.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> grid, qrels = grid_of(cutoffs=[2, 10]), {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
+    >>> choose([ir.evaluate(qrels, run, measures_of(grid)) for run in runs], grid).recommended.measure
+    'nDCG@10'
+    """
+    if len(evaluations) < 2:
+        raise OptionError(f"found {len(evaluations)} run, expected two or more: settings are compared by how they tell runs apart")
+    evaluations, queries = comparable(evaluations), queries_of(evaluations)
+    names = distinct([evaluation.name for evaluation in evaluations])
+    unjoined = mismatches(evaluations, names, grid[0].measure)
+    tables = tuple(Table.of(evaluation, [option.measure for option in grid], queries) for evaluation in evaluations)
+    values = np.stack([table.values for table in tables], axis=1)
+    kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
+    if kept.sum() < _FEWEST:
+        raise InputError(
+            f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected at least {_FEWEST}; "
+            "a convention under which all count has missing=zero and no_relevant=zero"
+        )
+    seed = seed_from(rng, tables)
+    case = _Case(values[kept], level, seed, threads)
+    case.draw(size, n_splits, n_resamples)
+    shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]
+    settings = case.settings(grid, shares, theory or {}, tell)
+    return _choice(names, settings, case, evaluations[0].convention, int((~kept).sum()), unjoined)
+
+
+def _choice(
+    names: tuple[str, ...], settings: Sequence[Setting], case: "_Case", convention: Convention, left_out: int, unjoined: Mapping[str, str]
+) -> Choice:
+    usual = nearest_to_usual(settings)
+    settings, best = case.beside_best(settings)
+    recommended = recommended_of(settings, usual)
+    warnings = warnings_of(settings, recommended, len(names), len(case.values), left_out)
+    usual = next(setting for setting in settings if setting.measure == usual.measure)
+    words = in_words(settings, recommended, best, usual, case.method.size)
+    return Choice(
+        names, len(case.values), left_out, settings, recommended, best, usual, warnings, words, case.method, convention, unjoined
+    )  # fmt: skip
+
+
+def usual_size(n: int) -> int:
+    """Queries of each of two sets, of n: a tenth, but at least five if there are ten.
+
+    Halves are the textbook's choice. But the swap rate of halves is a p value (see `stats.swaps.swap_table`), and that of runs which are
+    equally good is anything between 0 and 1, however many queries there are: rates of settings can hardly ever be told apart. Those of
+    smaller sets vary much less.
+
+    Examples
+    --------
+    >>> usual_size(6), usual_size(60), usual_size(1000)
+    (3, 6, 100)
+    """
+    return min(max(_LEAST_SIZE, n // 10), n // 2)
+
+
+class _Case:
+    """Values (queries, runs, settings) and all that is random about them."""
+
+    def __init__(self, values: FloatArray, level: float, seed: int, threads: int | None) -> None:
+        self.values, self.level, self.seed, self.threads = values, level, seed, threads
+        self._swaps: SwapTable
+        self._spread: SwapSpread
+
+    def draw(self, size: int | None, n_splits: int, n_resamples: int) -> None:
+        """Swap rates of all settings by the same splits, and how far they can be told apart."""
+        generator, values = generator_of(self.seed), self.values
+        size = usual_size(len(values)) if size is None else size
+        self._swaps = swap_table(values, size=size, trials=whole_number("n_splits", n_splits, 2), rng=generator, threads=self.threads)
+        self._spread = swap_spread(values, size=size, resamples=n_resamples, level=self.level, rng=generator, threads=self.threads)
+
+    def settings(
+        self, grid: Sequence[Option], unjudged: Sequence[float], theory: Mapping[Measure, Theory], tell: Tell | None
+    ) -> list[Setting]:
+        """All that is known of each setting by itself."""
+        found = []
+        most = most_unjudged(unjudged)
+        for place, option in enumerate(grid):
+            found.append(
+                Setting(
+                    measure=str(option.measure),
+                    discount=option.discount,
+                    cutoff=option.cutoff if option.cutoff is None or isinstance(option.cutoff, int) else option.cutoff.text,
+                    swap_rate=float(self._swaps.rates[place]),
+                    swap_error=float(self._swaps.standard_errors[place]),
+                    tied=float(self._swaps.tied[place]),
+                    unjudged=unjudged[place],
+                    considered=unjudged[place] <= most,
+                    theory=theory.get(option.measure),
+                    **self._told_apart(self.values[:, :, place]),
+                )
+            )
+            if tell is not None:
+                tell(place + 1, len(grid))
+        return found
+
+    def _told_apart(self, table: FloatArray) -> dict[str, Any]:
+        """What the tests say of one setting; that it is behind the best is not known yet."""
+        first, second = np.triu_indices(table.shape[1], 1)
+        together = simultaneous(
+            subtracted(table[:, first], table[:, second]), n_resamples=DRAWS, rng=self.seed, level=self.level, threads=self.threads
+        )
+        alpha = 1 - self.level
+        return {
+            "pairs": first.size,
+            "significant": int(together.differs.sum()),
+            "uncorrected": discriminative_power(table, test="t", alpha=alpha).significant,
+            "queries_needed": _queries_needed(table, alpha),
+            "generalisability": _generalisability(table),
+            "behind": 0.0,
+            "margin": 0.0,
+            "as_good": False,
+        }
+
+    def beside_best(self, settings: Sequence[Setting]) -> tuple[tuple[Setting, ...], Setting]:
+        """The settings with how far they are behind the best of those considered, and that one."""
+        considered = [place for place, setting in enumerate(settings) if setting.considered]
+        best = min(considered, key=lambda place: (settings[place].swap_rate, distance_to_usual(settings[place])))
+        found = []
+        for place, setting in enumerate(settings):
+            behind, margin = setting.swap_rate - settings[best].swap_rate, float(self._spread.margins[best, place])
+            as_good = setting.considered and behind <= margin
+            found.append(replace(setting, behind=behind, margin=margin, as_good=as_good))
+        return tuple(found), found[best]
+
+    @property
+    def method(self) -> Choosing:
+        """How all of it was made."""
+        swaps, test = self._swaps, "sign-flip permutation test, max-T"
+        return Choosing(
+            swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, _POWER, test, self.seed, __version__
+        )  # fmt: skip
+
+
+def _queries_needed(table: FloatArray, alpha: float) -> int | None:
+    """Queries that find the middle one of the pairs, or of an even number of them the easier of the middle two."""
+    effects = sorted((_effect(table[:, b] - table[:, a], table) for a, b in combinations(range(table.shape[1]), 2)), reverse=True)
+    middle = effects[(len(effects) - 1) // 2]
+    if math.isinf(middle):
+        return 2
+    try:
+        return queries_needed(middle, 1.0, power=_POWER, alpha=alpha)
+    except OptionError:  # no number of queries finds a difference of nothing
+        return None
+
+
+def _effect(differences: FloatArray, table: FloatArray) -> float:
+    """Mean over standard deviation, without its sign."""
+    mean, spread, least = abs(float(differences.mean())), float(differences.std(ddof=1)), _ROUNDING * float(np.abs(table).max())
+    if mean <= least:
+        return 0.0
+    return mean / spread if spread > least else math.inf
+
+
+def _generalisability(table: FloatArray) -> float:
+    components = variance_components(table)
+    whole = components.systems + components.relative_error(len(table))
+    return components.systems / whole if whole > 0 else math.nan
+
+
+def _unjudged(evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray) -> float:
+    """Of the documents that a run shows down to the cutoff, the share without a judgment; of the run with the largest."""
+    shares = []
+    for evaluation in evaluations:
+        counts = unjudged_counts(evaluation, cutoff, queries)
+        if counts is None:
+            raise IncompatibleError(
+                f"run {evaluation.name!r} was evaluated without the measures that count judged documents; use measures_of"
+            )
+        shares.append(unjudged_share(counts[kept]))
+    return max(shares)
