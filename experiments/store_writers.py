@@ -13,7 +13,7 @@ import numpy as np
 import idealrank as ir
 from idealrank.errors import InputError
 from idealrank.store import Record, Store
-from idealrank.store.adding import Adding
+from idealrank.store.entries import Adding
 
 QUERIES, MEASURES = 500, ("nDCG@10", "AP", "RR")
 

@@ -57,9 +57,9 @@ from idealrank.inquiry import overlap as overlap
 from idealrank.inquiry import reconcile as reconcile
 from idealrank.inquiry import robust as robust
 from idealrank.inquiry import split_difference as split_difference
-from idealrank.io.by_query import read_categories as read_categories
-from idealrank.io.by_query import read_clusters as read_clusters
-from idealrank.io.by_query import read_traffic as read_traffic
+from idealrank.io.query_files import read_categories as read_categories
+from idealrank.io.query_files import read_clusters as read_clusters
+from idealrank.io.query_files import read_traffic as read_traffic
 from idealrank.measures import MEASURES as MEASURES
 from idealrank.measures import PAIR_MEASURES as PAIR_MEASURES
 from idealrank.measures.binary import AP as AP

@@ -19,10 +19,10 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.formats.preferences import read_assessors, read_preferences
 from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
-from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.provenance import input_files
-from idealrank.io.reading import read_qrels, read_run
+from idealrank.io.read import read_qrels, read_run
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.defaults import default_measures

@@ -8,7 +8,7 @@ from idealrank.analysis.comparison import compare
 from idealrank.analysis.gate import gate
 from idealrank.api import evaluate, read_qrels, read_run
 from idealrank.data.run import Run
-from idealrank.evaluation.evaluate import judged_hits
+from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Record, Store
 from tests.cli.terminal import DATA, Said
 from tests.git import Repository

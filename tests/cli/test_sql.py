@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import idealrank as ir
-from idealrank.store import Store, arrow, sql
+from idealrank.store import Store, relations, sql
 from tests.cli.stores import example_store, example_verdicts, with_stable_ids
 from tests.cli.terminal import Said, check_snapshot, environment
 from tests.conftest import ROOT
@@ -65,7 +65,7 @@ def test_what_sql_says(name: str, example: tuple[Path, list[str]], say: Say) -> 
 
 def test_every_table_is_the_parquet_file_of_its_name(example: tuple[Path, list[str]], parquet: Path) -> None:
     with Store.open(example[0]) as store:
-        for name, columns in arrow.COLUMNS.items():
+        for name, columns in relations.COLUMNS.items():
             answer = store.sql(f"select * from {name} order by all")
             written = duckdb.execute(f"select * from '{parquet / name}.parquet' order by all").fetchall()
             assert answer.columns == columns
@@ -124,7 +124,7 @@ def test_what_was_there_stays_where_writing_fails(
 def test_a_store_without_anything_has_empty_tables(tmp_path: Path) -> None:
     with Store.open(tmp_path / "store") as store:
         assert set(store.to_parquet(tmp_path / "tables").values()) == {0}
-        assert [store.sql(f"select count(*) from {name}").rows for name in arrow.COLUMNS] == [[(0,)]] * len(arrow.COLUMNS)
+        assert [store.sql(f"select count(*) from {name}").rows for name in relations.COLUMNS] == [[(0,)]] * len(relations.COLUMNS)
 
 
 # --- asking, and nothing else ------------------------------------------------------------------------------------------------

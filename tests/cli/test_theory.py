@@ -17,7 +17,7 @@ from idealrank.app.commands.theory import theory
 from idealrank.app.theory.files import labelled
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.theory.growing import growing_ndcg, growing_sizes
+from idealrank.theory.growth import growing_ndcg, growing_sizes
 from idealrank.theory.rankers import paper_rankers
 from tests.cli.terminal import Said, check_snapshot
 

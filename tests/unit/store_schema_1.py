@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import idealrank as ir
-from idealrank.store.adding import evaluation_adding
+from idealrank.store.entries import evaluation_adding
 from idealrank.store.record import Record
 
 TABLES = (

@@ -7,7 +7,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.io.frames import qrels_from_frame
-from idealrank.io.reading import read_qrels
+from idealrank.io.read import read_qrels
 
 
 def stream(table: pa.Table, *, batches: int = 1) -> bytes:

@@ -99,7 +99,7 @@ if kind == ".run":
     os.truncate(path, 100_000)
     reads = (lambda: idealrank.evaluate({"q0": {"d1": 1}}, run, "RR"), lambda: run.ranking("q1"), lambda: run.n_rows)
 else:
-    import idealrank.io.reading as reading
+    import idealrank.io.read as reading
 
     def opened(*arguments):
         found = open_sources(*arguments)

@@ -13,8 +13,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.io.frames import qrels_from_frame, run_from_frame
-from idealrank.io.linting import lint
-from idealrank.io.reading import read_run
+from idealrank.io.lint import lint
+from idealrank.io.read import read_run
 
 FIRST, SECOND = 1_700_000_000_000_000_001, 1_700_000_000_000_000_002
 CHANGED = f"{FIRST}, a whole number that float64 changes, expected a score that float64 holds"

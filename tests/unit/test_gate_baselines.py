@@ -16,7 +16,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import FileFormatError, InputError
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.io.baselines import (
+from idealrank.io.gate_files.baselines import (
     BaselineRecord,
     baseline_bytes,
     changes_since,

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from idealrank.data.alignment import Alignment
 from idealrank.errors import IdealrankError
-from idealrank.io.detection import FORMATS
-from idealrank.io.linting import lint
-from idealrank.io.reading import read_qrels, read_run
+from idealrank.io.formats.detection import FORMATS
+from idealrank.io.lint import lint
+from idealrank.io.read import read_qrels, read_run
 from tests.conftest import examples
 
 relaxed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -25,7 +25,7 @@ from idealrank import _kernel
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.io.frames import qrels_from_frame, run_from_frame
-from idealrank.io.reading import read_qrels, read_run
+from idealrank.io.read import read_qrels, read_run
 from tests.conftest import examples
 
 Nested = dict[str, dict[str, float]]

@@ -13,9 +13,9 @@ import pytest
 import zstandard
 
 import idealrank as ir
-from idealrank.io import unpacking
-from idealrank.io.reading import read_qrels
-from idealrank.io.unpacking import unpacked
+from idealrank.io import decompression
+from idealrank.io.decompression import unpacked
+from idealrank.io.read import read_qrels
 
 MEGABYTE = 1 << 20
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -42,8 +42,8 @@ def test_a_bomb_unpacks_in_small_steps(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_bomb_is_refused_at_the_limit(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "LIMIT", 3 * MEGABYTE)
-    monkeypatch.setattr(unpacking, "RATIO", 2)
+    monkeypatch.setattr(decompression, "LIMIT", 3 * MEGABYTE)
+    monkeypatch.setattr(decompression, "RATIO", 2)
     path = tmp_path / "a.qrels"
     path.write_bytes(PACKERS[kind](b"\n" * 5 * MEGABYTE))
     with pytest.raises(ir.InputError, match=rf"found {kind} data that unpack to more than 3,145,728 bytes from .*unpack it first"):

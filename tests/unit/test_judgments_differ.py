@@ -12,14 +12,14 @@ import pytest
 import idealrank as ir
 from idealrank.analysis.history import steps
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
-from idealrank.io.baselines import changes_since, record_of
+from idealrank.io.gate_files.baselines import changes_since, record_of
 from idealrank.reports.compared_method import method_text
 from idealrank.reports.gated import gate_text
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.page.subject import Subject
 from idealrank.reports.trained import systems_parts
 from idealrank.store import Store
-from idealrank.store.checking import check_evaluation
+from idealrank.store.record_checks import check_evaluation
 from tests.in_process import run
 from tests.unit.store_samples import evaluations
 from tests.unit.store_schema_1 import make_store_of_schema_1

@@ -19,7 +19,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankWarning
 from idealrank.evaluation.evaluate import evaluate, evaluate_lists
-from idealrank.io.reading import read_qrels
+from idealrank.io.read import read_qrels
 from idealrank.measures.parse import parse_measure
 
 Table = Mapping[str, Mapping[str, float]]

@@ -10,7 +10,7 @@ from idealrank.analysis.comparison import intervals
 from idealrank.analysis.gate import Contract
 from idealrank.conventions import Convention
 from idealrank.data.run import Run
-from idealrank.io.reading import read_qrels, read_run
+from idealrank.io.read import read_qrels, read_run
 from idealrank.reporting.comparing import with_gate
 from idealrank.reporting.found import Found
 from idealrank.reporting.gathering import gather

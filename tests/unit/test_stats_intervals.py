@@ -6,7 +6,7 @@ from scipy import stats as peer
 
 import idealrank as ir
 from idealrank.stats import Design, Interval, bootstrap, difference_interval, mean_interval
-from idealrank.stats.linear import linear_mean
+from idealrank.stats.linearisation import linear_mean
 
 METHODS = ("percentile", "basic", "bca", "studentised")
 

@@ -31,9 +31,9 @@ from idealrank.stats import (
 )
 from idealrank.stats.bootstrap import Units
 from idealrank.stats.comparison import Plan, compare_columns, needed_by, visible_by
-from idealrank.stats.linear import linear_mean
-from idealrank.stats.rounding import ranks_within
+from idealrank.stats.linearisation import linear_mean
 from idealrank.stats.signed_ranks import SignedRanks
+from idealrank.stats.tolerance import ranks_within
 from tests.conftest import examples
 
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -11,7 +11,7 @@ from scipy import stats
 from idealrank.stats import sign_test
 from idealrank.stats.shares import exact_bounds
 from idealrank.stats.threads import each_in_order, in_order
-from idealrank.theory.bands import clopper_pearson
+from idealrank.theory.estimation.bands import clopper_pearson
 
 
 @pytest.mark.parametrize("size", [1, 7, 400])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import equivalence, mann_whitney, non_inferiority, relabelling, unpaired_permutation, welch_t
+from idealrank.stats import equivalence, exchanges, mann_whitney, non_inferiority, unpaired_permutation, welch_t
 
 A = np.array([0.1, 0.25, 0.3, 0.72])
 B = np.array([0.4, 0.55, 0.61, 0.9, 0.95])
 
 
-def exchanges(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def every_exchange(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The difference of means of every way to choose who is b."""
     pooled = np.concatenate((a, b))
     every = [np.isin(np.arange(pooled.size), chosen) for chosen in combinations(range(pooled.size), b.size)]
@@ -22,14 +22,14 @@ def exchanges(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_permutation_by_listing_all() -> None:
     """p by counting, and the bounds as the shifts of b at which it crosses alpha/2."""
     found = unpaired_permutation(A, B, level=0.9)
-    every = exchanges(A, B)
+    every = every_exchange(A, B)
     observed = B.mean() - A.mean()
     assert found.p == pytest.approx(2 * (every >= observed - 1e-12).mean(), abs=1e-15)
     assert found.note == "all 126 exchanges"
     for bound, inside in ((found.low, 1), (found.high, -1)):
         for step, rejected in ((1e-9, False), (-1e-9, True)):
             shift = bound + inside * step
-            moved = exchanges(A, B - shift)
+            moved = every_exchange(A, B - shift)
             tail = (inside * moved >= inside * (observed - shift) - 1e-12).mean()
             assert (tail <= 0.05) == rejected
 
@@ -58,7 +58,7 @@ def test_mann_whitney_by_listing_all() -> None:
 
 
 def test_random_exchanges_have_the_same_bits_for_any_threads(monkeypatch) -> None:
-    monkeypatch.setattr(relabelling, "_ITEMS", 1 << 12)
+    monkeypatch.setattr(exchanges, "_ITEMS", 1 << 12)
     rng = np.random.default_rng(4)
     a, b = rng.random((30, 2)), rng.random((25, 2))
     one, many = (unpaired_permutation(a, b, n_resamples=2000, rng=5, threads=threads) for threads in (1, 4))

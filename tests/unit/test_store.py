@@ -11,8 +11,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation.evaluate import judged_hits
-from idealrank.evaluation.judged_hits import hit_depth
+from idealrank.evaluation.judged_hits import hit_depth, judged_hits
 from idealrank.store import Record, Store
 from tests.unit.store_samples import evaluations, same_evaluation
 

@@ -12,7 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import IdealrankError, InputError
-from idealrank.evaluation.evaluate import judged_hits
+from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Record, Store
 from idealrank.store.encoding import canonical
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.evaluation.evaluate import judged_hits
+from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Record, Store
 from tests.in_process import run
 from tests.unit.store_archives import Archive, Mutation, mutations, some

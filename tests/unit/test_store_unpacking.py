@@ -13,8 +13,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import InputError
-from idealrank.evaluation.evaluate import judged_hits
-from idealrank.store import Store, carrying, unpacking
+from idealrank.evaluation.judged_hits import judged_hits
+from idealrank.store import Store, archive, bundle
 from tests.unit.store_archives import Archive, array_bytes, packed
 
 QRELS, RUN = {"q1": {"a": 1}, "q2": {"c": 2}}, {"q1": ["a", "b"], "q2": ["x", "c"]}
@@ -55,7 +55,7 @@ def peak_of_a_refusal(path: Path, said: str) -> float:
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=said):
-            carrying.opened(path)
+            bundle.opened(path)
         return tracemalloc.get_traced_memory()[1] / MIB
     finally:
         tracemalloc.stop()
@@ -169,8 +169,8 @@ def test_whatever_byte_of_an_archive_is_changed_it_is_refused_in_words(exported:
 
 
 def test_what_no_store_would_take_in_is_not_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "ALWAYS", 500)
-    monkeypatch.setattr(unpacking, "TIMES", 1)
+    monkeypatch.setattr(archive, "ALWAYS", 500)
+    monkeypatch.setattr(archive, "TIMES", 1)
     with Store.open(tmp_path / "first") as store:
         key = store.add(ir.evaluate(QRELS, RUN, ["RR", "nDCG@10"]))
         with pytest.raises(InputError, match=r"one\.zip: found contents that take .*; evaluate fewer queries at a time"):

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from idealrank.theory import RelevanceModel, canonical_scores, estimate_ybar
-from idealrank.theory.bands import Documents, wilson, worth
-from idealrank.theory.implied import interval_of
-from idealrank.theory.sample import Sample
+from idealrank.theory.estimation.bands import Documents, wilson, worth
+from idealrank.theory.estimation.implications import interval_of
+from idealrank.theory.estimation.sample import Sample
 
 
 @pytest.mark.parametrize("queries", [2, 5, 40])

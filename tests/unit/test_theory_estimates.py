@@ -12,10 +12,10 @@ from sklearn.isotonic import IsotonicRegression
 import idealrank as ir
 from idealrank.data.types import FloatArray
 from idealrank.theory import canonical_scores, estimate_ybar, pseudo_expectation, simulate
-from idealrank.theory.bands import Documents, clopper_pearson, wilson, worth
-from idealrank.theory.bandwidth import chosen_bandwidth
-from idealrank.theory.sample import Sample
-from idealrank.theory.smoothing import Cells, Isotonic, Kernel
+from idealrank.theory.estimation.bands import Documents, clopper_pearson, wilson, worth
+from idealrank.theory.estimation.bandwidth import chosen_bandwidth
+from idealrank.theory.estimation.sample import Sample
+from idealrank.theory.estimation.smoothing import Cells, Isotonic, Kernel
 from tests.docs.blocks import ROOT
 
 
@@ -166,7 +166,7 @@ def test_variance_between_queries_by_hand(monkeypatch: pytest.MonkeyPatch) -> No
     expected = np.minimum(share * (1 - share) / variance, heavy.sum(1) ** 2 / (heavy**2).sum(1))
     documents = Documents(np.zeros(500), relevant, query, 30)
     assert worth(documents, code, weights, share) == pytest.approx(expected)
-    monkeypatch.setattr("idealrank.theory.bands._ROWS", 7)
+    monkeypatch.setattr("idealrank.theory.estimation.bands._ROWS", 7)
     assert worth(documents, code, weights, share) == pytest.approx(expected)
 
 

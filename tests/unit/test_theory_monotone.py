@@ -8,8 +8,8 @@ from scipy import stats
 from scipy.optimize import isotonic_regression
 
 from idealrank.theory import estimate_ybar
-from idealrank.theory.bands import Documents
-from idealrank.theory.monotone import check_monotone, level_probabilities, monotone_bounds
+from idealrank.theory.estimation.bands import Documents
+from idealrank.theory.estimation.monotone import check_monotone, level_probabilities, monotone_bounds
 
 
 def listed(relevant: np.ndarray) -> Documents:

@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 
 import idealrank as ir
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.by_query import read_clusters
+from idealrank.io.query_files import read_clusters
 from idealrank.reports.attributed import attribution_report
 from idealrank.reports.compared_slices import slices_table
 from tests.conftest import examples

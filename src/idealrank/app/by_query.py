@@ -11,7 +11,7 @@ from idealrank.analysis.comparison import traffic_thirds
 from idealrank.analysis.comparison.slice_tests import Categories
 from idealrank.app import console, options
 from idealrank.errors import InputError
-from idealrank.io.by_query import read_categories, read_clusters, read_traffic
+from idealrank.io.query_files import read_categories, read_clusters, read_traffic
 
 _TRAFFIC = "traffic:"
 

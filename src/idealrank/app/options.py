@@ -12,7 +12,7 @@ from idealrank.app import console
 from idealrank.app.reading import Inputs
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.errors import OptionError, shown
-from idealrank.io.detection import FORMATS
+from idealrank.io.formats.detection import FORMATS
 from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure, parse_measures

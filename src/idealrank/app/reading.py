@@ -14,7 +14,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.columns import parse_columns
 from idealrank.io.notes import Notes
-from idealrank.io.reading import read_qrels, read_run
+from idealrank.io.read import read_qrels, read_run
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Inputs:
         """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
         if kind == "qrels":
             return self.open_qrels(path, convention)
-        from idealrank.io.preferences import read_assessors, read_preferences  # noqa: PLC0415  (few commands read these)
+        from idealrank.io.formats.preferences import read_assessors, read_preferences  # noqa: PLC0415  (few commands read these)
 
         paths = [path, *self.more_qrels]
         if kind == "qrels_jg":

@@ -11,7 +11,7 @@ from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.ids import IdColumn, concatenate, pack
 from idealrank.io.notes import Notes
 from idealrank.io.parts import Place, Rows, Table
-from idealrank.io.values import all_ids, all_numbers, check_id, check_number, describe_value
+from idealrank.io.typed_values import all_ids, all_numbers, check_id, check_number, describe_value
 
 # Records that become columns at once.
 _BATCH = 1 << 14

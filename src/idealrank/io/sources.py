@@ -16,9 +16,9 @@ from typing import IO, Any, TypeAlias
 
 from idealrank import _kernel
 from idealrank.errors import InputError
-from idealrank.io.mapped import MappedFile, refuse_cut
+from idealrank.io.decompression import unpacked
+from idealrank.io.mapped_file import MappedFile, refuse_cut
 from idealrank.io.notes import Notes
-from idealrank.io.unpacking import unpacked
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = AnyPath | Sequence[AnyPath]

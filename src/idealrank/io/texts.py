@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from idealrank._lazy import load_extra
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, shown
-from idealrank.io.arrow import foreign_names
-from idealrank.io.delimited import CELLS, csv_rows
+from idealrank.io.formats.arrow import foreign_names
+from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.sources import AnyPath, open_sources, open_stream
 

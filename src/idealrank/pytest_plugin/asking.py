@@ -13,10 +13,10 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.io.by_query import read_clusters, read_traffic
-from idealrank.io.contracts import read_contracts
+from idealrank.io.gate_files.contracts import read_contracts
+from idealrank.io.gate_files.policies import DEFAULT_MEASURE, PARTS, TABLE, find_policy
 from idealrank.io.notes import Notes
-from idealrank.io.policies import DEFAULT_MEASURE, PARTS, TABLE, find_policy
+from idealrank.io.query_files import read_clusters, read_traffic
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 

@@ -13,7 +13,7 @@ from idealrank.api import evaluate, to_run
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError, InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.baselines import (
+from idealrank.io.gate_files.baselines import (
     baseline_bytes,
     changes_since,
     compressed,

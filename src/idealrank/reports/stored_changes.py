@@ -26,7 +26,7 @@ def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = Non
     Parameters
     ----------
     found : mapping
-        What `idealrank.store.changes.changes` gives.
+        What `idealrank.store.diff.changes` gives.
     comparison : Comparison, optional
         Of the two, where they can be compared.
     why_not : str

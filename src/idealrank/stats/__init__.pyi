@@ -28,12 +28,12 @@ from idealrank.stats.margins import MarginTest as MarginTest
 from idealrank.stats.margins import equivalence as equivalence
 from idealrank.stats.margins import non_inferiority as non_inferiority
 from idealrank.stats.multiple import adjust as adjust
+from idealrank.stats.pair_flips import AllPairs as AllPairs
+from idealrank.stats.pair_flips import all_pairs as all_pairs
 from idealrank.stats.paired import PairedTest as PairedTest
 from idealrank.stats.paired import paired_t as paired_t
 from idealrank.stats.paired import sign_test as sign_test
 from idealrank.stats.paired import wilcoxon as wilcoxon
-from idealrank.stats.pairs import AllPairs as AllPairs
-from idealrank.stats.pairs import all_pairs as all_pairs
 from idealrank.stats.permutation import PermutationTest as PermutationTest
 from idealrank.stats.permutation import permutation_test as permutation_test
 from idealrank.stats.power import Pilot as Pilot
@@ -47,8 +47,8 @@ from idealrank.stats.power_of_flips import SimulatedPower as SimulatedPower
 from idealrank.stats.power_of_flips import flip_detectable as flip_detectable
 from idealrank.stats.power_of_flips import flip_power as flip_power
 from idealrank.stats.power_of_flips import flip_queries_needed as flip_queries_needed
-from idealrank.stats.rearranged import RandomisedHSD as RandomisedHSD
-from idealrank.stats.rearranged import randomised_hsd as randomised_hsd
+from idealrank.stats.rearrangement import RandomisedHSD as RandomisedHSD
+from idealrank.stats.rearrangement import randomised_hsd as randomised_hsd
 from idealrank.stats.replicates import ReplicatedDifference as ReplicatedDifference
 from idealrank.stats.replicates import Training as Training
 from idealrank.stats.replicates import replicated_difference as replicated_difference

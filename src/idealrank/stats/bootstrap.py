@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from idealrank.data.types import FloatArray
 from idealrank.stats.design import Design
-from idealrank.stats.linear import LinearMean, strata_of
+from idealrank.stats.linearisation import LinearMean, strata_of
 from idealrank.stats.randomness import RandomLike, generator_of, threads_of
 from idealrank.stats.threads import in_order
 
@@ -143,7 +143,7 @@ def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: Lin
 
     Examples
     --------
-    >>> from idealrank.stats.linear import linear_mean
+    >>> from idealrank.stats.linearisation import linear_mean
     >>> values, design = np.array([[0.0], [1.0], [1.0], [0.0]]), Design.of(4)
     >>> bootstrap_bounds("percentile", values, design, linear_mean(values, design), (0.025, 0.975), Draws(design, 999, rng=1))
     (array([0.]), array([1.]))

@@ -13,19 +13,19 @@ from scipy.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
-from idealrank.stats.columns import chosen, open_share
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units, outcomes
-from idealrank.stats.fewest import fewest
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import Alternative
-from idealrank.stats.linear import linear_mean
+from idealrank.stats.least_number import fewest
+from idealrank.stats.linearisation import linear_mean
 from idealrank.stats.margins import equivalence
 from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.rounding import ROUNDING, largest_of, subtracted
 from idealrank.stats.signed_ranks import SignedRanks
+from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
+from idealrank.stats.value_columns import chosen, open_share
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 

@@ -10,14 +10,14 @@ from scipy import stats
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.bootstrap import Draws, Units
-from idealrank.stats.columns import chosen, design_of, open_share, refuse_design
 from idealrank.stats.design import Design
 from idealrank.stats.hsd import tukey_hsd
-from idealrank.stats.linear import LinearMean, linear_mean
+from idealrank.stats.linearisation import LinearMean, linear_mean
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.stats.rounding import ROUNDING, largest_of
-from idealrank.stats.tables import above_zero, table_of
 from idealrank.stats.threads import in_order
+from idealrank.stats.tolerance import ROUNDING, largest_of
+from idealrank.stats.value_columns import chosen, design_of, open_share, refuse_design
+from idealrank.stats.value_tables import above_zero, table_of
 
 PairTest: TypeAlias = Literal["hsd", "t", "bootstrap"]
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import FloatArray
-from idealrank.stats.columns import design_of, figure, paired
 from idealrank.stats.design import Design
-from idealrank.stats.rounding import ROUNDING, largest_of, subtracted
+from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
+from idealrank.stats.value_columns import design_of, figure, paired
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from scipy import stats
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.stats.columns import open_share
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.rounding import beyond_rounding
-from idealrank.stats.tables import table_of
+from idealrank.stats.tolerance import beyond_rounding
+from idealrank.stats.value_columns import open_share
+from idealrank.stats.value_tables import table_of
 
 
 @dataclass(frozen=True)

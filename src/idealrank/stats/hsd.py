@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats.columns import open_share, refuse_design
 from idealrank.stats.compact_letters import Letters, letters
 from idealrank.stats.design import Design
-from idealrank.stats.rounding import ROUNDING
 from idealrank.stats.studentized import range_quantile, range_sf
-from idealrank.stats.tables import table_of
+from idealrank.stats.tolerance import ROUNDING
+from idealrank.stats.value_columns import open_share, refuse_design
+from idealrank.stats.value_tables import table_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ from scipy.special import stdtrit
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
 from idealrank.stats.bootstrap import Draws, Tails, bootstrap_bounds
-from idealrank.stats.columns import Figure, chosen, columns_of, design_of, figure, open_share, paired
 from idealrank.stats.design import Design
-from idealrank.stats.linear import LinearMean, linear_mean
+from idealrank.stats.linearisation import LinearMean, linear_mean
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.rounding import largest_of, subtracted
+from idealrank.stats.tolerance import largest_of, subtracted
+from idealrank.stats.value_columns import Figure, chosen, columns_of, design_of, figure, open_share, paired
 
 Method: TypeAlias = Literal["t", "percentile", "basic", "bca", "studentised"]
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]

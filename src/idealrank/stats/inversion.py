@@ -20,7 +20,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.stats.design import Design
-from idealrank.stats.whole import as_whole, tie_step, to_steps, unit_of
+from idealrank.stats.whole_numbers import as_whole, tie_step, to_steps, unit_of
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 

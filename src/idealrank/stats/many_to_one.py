@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.stats.columns import chosen, columns_of, design_of, open_share
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips, Part
 from idealrank.stats.inversion import Alternative, Units, counted_rank
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.rounding import ROUNDING, subtracted
 from idealrank.stats.shared_draws import Thresholds
 from idealrank.stats.tails import nth_largest
+from idealrank.stats.tolerance import ROUNDING, subtracted
+from idealrank.stats.value_columns import chosen, columns_of, design_of, open_share
 
 _TIED = 4 * ROUNDING  # of a critical statistic: observed ones as near below it are it
 

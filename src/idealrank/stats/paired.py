@@ -8,14 +8,14 @@ import numpy.typing as npt
 from scipy.special import bdtr, bdtrc, stdtr
 
 from idealrank.data.types import FloatArray
-from idealrank.stats.columns import chosen, design_of, figure, open_share, paired, refuse_design
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, in_columns
-from idealrank.stats.linear import linear_mean
-from idealrank.stats.rounding import largest_of, subtracted
+from idealrank.stats.linearisation import linear_mean
 from idealrank.stats.shares import exact_bounds
 from idealrank.stats.signed_ranks import SignedRanks
+from idealrank.stats.tolerance import largest_of, subtracted
+from idealrank.stats.value_columns import chosen, design_of, figure, open_share, paired, refuse_design
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import chdtri, gammaincinv, gammaln, nctdtr, ndtr, stdtrit
 
 from idealrank.errors import OptionError
-from idealrank.stats.columns import chosen, columns_of, design_of, open_share
 from idealrank.stats.design import Design
-from idealrank.stats.fewest import fewest
-from idealrank.stats.linear import linear_mean
+from idealrank.stats.least_number import fewest
+from idealrank.stats.linearisation import linear_mean
 from idealrank.stats.randomness import whole_number
 from idealrank.stats.roots import root_between
-from idealrank.stats.tables import above_zero
+from idealrank.stats.value_columns import chosen, columns_of, design_of, open_share
+from idealrank.stats.value_tables import above_zero
 
 Purpose: TypeAlias = Literal["difference", "non-inferiority", "equivalence"]
 

@@ -9,11 +9,11 @@ from scipy import stats
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.stats.columns import chosen, columns_of, open_share
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.roots import root_between
-from idealrank.stats.rounding import ROUNDING
 from idealrank.stats.threads import in_order
+from idealrank.stats.tolerance import ROUNDING
+from idealrank.stats.value_columns import chosen, columns_of, open_share
 
 Alternative: TypeAlias = Literal["tilt", "shift"]
 

@@ -9,10 +9,10 @@ from scipy.special import stdtr, stdtrit
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.stats.columns import chosen, open_share
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.rounding import ROUNDING, beyond_rounding
-from idealrank.stats.tables import table_of
+from idealrank.stats.tolerance import ROUNDING, beyond_rounding
+from idealrank.stats.value_columns import chosen, open_share
+from idealrank.stats.value_tables import table_of
 
 Pairing: TypeAlias = Literal["nested", "crossed"]
 Single: TypeAlias = Literal["fixed", "alike"]

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.stats.columns import design_of
 from idealrank.stats.design import Design
-from idealrank.stats.tables import table_of
-from idealrank.stats.whole import as_whole, tie_step, unit_of
+from idealrank.stats.value_columns import design_of
+from idealrank.stats.value_tables import table_of
+from idealrank.stats.whole_numbers import as_whole, tie_step, unit_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.stats.rounding import ROUNDING, ranks_within
+from idealrank.stats.tolerance import ROUNDING, ranks_within
 
 _EXACT = 50  # queries, at most, for the exact distribution: its counts stay whole numbers of float64
 _HALVINGS = 56  # of the range of the differences: past the last bit of the largest

@@ -13,13 +13,13 @@ from scipy.stats import mannwhitneyu
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
-from idealrank.stats.columns import chosen, columns_of, figure, open_share
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units
+from idealrank.stats.exchanges import relabelled
 from idealrank.stats.intervals import ALTERNATIVES, Alternative
 from idealrank.stats.randomness import RandomLike
-from idealrank.stats.relabelling import relabelled
-from idealrank.stats.rounding import ROUNDING, largest_of, ranks_within
+from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
+from idealrank.stats.value_columns import chosen, columns_of, figure, open_share
 
 
 @dataclass(frozen=True, eq=False)

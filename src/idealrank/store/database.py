@@ -12,7 +12,7 @@ from typing import Any
 
 from idealrank.errors import InputError
 from idealrank.store import snapshots
-from idealrank.store.intact import teach
+from idealrank.store.integrity import teach
 from idealrank.store.schema import APPLICATION, MIGRATIONS, VERSION
 
 if sys.platform == "darwin":

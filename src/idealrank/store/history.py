@@ -15,7 +15,7 @@ from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array
 from idealrank.store.files import Readable
-from idealrank.store.intact import damaged, from_record, read_parts
+from idealrank.store.integrity import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from idealrank._lazy import load_extra
 from idealrank.data.frames import frame_of
 from idealrank.errors import OptionError, shown
-from idealrank.store.arrow import COLUMNS, Relation, relations
 from idealrank.store.files import Readable
+from idealrank.store.relations import COLUMNS, Relation, relations
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,16 +12,16 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.store import changing, finding, history
-from idealrank.store.adding import Adding, evaluation_adding, verdict_adding
-from idealrank.store.carrying import export, opened
+from idealrank.store import history, marks, queries
+from idealrank.store.bundle import export, opened
 from idealrank.store.database import Database, Row
+from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
 from idealrank.store.files import ValueFiles
-from idealrank.store.intact import is_intact
+from idealrank.store.garbage import Swept, sweep
+from idealrank.store.integrity import is_intact
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
-from idealrank.store.stored import Stored, StoredVerdict
-from idealrank.store.sweeping import Swept, sweep
+from idealrank.store.results import Stored, StoredVerdict
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
     from idealrank.analysis.comparison import Comparison
@@ -192,11 +192,11 @@ class Store:
         InputError
             None or several begin so.
         """
-        return finding.resolve(self._database, beginning, kind)
+        return queries.resolve(self._database, beginning, kind)
 
     def shortest(self, id: str) -> str:  # noqa: A002
         """The shortest beginning of an id, of 4 digits or more, that no other one has."""
-        return finding.shortest(self._database, self.resolve(id))
+        return queries.shortest(self._database, self.resolve(id))
 
     def evaluation(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> Stored:  # noqa: A002
         """An evaluation, by its id or a beginning of it.
@@ -216,7 +216,7 @@ class Store:
             It is not there, or its record is damaged.
         """
         found = self.resolve(id, kind="evaluation")
-        return Stored(self.entry(found), finding.fields_of(self._database, found), self.files, tuple(measures), convention)
+        return Stored(self.entry(found), queries.fields_of(self._database, found), self.files, tuple(measures), convention)
 
     def comparison(self, id: str) -> StoredVerdict:  # noqa: A002
         """A comparison, by its id or a beginning of it."""
@@ -228,12 +228,12 @@ class Store:
 
     def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
         found = self.resolve(beginning, kind=kind)
-        fields = finding.fields_of(self._database, found)
+        fields = queries.fields_of(self._database, found)
         return StoredVerdict(self.entry(found), fields["options"], fields["result"])
 
     def entry(self, id: str) -> Entry:  # noqa: A002
         """What a list shows of one, by its id or a beginning of it."""
-        return finding.entry(self._database, self.resolve(id))
+        return queries.entry(self._database, self.resolve(id))
 
     def entries(
         self,
@@ -261,7 +261,7 @@ class Store:
             So many at most.
         """
         wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
-        return finding.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
+        return queries.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """What a SELECT over the tables of the store gives, in SQLite's SQL; its schema may grow with a version.
@@ -326,7 +326,7 @@ class Store:
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Give an entry tags; one it has already changes nothing."""
-        changing.tag(self._database, self.resolve(id), tags)
+        marks.tag(self._database, self.resolve(id), tags)
 
     def untag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Take tags from an entry.
@@ -336,11 +336,11 @@ class Store:
         InputError
             It has no such tag.
         """
-        changing.untag(self._database, self.entry(id), tags)
+        marks.untag(self._database, self.entry(id), tags)
 
     def note(self, id: str, text: str) -> None:  # noqa: A002
         """Add a note to an entry."""
-        changing.note(self._database, self.resolve(id), text)
+        marks.note(self._database, self.resolve(id), text)
 
     def remove(self, id: str) -> None:  # noqa: A002
         """Take an entry out; `gc` then frees what no other entry needs.
@@ -350,7 +350,7 @@ class Store:
         InputError
             A comparison or a gate was made of it.
         """
-        changing.remove(self._database, self.resolve(id))
+        marks.remove(self._database, self.resolve(id))
 
     def gc(self, *, dry_run: bool = False) -> Swept:
         """Free the value files that no entry needs, and what killed writers left an hour ago or earlier; writers may go on meanwhile.
@@ -374,7 +374,7 @@ class Store:
         """
         entry = self.entry(self.resolve(id, kind="evaluation"))
         notes = self._database.rows("SELECT time, text FROM note WHERE id = ? ORDER BY time, text", (entry.id,))
-        fields = finding.fields_of(self._database, entry.id)
+        fields = queries.fields_of(self._database, entry.id)
         export(entry, fields, [(str(time), str(text)) for time, text in notes], partial(self.files.read, whose=entry.id), Path(path))
 
     def import_file(self, path: "str | Path") -> str:
@@ -409,13 +409,13 @@ class Store:
         InputError
             A file is missing or damaged, or weights, clusters or slices were not kept.
         """
-        from idealrank.store.again import comparison_again  # noqa: PLC0415  (SciPy)
+        from idealrank.store.replay import comparison_again  # noqa: PLC0415  (SciPy)
 
         return comparison_again(self.comparison(id), self._parts(id, measures, convention), measures)
 
     def gate_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Gated":  # noqa: A002
         """Ask a gate again, as `compare_again`."""
-        from idealrank.store.again import gate_again  # noqa: PLC0415  (SciPy)
+        from idealrank.store.replay import gate_again  # noqa: PLC0415  (SciPy)
 
         return gate_again(self.gate(id), self._parts(id, measures, convention), measures)
 

@@ -1,11 +1,13 @@
 # The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
 
-from idealrank.theory.canonical import canonical_scores as canonical_scores
 from idealrank.theory.distinguishability import Distinguishability as Distinguishability
 from idealrank.theory.distinguishability import distinguish as distinguish
 from idealrank.theory.distinguishability import distinguish_many as distinguish_many
-from idealrank.theory.estimates import YbarEstimate as YbarEstimate
-from idealrank.theory.estimates import estimate_ybar as estimate_ybar
+from idealrank.theory.estimation.canonical import canonical_scores as canonical_scores
+from idealrank.theory.estimation.estimates import YbarEstimate as YbarEstimate
+from idealrank.theory.estimation.estimates import estimate_ybar as estimate_ybar
+from idealrank.theory.estimation.implications import Implied as Implied
+from idealrank.theory.estimation.monotone import MonotoneCheck as MonotoneCheck
 from idealrank.theory.evidence import EvidenceRow as EvidenceRow
 from idealrank.theory.expansions import Expansion as Expansion
 from idealrank.theory.expansions import expansion as expansion
@@ -13,12 +15,10 @@ from idealrank.theory.feasible import Feasibility as Feasibility
 from idealrank.theory.feasible import feasibility as feasibility
 from idealrank.theory.gap import DefinitionGap as DefinitionGap
 from idealrank.theory.gap import definition_gap as definition_gap
-from idealrank.theory.growing import GrowingValues as GrowingValues
-from idealrank.theory.growing import growing_ndcg as growing_ndcg
-from idealrank.theory.implied import Implied as Implied
+from idealrank.theory.growth import GrowingValues as GrowingValues
+from idealrank.theory.growth import growing_ndcg as growing_ndcg
 from idealrank.theory.limits import Limit as Limit
 from idealrank.theory.limits import limit as limit
-from idealrank.theory.monotone import MonotoneCheck as MonotoneCheck
 from idealrank.theory.pseudo import pseudo_expectation as pseudo_expectation
 from idealrank.theory.rankers import RankedCollection as RankedCollection
 from idealrank.theory.rankers import paper_rankers as paper_rankers

@@ -12,11 +12,11 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.theory.bands import clopper_pearson
+from idealrank.theory.estimation.bands import clopper_pearson
 from idealrank.theory.rivals import ModelRivals, Rivals, ScoreRivals, Signs
 from idealrank.theory.sampling import Block, ProgressCall, run_blocks
 from idealrank.theory.simulation import Sizes, sizes_of
-from idealrank.theory.weighing import CutoffLike, Pair, tables_of, weighings
+from idealrank.theory.weighting import CutoffLike, Pair, tables_of, weighings
 
 _SMALLEST, _LARGEST, _A_DECADE = 100, 100_000, 8  # default sizes of models
 _FIRST_OF_SCORES = 10

@@ -12,7 +12,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.theory.relevance import Chance, ModelLike, RelevanceModel, values_of
-from idealrank.theory.weighing import Levels, Table, gains_of
+from idealrank.theory.weighting import Levels, Table, gains_of
 
 # Of the difference between a and b: 1, 0 or -1.
 Signs: TypeAlias = npt.NDArray[np.int8]

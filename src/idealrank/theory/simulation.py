@@ -12,7 +12,7 @@ from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.theory.relevance import ModelLike, RelevanceModel, values_of
 from idealrank.theory.sampling import Block, ProgressCall, block_size, run_blocks, thinned
-from idealrank.theory.weighing import CutoffLike, Levels, Pair, ndcg_of, stretches, tables_of, weighings
+from idealrank.theory.weighting import CutoffLike, Levels, Pair, ndcg_of, stretches, tables_of, weighings
 
 Sizes: TypeAlias = "int | Sequence[int] | IntArray"
 

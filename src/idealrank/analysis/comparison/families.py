@@ -20,7 +20,7 @@ from idealrank.stats.comparison import Found, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.many_to_one import simultaneous
 from idealrank.stats.multiple import adjust
-from idealrank.stats.rounding import subtracted
+from idealrank.stats.tolerance import subtracted
 
 Correction: TypeAlias = Literal["auto", "holm"]
 

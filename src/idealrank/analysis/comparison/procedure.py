@@ -37,12 +37,12 @@ from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.columns import chosen
 from idealrank.stats.comparison import Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.value_columns import chosen
 from idealrank.version import __version__
 
 # Called with how many pairs are done, and of how many.

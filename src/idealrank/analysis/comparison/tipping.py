@@ -25,7 +25,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
-from idealrank.stats.linear import linear_mean
+from idealrank.stats.linearisation import linear_mean
 
 TEST = "paired t"
 _MANY = 50_000  # unjudged documents of a run, up to which whole lists cost little beside the comparison

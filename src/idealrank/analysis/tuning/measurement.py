@@ -37,8 +37,8 @@ from idealrank.stats.generalisability import variance_components
 from idealrank.stats.many_to_one import simultaneous
 from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.stats.rounding import subtracted
-from idealrank.stats.swaps import SwapSpread, SwapTable, swap_spread, swap_table
+from idealrank.stats.swap_tables import SwapSpread, SwapTable, swap_spread, swap_table
+from idealrank.stats.tolerance import subtracted
 from idealrank.version import __version__
 
 DISCOUNTS = ("log2", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear")
@@ -202,9 +202,9 @@ def _choice(
 def usual_size(n: int) -> int:
     """Queries of each of two sets, of n: a tenth, but at least five if there are ten.
 
-    Halves are the textbook's choice. But the swap rate of halves is a p value (see `stats.swaps.swap_table`), and that of runs which are
-    equally good is anything between 0 and 1, however many queries there are: rates of settings can hardly ever be told apart. Those of
-    smaller sets vary much less.
+    Halves are the textbook's choice. But the swap rate of halves is a p value (see `stats.swap_tables.swap_table`), and that of runs which
+    are equally good is anything between 0 and 1, however many queries there are: rates of settings can hardly ever be told apart. Those
+    of smaller sets vary much less.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def diff(
     First what went in: files by their hashes, switches of the convention, versions, commits. Then what came out: means, the queries
     that changed most, and, where both answer the same question, the paired comparison of `idealrank compare`.
     """
-    from idealrank.store.changes import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
+    from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
 
     shown = MOST if most is None and layout == "table" else most
     with stored.opened(store_path) as store:

@@ -15,7 +15,7 @@ from idealrank.app.gate.asked import Typed, asked_here
 from idealrank.app.gate.job import Job
 from idealrank.app.gate.outputs import Outputs, outputs
 from idealrank.app.results import Results, results_of_pairs
-from idealrank.io.policies import DEFAULT_MEASURE
+from idealrank.io.gate_files.policies import DEFAULT_MEASURE
 from idealrank.reports.parts import Part
 
 _EPILOG = """\

@@ -9,9 +9,9 @@ import click
 from idealrank.app import options, output
 from idealrank.app.reading import Inputs, refuse_standard_input_twice
 from idealrank.io.complaints import Complaint
-from idealrank.io.detection import FORMAT_NAMES
-from idealrank.io.joint import Observation, observe_qrels, observe_run
-from idealrank.io.linting import Report, lint
+from idealrank.io.formats.detection import FORMAT_NAMES
+from idealrank.io.joins import Observation, observe_qrels, observe_run
+from idealrank.io.lint import Report, lint
 from idealrank.io.parts import Table
 from idealrank.reports.layout import printable
 from idealrank.version import __version__

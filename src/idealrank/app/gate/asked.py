@@ -11,7 +11,7 @@ from idealrank.analysis.gate.outcome import WhenUnjudged
 from idealrank.app import options
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
-from idealrank.io.policies import DEFAULT_MEASURE, PARTS, PolicyFile, find_policy
+from idealrank.io.gate_files.policies import DEFAULT_MEASURE, PARTS, PolicyFile, find_policy
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 

@@ -12,8 +12,8 @@ from idealrank.app import reading
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io import baselines as files
-from idealrank.io.baselines import BaselineRecord
+from idealrank.io.gate_files import baselines as files
+from idealrank.io.gate_files.baselines import BaselineRecord
 from idealrank.measures.measure import Measure
 
 

@@ -21,8 +21,8 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
-from idealrank.io.baselines import refuse_shallow
-from idealrank.io.contracts import read_contracts
+from idealrank.io.gate_files.baselines import refuse_shallow
+from idealrank.io.gate_files.contracts import read_contracts
 from idealrank.measures.measure import Measure
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Job:
     --------
     >>> import tempfile
     >>> from idealrank.app.gate.asked import Typed, settled
-    >>> from idealrank.io.policies import PolicyFile
+    >>> from idealrank.io.gate_files.policies import PolicyFile
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
     ...     _ = (folder / name).write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import cutoff_text
 from idealrank.reports import theory
 from idealrank.reports.theory import Ended, LimitRow
-from idealrank.theory.estimates import YbarEstimate, estimate_ybar
+from idealrank.theory.estimation.estimates import YbarEstimate, estimate_ybar
 from idealrank.theory.feasible import feasibility
 from idealrank.theory.limits import limit
 from idealrank.theory.pseudo import pseudo_expectation

@@ -14,11 +14,11 @@ from idealrank.data.join import Judgments
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.io.formats.preferences import read_assessors, read_preferences
+from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, tag_of
+from idealrank.io.formats.zscores import read_zscores
 from idealrank.io.notes import Notes
-from idealrank.io.preferences import read_assessors, read_preferences
 from idealrank.io.sources import open_sources
-from idealrank.io.trec import read_trec_qrels, read_trec_run, tag_of
-from idealrank.io.zscores import read_zscores
 from idealrank.measures.parse import parse_measure
 from idealrank.reports.trec import Column, trec_eval_report
 

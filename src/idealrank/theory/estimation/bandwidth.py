@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from idealrank.theory.sample import Sample
-from idealrank.theory.smoothing import GRID, LEAST_WEIGHT, Cells, Kernel, near
+from idealrank.theory.estimation.sample import Sample
+from idealrank.theory.estimation.smoothing import GRID, LEAST_WEIGHT, Cells, Kernel, near
 
 _WIDEST = 0.25
 _CELLS = 256

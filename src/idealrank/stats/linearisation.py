@@ -7,7 +7,7 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.stats.design import Design
-from idealrank.stats.rounding import ROUNDING, largest_of
+from idealrank.stats.tolerance import ROUNDING, largest_of
 
 
 @dataclass(frozen=True, eq=False)

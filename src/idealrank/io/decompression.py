@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from idealrank._lazy import load_extra
 from idealrank.errors import FileFormatError
-from idealrank.io.mapped import refuse_cut
+from idealrank.io.mapped_file import refuse_cut
 
 LIMIT = 1 << 30  # bytes that any file may unpack to
 RATIO = 200  # times its own size that a larger one may; text reaches 20

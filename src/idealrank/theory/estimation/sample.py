@@ -10,9 +10,9 @@ import numpy as np
 from idealrank.data.lists import Lists
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.theory.bands import Documents
-from idealrank.theory.canonical import placed, refuse_nan
-from idealrank.theory.smoothing import Cells
+from idealrank.theory.estimation.bands import Documents
+from idealrank.theory.estimation.canonical import placed, refuse_nan
+from idealrank.theory.estimation.smoothing import Cells
 
 _MOST_CELLS = 4096
 _MOST_GRADES = 32

@@ -13,16 +13,16 @@ from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of
-from idealrank.theory.bands import wilson, worth
 from idealrank.theory.decay import decay_of, growth_of
-from idealrank.theory.implied import Implied, interval_of
+from idealrank.theory.estimation.bands import wilson, worth
+from idealrank.theory.estimation.estimators import Method, Way, way_of
+from idealrank.theory.estimation.implications import Implied, interval_of
+from idealrank.theory.estimation.monotone import MonotoneCheck, check_monotone, monotone_bounds
+from idealrank.theory.estimation.sample import Sample
+from idealrank.theory.estimation.smoothing import GRID, Curves, Smoother, along
 from idealrank.theory.limits import limit
-from idealrank.theory.monotone import MonotoneCheck, check_monotone, monotone_bounds
 from idealrank.theory.pseudo import pseudo_expectation
 from idealrank.theory.relevance import Chance, RelevanceModel
-from idealrank.theory.sample import Sample
-from idealrank.theory.smoothing import GRID, Curves, Smoother, along
-from idealrank.theory.ways import Method, Way, way_of
 
 CutoffLike: TypeAlias = "int | str | RelativeCutoff | None"
 

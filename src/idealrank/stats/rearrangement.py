@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import FloatArray
-from idealrank.stats.columns import open_share
 from idealrank.stats.compact_letters import Letters, letters
 from idealrank.stats.design import Design
 from idealrank.stats.inversion import counted_rank
@@ -15,6 +14,7 @@ from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.shared_draws import Runs, Thresholds
 from idealrank.stats.tails import nth_largest
 from idealrank.stats.threads import in_order
+from idealrank.stats.value_columns import open_share
 
 _DRAWS = 128  # of a block, whatever is asked
 

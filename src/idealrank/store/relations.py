@@ -13,7 +13,7 @@ from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array, read_hits
 from idealrank.store.files import Readable, ValueFiles
 from idealrank.store.history import judgments_hash
-from idealrank.store.intact import from_record, read_parts
+from idealrank.store.integrity import from_record, read_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from idealrank.io.cells import shown
 from idealrank.io.columns import Columns
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.notes import Notes
 from idealrank.io.parts import Block, Blocks, Place, Rows, Table
 from idealrank.io.records import Records
 from idealrank.io.sources import Source
-from idealrank.io.values import Fault, all_ids, all_numbers, check_id, check_number, describe_value
+from idealrank.io.text_cells import shown
+from idealrank.io.typed_values import Fault, all_ids, all_numbers, check_id, check_number, describe_value
 
 # A decoder made once; `json.loads` with a hook would make one for every line.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)

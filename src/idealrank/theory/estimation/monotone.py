@@ -9,8 +9,8 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import chi2
 
 from idealrank.data.types import FloatArray
-from idealrank.theory.bands import Documents, clopper_pearson, worth
-from idealrank.theory.smoothing import GRID, step_of
+from idealrank.theory.estimation.bands import Documents, clopper_pearson, worth
+from idealrank.theory.estimation.smoothing import GRID, step_of
 
 _BLOCKS = 10
 _LEAST = 20  # documents in a block of the test

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.stats.columns import open_share
 from idealrank.stats.design import Design
 from idealrank.stats.flips import DRAWS, MOST_UNITS, AllFlips, Flips
 from idealrank.stats.inversion import both_ends, counted_rank
@@ -15,7 +14,8 @@ from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.shared_draws import Runs
 from idealrank.stats.tails import FEW_VALUES, from_zero, nth_largest
 from idealrank.stats.threads import in_order
-from idealrank.stats.whole import as_whole, tie_step, to_steps, unit_of
+from idealrank.stats.value_columns import open_share
+from idealrank.stats.whole_numbers import as_whole, tie_step, to_steps, unit_of
 
 _SUMS_KEPT = 1 << 23  # of the runs: beyond, they are drawn again for every part of the pairs
 _ROWS = 256  # draws of which the differences of a part of the pairs are taken at a time

@@ -9,8 +9,8 @@ import numpy as np
 
 from idealrank.data.exactness import EXPECTED, first_lost, is_large, is_lost
 from idealrank.data.types import encode_id
-from idealrank.io.cells import shown
 from idealrank.io.parts import Table
+from idealrank.io.text_cells import shown
 
 # What a bad value is: kind, what was found, what was expected.
 Fault = tuple[str, str, str]

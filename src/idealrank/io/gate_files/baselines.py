@@ -18,10 +18,10 @@ from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.formats.trec import read_trec_run
 from idealrank.io.notes import Notes
 from idealrank.io.provenance import input_files
 from idealrank.io.sources import Source, open_sources
-from idealrank.io.trec import read_trec_run
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure
 from idealrank.version import __version__

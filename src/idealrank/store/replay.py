@@ -12,7 +12,7 @@ from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
-from idealrank.store.stored import StoredVerdict
+from idealrank.store.results import StoredVerdict
 
 Row = TypeVar("Row", Check, Difference)
 

@@ -14,9 +14,9 @@ from idealrank.errors import InputError, shown
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
-from idealrank.store.checking import is_text
+from idealrank.store.archive import Room, foreign, unpacked
 from idealrank.store.encoding import Fields, finite
-from idealrank.store.unpacking import Room, foreign, unpacked
+from idealrank.store.record_checks import is_text
 
 # What NumPy writes before an array, and stores have no other arrays. It is not evaluated.
 _HEADER = re.compile(rb"\{'descr': '([<|][a-z]\d)', 'fortran_order': False, 'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18})+)\), \} *\n")

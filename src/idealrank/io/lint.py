@@ -14,13 +14,13 @@ from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError
 from idealrank.io.columns import Columns
 from idealrank.io.complaints import Collection, Complaint, Severity
-from idealrank.io.detection import Format
+from idealrank.io.formats.detection import Format
+from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.ids import IdColumn
 from idealrank.io.notes import Notes
 from idealrank.io.parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
-from idealrank.io.reading import common_format, read_part
+from idealrank.io.read import common_format, read_part
 from idealrank.io.sources import AnyPath, Source, open_sources
-from idealrank.io.trec import refuse_swapped
 
 # Kinds of the kernel that stop a reader; an infinite grade and a file without judgments stop it too, an infinite score does not.
 _RUN_ERRORS = {"fields", "number", "nan", "control", "too-long", "duplicate"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.store.history import judgments_hash
-from idealrank.store.stored import Stored
+from idealrank.store.results import Stored
 
 MOST = 10
 

@@ -11,14 +11,14 @@ from typing import Any, BinaryIO, NoReturn
 
 from idealrank._files import appearing
 from idealrank.errors import IdealrankError, InputError, shown
-from idealrank.store.adding import DIGITS, FORMAT, Adding
-from idealrank.store.checking import check_evaluation, check_head, check_words
-from idealrank.store.contents import check_contents
+from idealrank.store.archive import Room, foreign, unpacked
 from idealrank.store.database import sync_folder, to_disk
 from idealrank.store.encoding import Fields, canonical
+from idealrank.store.entries import DIGITS, FORMAT, Adding
+from idealrank.store.file_checks import check_contents
 from idealrank.store.files import Blob
 from idealrank.store.record import Entry
-from idealrank.store.unpacking import Room, foreign, unpacked
+from idealrank.store.record_checks import check_evaluation, check_head, check_words
 
 _RECORD, _WORDS = "record.json", "words.json"
 _FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")

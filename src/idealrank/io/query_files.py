@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from idealrank.errors import FileFormatError
-from idealrank.io.delimited import rows_in_batches
+from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
 from idealrank.io.sources import Paths, Source, open_sources

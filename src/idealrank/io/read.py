@@ -9,11 +9,11 @@ from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
 from idealrank.io.columns import Columns
 from idealrank.io.complaints import Complain, refuse
-from idealrank.io.detection import Format, FormatChoice, detect
+from idealrank.io.formats.detection import Format, FormatChoice, detect
+from idealrank.io.formats.trec import read_trec_qrels, read_trec_run
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
-from idealrank.io.trec import read_trec_qrels, read_trec_run
 
 _Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
 # Format -> module and function; loaded when first needed, so that TREC files do not pay for the other formats.
@@ -190,9 +190,9 @@ def read_part(
     try:
         if kind != "letor":
             module, function = _READERS[kind]
-            read: _Reader = getattr(import_module(f"idealrank.io.{module}"), function)
+            read: _Reader = getattr(import_module(f"idealrank.io.formats.{module}"), function)
             return read(source, table, columns, notes, complain)
-        from idealrank.io.letor import read_labels, read_scores  # noqa: PLC0415  (as above)
+        from idealrank.io.formats.letor import read_labels, read_scores  # noqa: PLC0415  (as above)
 
         if table == "qrels":
             return read_labels(source, group, notes, complain).rows()

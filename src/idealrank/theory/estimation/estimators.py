@@ -9,9 +9,9 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.theory.bandwidth import chosen_bandwidth
-from idealrank.theory.sample import Sample
-from idealrank.theory.smoothing import GRID, LEAST_WEIGHT, Binned, Isotonic, Kernel, Smoother, near, place_of, step_of
+from idealrank.theory.estimation.bandwidth import chosen_bandwidth
+from idealrank.theory.estimation.sample import Sample
+from idealrank.theory.estimation.smoothing import GRID, LEAST_WEIGHT, Binned, Isotonic, Kernel, Smoother, near, place_of, step_of
 
 Method: TypeAlias = Literal["binned", "kernel", "isotonic"]
 

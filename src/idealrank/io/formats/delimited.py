@@ -13,7 +13,6 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.cells import CellChecker
 from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.ids import IdColumn, gathered, pack
@@ -21,6 +20,7 @@ from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.parts import Place, Rows, Table
 from idealrank.io.sources import Source
+from idealrank.io.text_cells import CellChecker
 
 _BEIR = ("query-id", "corpus-id", "score")
 # Rows that become columns at once: memory stays near the size of the file, for no more rows than these live as Python objects.

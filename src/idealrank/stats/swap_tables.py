@@ -11,12 +11,12 @@ from scipy.special import owens_t
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.stats.columns import open_share
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.shared_draws import Runs
-from idealrank.stats.tables import table_of
 from idealrank.stats.threads import in_order
-from idealrank.stats.whole import to_steps
+from idealrank.stats.value_columns import open_share
+from idealrank.stats.value_tables import table_of
+from idealrank.stats.whole_numbers import to_steps
 
 _SPLITS = 32  # of a block
 _CELLS = 1 << 22  # of a table of resamples by queries, or of queries by pairs, that is held at a time
