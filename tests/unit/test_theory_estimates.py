@@ -13,7 +13,7 @@ import idealrank as ir
 from idealrank.data.types import FloatArray
 from idealrank.theory import canonical_scores, estimate_ybar, pseudo_expectation, simulate
 from idealrank.theory.estimation.bands import Documents, clopper_pearson, wilson, worth
-from idealrank.theory.estimation.bandwidth import chosen_bandwidth
+from idealrank.theory.estimation.estimators import chosen_bandwidth
 from idealrank.theory.estimation.sample import Sample
 from idealrank.theory.estimation.smoothing import Cells, Isotonic, Kernel
 from tests.docs.blocks import ROOT

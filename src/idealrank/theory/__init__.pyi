@@ -3,14 +3,14 @@
 from idealrank.theory.distinguishability import Distinguishability as Distinguishability
 from idealrank.theory.distinguishability import distinguish as distinguish
 from idealrank.theory.distinguishability import distinguish_many as distinguish_many
-from idealrank.theory.estimation.canonical import canonical_scores as canonical_scores
 from idealrank.theory.estimation.estimates import YbarEstimate as YbarEstimate
 from idealrank.theory.estimation.estimates import estimate_ybar as estimate_ybar
 from idealrank.theory.estimation.implications import Implied as Implied
 from idealrank.theory.estimation.monotone import MonotoneCheck as MonotoneCheck
-from idealrank.theory.evidence import EvidenceRow as EvidenceRow
+from idealrank.theory.estimation.sample import canonical_scores as canonical_scores
 from idealrank.theory.expansions import Expansion as Expansion
 from idealrank.theory.expansions import expansion as expansion
+from idealrank.theory.feasible import EvidenceRow as EvidenceRow
 from idealrank.theory.feasible import Feasibility as Feasibility
 from idealrank.theory.feasible import feasibility as feasibility
 from idealrank.theory.gap import DefinitionGap as DefinitionGap
