@@ -176,7 +176,7 @@ def test_rows_of_stats(load, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("DRAWS", 5000), ("QUERIES", 50), ("PAIR_DRAWS", 500), ("RUNS", 5)):
         monkeypatch.setattr(jobs, name, size)
 
-    assert [row.what for row in jobs.rows(quick=True)][1:] == ["on the clock", "on the clock"]
+    assert [row.what for row in jobs.rows(quick=True)][1:] == ["on the clock", "on the clock", "with tipping points, against without"]
 
 
 def test_a_store_is_asked_for_what_was_put_in(load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
