@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.data.hits import Hits
+from idealrank.data.types import FloatArray
 from idealrank.measures import MEASURES
+from idealrank.measures.discounts import make_discount
 from idealrank.measures.facts import example_of
+from idealrank.measures.ranks import hit_weights
+from idealrank.measures.terms import RelevantGroups, Terms
 from idealrank.testing import check_measure, faults_of
 from tests.conftest import examples
 
@@ -127,9 +132,60 @@ class _Silent(Found):
         return "Silent"
 
 
+class _Summed(Found):
+    """By terms that sum to the value."""
+
+    name = "Summed"
+    bounds = (0.0, 10.0)
+    ties = "closed form"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        hits = judged.hits
+        return ir.PerQuery(judged.sum_by_query(hits.query, self.terms(judged, hits, hits.grade).added))
+
+    def worth(self, grades: FloatArray) -> FloatArray:
+        return grades
+
+    def terms(self, judged: ir.Judged, documents: Hits, gains: FloatArray) -> Terms:
+        weights = hit_weights(judged, documents, gains, make_discount("reciprocal"), None)
+        return Terms(weights, gains * weights)
+
+
+class _Missummed(_Summed):
+    name = "Missummed"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        return ir.PerQuery(super().compute(judged).values / 2)
+
+
+class _Misshared(Found):
+    name = "Misshared"
+
+    def worth(self, grades: FloatArray) -> FloatArray:
+        return (grades >= 1).astype(np.float64)
+
+    def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray:
+        return groups.relevant / 1.0
+
+
+def test_terms_of_ones_own_are_explained_and_attributed() -> None:
+    qrels, old, new = {"q": {"a": 3, "b": 1}}, {"q": ["x", "a", "b"]}, {"q": ["a", "b"]}
+
+    summed = _Summed()
+    check_measure(summed, max_examples=FEW)
+    rows = ir.explain(qrels, old, "q", summed).rows
+    found = ir.attribute(qrels, old, new, summed)
+
+    assert [row.contribution for row in rows] == [0, 1.5, pytest.approx(1 / 3)]
+    assert found.is_exact
+    assert {one.document: one.difference for one in found.documents("q")} == {"a": 1.5, "b": pytest.approx(1 / 6)}
+
+
 @pytest.mark.parametrize(
     ("cls", "words"),
     [
+        (_Missummed, "what its documents add does not sum to the value"),
+        (_Misshared, "what its documents add does not sum to the value"),
         (_Unbounded, "has 1, bounds say 0 to 0.5; judgments {'q"),
         (_Upside, "the ideal order is not the best"),
         (_Affected, "ties are said not to affect it, and do"),

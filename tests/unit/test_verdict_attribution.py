@@ -8,11 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.analysis.attribution.added import EXACT, FROM_THE_TOP, OWN_IDEAL, _from_the_top, added
+from idealrank.analysis.attribution.added import _from_the_top, added
 from idealrank.analysis.explanation import explain
 from idealrank.data.align import align
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.evaluate import evaluate
+from idealrank.measures.terms import EXACT, FROM_THE_TOP, OWN_IDEAL
 from tests.conftest import examples
 
 DOCUMENTS = [f"d{number}" for number in range(10)]

@@ -20,6 +20,7 @@ from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery, number_option
 from idealrank.measures.ranks import chance_within, distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
 from idealrank.measures.rows import grades_by_rank, sums_of_precision
+from idealrank.measures.terms import RelevantGroups, Terms
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 
@@ -61,6 +62,12 @@ class P(BinaryMeasure):
     def compute(self, judged: Judged) -> PerQuery:
         """Precision of every query."""
         return PerQuery(self.found(judged) / resolve_cutoff(self.cutoff, judged.lengths))
+
+    def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
+        """The chance to stand within the cutoff, over the cutoff."""
+        total = np.broadcast_to(resolve_cutoff(self.cutoff, judged.lengths), (judged.n_queries,))
+        weights = chance_within(judged, documents, gains, self.cutoff) / total[documents.query]
+        return Terms(weights, gains * weights)
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """One over the cutoff, within it."""
@@ -113,6 +120,12 @@ class R(NeedsRelevant):
         """Recall of every query."""
         n_relevant = judged.relevant(self.threshold).total
         return self.filled(self.found(judged) / np.maximum(n_relevant, 1), n_relevant)
+
+    def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
+        """The chance to stand within the cutoff, over the number of relevant documents."""
+        total = judged.relevant(self.threshold).total
+        weights = chance_within(judged, documents, gains, self.cutoff) / np.maximum(total, 1)[documents.query]
+        return Terms(weights, gains * weights, defined=total > 0)
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """One over the number of relevant documents, within the cutoff."""
@@ -229,6 +242,10 @@ class AP(NeedsRelevant):
         n_relevant = judged.relevant(self.threshold).total
         return self.filled(sums / np.maximum(n_relevant, 1), n_relevant)
 
+    def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
+        """Precision at the rank of each relevant document, over the number of relevant documents."""
+        return _precision_sums(groups, limit) / max(n_relevant, 1)
+
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
         """Sum over ranks of the chance to be relevant times one more than those expected above it, over the rank and the relevant.
 
@@ -286,19 +303,25 @@ def _above(query: IntArray, values: FloatArray) -> FloatArray:
 
 
 def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> FloatArray:
-    """Expected precision terms of relevant hits, shared out evenly inside each tie group.
-
-    With r relevant among n tied documents at ranks s+1 .. s+n, and b relevant before them, the expected sum of their terms is
-    (r/n) sum_{i=s+1..m} [b + 1 + (i-s-1)(r-1)/(n-1)] / i, with m the last of those ranks within the cutoff.
-    """
+    """Expected precision terms of relevant hits, shared out evenly inside each tie group."""
     starts, relevant, before = tie_groups(hits, first)
-    start, end = first[starts] - 1, last[starts]
-    size = end - start
-    reached = np.maximum(np.minimum(end, limit[starts]), start)
-    slope = (relevant - 1) / np.maximum(size - 1, 1)
-    harmonic = make_discount("reciprocal").between(start + 1, reached, reached)
-    sums = relevant / size * ((before + 1 - slope * (start + 1)) * harmonic + slope * (reached - start))
+    start = first[starts] - 1
+    sums = _precision_sums(RelevantGroups(start, last[starts] - start, relevant, before), limit[starts])
     return np.repeat(sums / relevant, relevant)
+
+
+def _precision_sums(groups: RelevantGroups, limit: "IntArray | int") -> FloatArray:
+    """What each tie group adds to the sum of precisions at relevant ranks.
+
+    The mean over the orders of a group of n with r relevant, b relevant above it, at ranks s+1 .. s+n, is
+    (r/n) sum_{i=s+1..m} [b + 1 + (i-s-1)(r-1)/(n-1)] / i, with m the last of those ranks within the limit.
+    """
+    end = groups.start + groups.size
+    reached = np.maximum(np.minimum(end, limit), groups.start)
+    slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
+    harmonic = make_discount("reciprocal").between(groups.start + 1, reached, reached)
+    sums = (groups.before + 1 - slope * (groups.start + 1)) * harmonic + slope * (reached - groups.start)
+    return np.where(groups.relevant > 0, groups.relevant / groups.size * sums, 0.0)
 
 
 class RR(NeedsRelevant):
@@ -349,6 +372,14 @@ class RR(NeedsRelevant):
                 values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
         return self.filled(values, judged.relevant(self.threshold).total)
 
+    def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
+        """Expected reciprocal rank of the first relevant document, all of it in the first group that has one."""
+        worth = np.zeros(groups.size.size)
+        for group in np.flatnonzero((groups.before == 0) & (groups.relevant > 0)).tolist():
+            start, size, relevant = int(groups.start[group]), int(groups.size[group]), int(groups.relevant[group])
+            worth[group] = float(_reciprocals_of_tie(start, size, relevant, min(size, limit - start)).sum())
+        return worth
+
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
         """Sum over ranks of one over the rank times the chance that the first relevant document stands there.
 
@@ -389,17 +420,17 @@ def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: 
     above = first[starts] - 1
     reached = np.clip(limit[query] - above, 0, last[starts] - above)
     shapes, which = distinct_rows(above, last[starts] - above, relevant[leading], reached)
-    values[query] = np.array([_reciprocal_of_tie(*shape) for shape in shapes.tolist()])[which]
+    values[query] = np.array([math.fsum(_reciprocals_of_tie(*shape).tolist()) for shape in shapes.tolist()])[which]
 
 
-def _reciprocal_of_tie(above: int, size: int, relevant: int, reached: int) -> float:
-    """Expected reciprocal rank of the first of r relevant among n tied documents.
+def _reciprocals_of_tie(above: int, size: int, relevant: int, reached: int) -> FloatArray:
+    """Terms of the expected reciprocal rank of the first of r relevant among n tied documents, by its place.
 
     It stands at place j with probability p_1 = r/n and p_(j+1) = p_j (n - j - r + 1) / (n - j).
     """
     place = np.arange(1, min(size - relevant + 1, reached) + 1)
     if place.size == 0:
-        return 0.0
+        return np.zeros(0)
     ratio = (size - place[:-1] - relevant + 1) / (size - place[:-1])
     chance = relevant / size * np.concatenate(([1.0], np.cumprod(ratio)))
-    return math.fsum((chance / (above + place)).tolist())
+    return np.asarray(chance / (above + place), np.float64)

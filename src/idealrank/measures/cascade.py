@@ -16,6 +16,7 @@ from idealrank.measures.measure import Measure, PerQuery, number_option
 from idealrank.measures.ranks import chance_within, hit_weights
 from idealrank.measures.reading import cascaded, down_the_ranks, what_is_met
 from idealrank.measures.rules import checked
+from idealrank.measures.terms import EXACT, FROM_THE_TOP
 from idealrank.measures.texts import number_text
 from idealrank.measures.weighted import is_deep_enough, weighted_gains
 
@@ -222,6 +223,11 @@ class RBP(Measure):
     def worth(self, grades: FloatArray) -> FloatArray | None:
         """The gain of each grade; None where it depends on the query, or the number asked for is another."""
         return self._gains(grades) if self.of in (None, "EU") and self.max_rel != "query" else None
+
+    @property
+    def split(self) -> str:
+        """Exact for sums of gains: each document raises them by its own term."""
+        return EXACT if self.of in (None, "EU", "ETU") else FROM_THE_TOP
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """The chance to look at the document, over the mean number of documents looked at."""

@@ -6,14 +6,14 @@ gains, discounts and cutoffs.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from idealrank.data.grades import IdealGrades, ideal_grades, sort_by_query
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
@@ -24,6 +24,7 @@ from idealrank.measures.ranks import hit_weights, tie_weights, weights_within
 from idealrank.measures.rectangle import sum_rows, sum_tied_rows
 from idealrank.measures.rounding import floored, rounded, summed
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
+from idealrank.measures.terms import EXACT, OWN_IDEAL, Quotient, Terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +118,10 @@ class _Discounted(Measure):
             return None
         return hit_weights(judged, documents, np.ones(documents.query.size), self._discount, self.cutoff)
 
+    def _terms_of(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms:
+        weights = hit_weights(judged, documents, gains, self._discount, self.cutoff)
+        return Terms(weights, floored(gains * weights, self.rounding))
+
     def _weights(self, judged: Judged) -> FloatArray:
         """Weights of ranks 1 to the cutoff, one vector for all lists of a rectangle."""
         assert judged.rectangle is not None  # noqa: S101
@@ -206,6 +211,14 @@ class DCG(_Discounted):
     def compute(self, judged: Judged) -> PerQuery:
         """DCG of every query."""
         return PerQuery(rounded(self._sum(self._dcg, judged), self.rounding))
+
+    def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
+        """Gain times the discount of the rank."""
+        return self._terms_of(judged, documents, gains)
+
+    def quotient(self, judged: Judged) -> Quotient | None:
+        """DCG, divided by nothing."""
+        return Quotient(self.compute(judged).values, None, np.ones(judged.n_queries, np.bool_))
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """The discount of the rank; None where values are rounded."""
@@ -310,9 +323,43 @@ class NDCG(_Discounted):
     def compute(self, judged: Judged) -> PerQuery:
         """NDCG of every query."""
         dcg, ideal = self._sum(self._dcg, judged), self._sum(self._ideal_dcg, judged)
-        defined = ideal != 0 if self.no_relevant == "quotient" else ideal > 0
+        defined = self._is_defined(ideal)
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
+
+    def _is_defined(self, ideal: FloatArray) -> BoolArray:
+        return ideal != 0 if self.no_relevant == "quotient" else ideal > 0
+
+    @property
+    def split(self) -> str:
+        """Exact, unless each list has an ideal of its own."""
+        return OWN_IDEAL if self.ideal in ("returned", "hits") else EXACT
+
+    def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
+        """Gain times the discount of the rank, over the ideal DCG.
+
+        Rounding to two or five decimals is of the quotient, not of the ideal; ``floor-2`` rounds the terms on both sides.
+        """
+        one = self._terms_of(judged, documents, gains)
+        ideal = self._sum(self._ideal_dcg, judged)
+        if self.rounding == "floor-2":
+            ideal = rounded(ideal, self.rounding)
+        return Terms(one.weights, one.added, ideal, self._is_defined(ideal))
+
+    def quotient(self, judged: Judged) -> Quotient | None:
+        """DCG and ideal DCG, each rounded as a value of its own."""
+        common: dict[str, Any] = {name: getattr(self, name) for name in ("cutoff", "gain", "discount", "rounding")}
+        dcg = DCG(**common).compute(judged).values
+        ideal = IdealDCG(**common, ideal=self.ideal).compute(judged).values
+        return Quotient(dcg, ideal, self._is_defined(ideal))
+
+    def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
+        """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list, whose gain is 0, stand above negative gains."""
+        rank = np.arange(1, gains.size + 1)
+        if self.ideal == "returned":
+            rank = np.where(gains < 0, rank + int(judged.lengths[0]) - gains.size, rank)
+        rank = rank[rank <= self._ideal_limit(judged, np.zeros(gains.size, np.int64))]
+        return rank, self._discount.at(rank, np.full(rank.size, judged.lengths[0]))
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """Discount of the rank over the ideal DCG; None if values are rounded or the ideal is of the list itself.

@@ -9,10 +9,11 @@ import numpy as np
 
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, cutoff_text, make_cutoff
 from idealrank.measures.rules import HasRules, NoRelevant
+from idealrank.measures.terms import EXACT, FROM_THE_TOP, Quotient, RelevantGroups, Terms
 from idealrank.measures.texts import number_text
 
 Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"]
@@ -150,6 +151,76 @@ class Measure:
         -------
         float64 array, shape of `grades`, or None
             None if the measure does not say (`weights` and `expected` do not then either).
+        """
+        return None
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether `terms` or `group_terms` says what each document of a list adds."""
+        return type(self).terms is not Measure.terms or type(self).group_terms is not Measure.group_terms
+
+    @property
+    def split(self) -> str:
+        """How `attribute` splits a value among documents, in words: by `terms`, or by the rises of the value from the top down."""
+        return FROM_THE_TOP if type(self).terms is Measure.terms else EXACT
+
+    def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
+        """What each document adds by itself, whatever the other documents are.
+
+        Parameters
+        ----------
+        judged : Judged
+            The lists that the documents stand in.
+        documents : Hits
+            Their places.
+        gains : float64 array, shape (n_documents,)
+            `worth` of each, 0 for one without a judgment.
+
+        Returns
+        -------
+        Terms or None
+            Over the judged hits they sum to the value, before it is rounded. None if what a document adds depends on the documents above
+            it: it is then what the value rises when the list is known one rank further.
+        """
+        return None
+
+    def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
+        """What the relevant documents of each tie group of one list add, given those above it; they share it equally.
+
+        Parameters
+        ----------
+        groups : RelevantGroups
+            The list.
+        n_relevant : int
+            Relevant documents of the query, returned or not.
+        limit : int
+            Deepest rank that counts.
+
+        Returns
+        -------
+        float64 array, shape (n_groups,), or None
+            None if that is not all a value depends on.
+        """
+        return None
+
+    def quotient(self, judged: Judged) -> Quotient | None:
+        """The sum of every query and its ideal, where the value is one by the other; None if the measure has no such sum to show."""
+        return None
+
+    def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
+        """Ranks of the documents of one query's ideal list, and their weights.
+
+        Parameters
+        ----------
+        judged : Judged
+            One query.
+        gains : float64 array, shape (n,)
+            Of the documents of the ideal list, falling.
+
+        Returns
+        -------
+        (int64 array, float64 array), shape (n_counted,), or None
+            Of the documents within the cutoff. None if a value is not divided by that of an ideal list.
         """
         return None
 

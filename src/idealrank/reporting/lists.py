@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.explanation.contributions import EXPLAINED, account_of
+from idealrank.analysis.explanation.contributions import account_of
 from idealrank.analysis.explanation.query_list import documents_of, list_query
 from idealrank.conventions import Convention
 from idealrank.data.one_query import qrels_of_query, run_of_query
@@ -67,7 +67,7 @@ class Lister(NamedTuple):
         if not listed.is_answered:
             return None
         added: list[float | None] = [None] * len(listed.documents)
-        if isinstance(self.measure, EXPLAINED):
+        if self.measure.is_explained:
             account = account_of(self.measure.under(convention), listed)
             listed, added = account.listed, account.contributions.tolist()
         top = slice(self.depth)

@@ -18,7 +18,8 @@ def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100
     """Try everything that a measure's class facts promise.
 
     Facts, text, bounds, the ideal order, other document names, other queries beside it, ties as the class says, arrays, parts that are
-    merged, and every output. Measures that need other tables than judgments and a run are held to their facts and their text alone.
+    merged, every output, and that what documents add (`terms`, `group_terms`) sums to the value. Measures that need other tables than
+    judgments and a run are held to their facts and their text alone.
 
     Parameters
     ----------

@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.analysis.attribution.added import added, seen_by
+from idealrank.analysis.explanation import explain
 from idealrank.conventions import Convention
+from idealrank.data.align import align
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -283,6 +286,21 @@ def _is_not_shown(measure: Measure, case: Case) -> str:
     return f"{text} does not appear in {', '.join(missing)}" if missing else ""
 
 
+def _does_not_add_up(measure: Measure, case: Case) -> str:
+    qrels, run, resolved = Qrels(case.qrels), Run(case.run), measure.under(case.convention)
+    judged = seen_by(resolved, align(qrels, run, case.convention.alignment, threads=1))
+    together = judged.sum_by_query(judged.hits.query, added(resolved, judged))
+    for query, sum_of_all in zip(judged.queries, together.tolist(), strict=True):
+        found = explain(qrels, run, query, measure, case.convention)
+        if found.value is None or found.note:
+            continue
+        alone = sum(row.contribution for row in found.rows)
+        for total, where in ((alone, "explained"), (sum_of_all, "measured with the others")):
+            if not abs(total - found.value) <= _TOLERANCE:
+                return f"query {query!r} has {found.value:g}, its documents add {total:g} when {where}"
+    return ""
+
+
 def _difference(usual: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]], when: str) -> str:
     """The first query whose value is another one."""
     for query, values in usual.items():
@@ -338,6 +356,12 @@ PROMISES = (
     Promise("parts do not merge to the whole", _does_not_merge),
     Promise("arrays and tables disagree", _differs_on_arrays, lambda measure: not _is_cut_function(measure)),
     Promise("it is missing in an output", _is_not_shown),
+    Promise(
+        "what its documents add does not sum to the value",
+        _does_not_add_up,
+        lambda measure: measure.is_explained and measure.aggregate != "geometric",  # a geometric mean lifts values of 0
+        ties=_orders_offered,
+    ),
 )
 
 

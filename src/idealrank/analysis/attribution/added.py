@@ -16,19 +16,7 @@ from idealrank.data.hits import Alignments, Hits, Judgments
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import OptionError, shown
-from idealrank.measures.binary import P, R
-from idealrank.measures.cascade import RBP
-from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.dcg import DCG, NDCG, IdealDCG
-from idealrank.measures.discounts import make_discount
-from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure
-from idealrank.measures.ranks import chance_within, hit_weights
-from idealrank.measures.rounding import floored
-
-EXACT = "exact: each document adds its own term, whatever the other documents are"
-OWN_IDEAL = "by terms: each document adds its own term over the ideal of its own list, which differs between the runs"
-FROM_THE_TOP = "from the top: a document adds what the value rises when the list is known down to it, so it depends on those above"
 
 # Tie policies under which tied documents have no order among themselves.
 UNORDERED = ("expected", "best", "worst")
@@ -51,15 +39,12 @@ def split_of(measure: Measure) -> str:
 
     Examples
     --------
-    >>> from idealrank.measures.binary import AP
+    >>> from idealrank.measures.binary import AP, P
     >>> split_of(P(cutoff=5)).partition(":")[0], split_of(AP()).partition(":")[0]
     ('exact', 'from the top')
     """
     refuse_unfit(measure)
-    if isinstance(measure, NDCG) and measure.ideal in ("returned", "hits"):
-        return OWN_IDEAL
-    is_sum = isinstance(measure, (DCG, NDCG, P, R)) or (isinstance(measure, RBP) and measure.of in (None, "EU", "ETU"))
-    return EXACT if is_sum else FROM_THE_TOP
+    return measure.split
 
 
 def refuse_unfit(measure: Measure) -> None:
@@ -98,6 +83,7 @@ def seen_by(measure: Measure, judged: Judged) -> Judged:
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment())
+    >>> from idealrank.measures.binary import P
     >>> seen_by(P(cutoff=5, judged_only=True), judged).hits.rank
     array([1])
     """
@@ -131,40 +117,15 @@ def added(measure: Measure, judged: Judged) -> FloatArray:
     >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
-    >>> from idealrank.measures.binary import AP
+    >>> from idealrank.measures.binary import AP, P
     >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["x", "a", "b"]}), Alignment())
     >>> added(P(cutoff=5), judged), added(AP(), judged)
     (array([0.2, 0.2]), array([0.25      , 0.33333333]))
     """
-    if isinstance(measure, (DCG, NDCG)):
-        return _discounted(measure, judged)
-    if isinstance(measure, (P, R)):
-        return _counted(measure, judged)
-    return _from_the_top(measure, judged)
-
-
-def _discounted(measure: DCG | NDCG, judged: Judged) -> FloatArray:
     hits = judged.hits
-    gains = make_gain(measure.gain or "linear")(hits.grade)
-    weights = hit_weights(judged, hits, gains, make_discount(measure.discount or "log2"), measure.cutoff)
-    terms = floored(gains * weights, measure.rounding)
-    if isinstance(measure, DCG):
-        return terms
-    common = {name: getattr(measure, name) for name in ("cutoff", "gain", "discount", "ideal")}
-    # NDCG rounds the quotient, not the ideal; only terms are rounded down on both sides.
-    ideal = IdealDCG(**common, rounding="floor-2" if measure.rounding == "floor-2" else None).compute(judged).values
-    defined = ideal != 0 if measure.no_relevant == "quotient" else ideal > 0
-    return np.divide(terms, ideal[hits.query], out=np.zeros_like(terms), where=defined[hits.query])
-
-
-def _counted(measure: P | R, judged: Judged) -> FloatArray:
-    hits = judged.hits
-    relevant = (hits.grade >= measure.threshold).astype(np.float64)
-    if isinstance(measure, P):
-        total = resolve_cutoff(measure.cutoff, judged.lengths)
-    else:
-        total = np.maximum(judged.relevant(measure.threshold).total, 1)
-    return relevant * chance_within(judged, hits, relevant, measure.cutoff) / np.broadcast_to(total, (judged.n_queries,))[hits.query]
+    gains = measure.worth(hits.grade)
+    terms = None if gains is None else measure.terms(judged, hits, gains)
+    return _from_the_top(measure, judged) if terms is None else terms.over_ideal(hits.query)
 
 
 def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.analysis.attribution.added import EXACT, UNORDERED, added, seen_by, split_of
+from idealrank.analysis.attribution.added import UNORDERED, added, seen_by, split_of
 from idealrank.analysis.attribution.moves import MOVES, DocumentChange, Move, QueryChange
 from idealrank.analysis.comparison.differences import Comparison, distinct
 from idealrank.analysis.comparison.mismatch import WithWarnings, mismatches_of
@@ -27,6 +27,7 @@ from idealrank.measures.aggregates import aggregate
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
+from idealrank.measures.terms import EXACT
 
 
 @dataclass(frozen=True, eq=False)

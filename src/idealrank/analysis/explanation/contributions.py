@@ -6,26 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.analysis.explanation.query_list import Listed
-from idealrank.analysis.explanation.swaps import (
-    Groups,
-    Pair,
-    best_swap_of_gains,
-    best_swap_of_relevant,
-    first_reciprocals,
-    precision_sums,
-)
+from idealrank.analysis.explanation.swaps import Pair, Term, best_swap_of_gains, best_swap_of_relevant
 from idealrank.data.judged import Judged
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError, shown
-from idealrank.measures.binary import AP, RR, P, R
 from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.dcg import DCG, NDCG, IdealDCG
-from idealrank.measures.discounts import make_discount
-from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure
-from idealrank.measures.ranks import chance_within, hit_weights, tied_ranks
-
-EXPLAINED = (NDCG, DCG, AP, RR, P, R)
+from idealrank.measures.ranks import tied_ranks
+from idealrank.measures.terms import RelevantGroups
 
 
 @dataclass(frozen=True)
@@ -87,6 +75,7 @@ def value_of(measure: Measure, judged: Judged) -> float | None:
     >>> from idealrank.data.align import align
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
+    >>> from idealrank.measures.binary import RR
     >>> value_of(RR(), align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment()))
     0.5
     """
@@ -130,16 +119,50 @@ def account_of(measure: Measure, listed: Listed) -> Account:
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> from idealrank.analysis.explanation.query_list import list_query
+    >>> from idealrank.measures.binary import P
     >>> account_of(P(cutoff=2), list_query(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), "q", Alignment())).contributions
     array([0. , 0.5])
     """
-    if isinstance(measure, (NDCG, DCG)):
-        return _dcg_account(measure, listed)
-    if isinstance(measure, (P, R)):
-        return _counting_account(measure, listed)
-    if isinstance(measure, (AP, RR)):
-        return _ranked_account(measure, listed)
-    raise unexplained(measure)
+    worth = measure.worth(listed.graded.grades[listed.is_kept])
+    if worth is None:
+        raise unexplained(measure)
+    row_gains = _by_row(listed, worth)
+    listed, gains = _settled(listed, listed.by_row(row_gains))
+    n_relevant, limit = int(np.count_nonzero(row_gains > 0)), int(resolve_cutoff(measure.cutoff, listed.judged.lengths)[0])
+    terms = measure.terms(listed.judged, listed.hits(), gains)
+    if terms is None:
+        return _ranked_account(measure, listed, gains, n_relevant, limit)
+    whole = measure.quotient(listed.judged)
+    defined = terms.defined if whole is None else whole.defined
+    is_defined = defined is None or bool(defined[0])
+    dcg, ideal = (None, None) if whole is None else (whole.total, whole.ideal)
+    term = _term_of(measure)
+    added = term(gains, terms.weights) if is_defined else np.zeros(gains.size)
+    divisor = terms.ideal if whole is None else ideal
+    return Account(
+        listed,
+        gains,
+        terms.weights,
+        added if divisor is None or not is_defined else added / divisor[0],
+        n_relevant,
+        limit,
+        is_defined,
+        lambda: best_swap_of_gains(gains, terms.weights, term),
+        None if dcg is None else float(dcg[0]),
+        None if ideal is None else float(ideal[0]),
+    )
+
+
+def _by_row(listed: Listed, worth: FloatArray) -> FloatArray:
+    """Gains by row of the qrels; 0 for documents taken out, whose grades a table of gains need not know."""
+    gains = np.zeros(listed.qrels.n_judgments)
+    gains[listed.is_kept] = worth
+    return gains
+
+
+def _term_of(measure: Measure) -> Term:
+    is_floored = getattr(measure, "rounding", None) == "floor-2"
+    return lambda gain, weight: np.floor(gain * weight * 100) / 100 if is_floored else gain * weight
 
 
 def _settled(listed: Listed, gains: FloatArray) -> tuple[Listed, FloatArray]:
@@ -148,122 +171,23 @@ def _settled(listed: Listed, gains: FloatArray) -> tuple[Listed, FloatArray]:
     return listed.reordered(order), gains[order]
 
 
-def _limit(measure: Measure, listed: Listed) -> int:
-    return int(resolve_cutoff(measure.cutoff, listed.judged.lengths)[0])
-
-
-def _row_gains(measure: NDCG | DCG, listed: Listed) -> FloatArray:
-    """Gains by row of the qrels; 0 for documents taken out, whose grades a table of gains need not know."""
-    gains = np.zeros(listed.qrels.n_judgments)
-    gains[listed.is_kept] = make_gain(measure.gain or "linear")(listed.graded.grades[listed.is_kept])
-    return gains
-
-
-def _dcg_account(measure: NDCG | DCG, listed: Listed) -> Account:
-    row_gains = _row_gains(measure, listed)
-    listed, gains = _settled(listed, listed.by_row(row_gains))
-    weights = hit_weights(listed.judged, listed.hits(), gains, make_discount(measure.discount or "log2"), measure.cutoff)
-    common = {"cutoff": measure.cutoff, "gain": measure.gain, "discount": measure.discount, "rounding": measure.rounding}
-    dcg = float(DCG(**common).per_query(listed.judged)[0])  # type: ignore[arg-type]
-    ideal = float(IdealDCG(**common, ideal=measure.ideal).per_query(listed.judged)[0]) if isinstance(measure, NDCG) else None  # type: ignore[arg-type]
-
-    def term(gain: FloatArray, weight: FloatArray) -> FloatArray:
-        return np.floor(gain * weight * 100) / 100 if measure.rounding == "floor-2" else gain * weight
-
-    is_defined = ideal is None or (ideal != 0 if measure.no_relevant == "quotient" else ideal > 0)
-    terms = term(gains, weights) if is_defined else np.zeros(gains.size)
-    return Account(
-        listed,
-        gains,
-        weights,
-        terms if ideal is None or not is_defined else terms / ideal,
-        int(np.count_nonzero(row_gains > 0)),
-        _limit(measure, listed),
-        is_defined,
-        lambda: best_swap_of_gains(gains, weights, term),
-        dcg,
-        ideal,
-    )
-
-
-def ideal_of(measure: NDCG | DCG, listed: Listed) -> Ideal:
-    """The ideal list of a query, as far as it counts; documents of equal gain in the order of the judgments.
-
-    Examples
-    --------
-    >>> from idealrank.conventions import Convention
-    >>> from idealrank.data.qrels import Qrels
-    >>> from idealrank.data.run import Run
-    >>> from idealrank.analysis.explanation.query_list import list_query
-    >>> convention = Convention.of("standard")
-    >>> listed = list_query(Qrels({"q": {"a": 1, "b": 3}}), Run({"q": ["x"]}), "q", convention.alignment)
-    >>> ideal_of(NDCG().under(convention), listed).documents
-    ['b', 'a']
-    """
-    is_returned = measure.ideal == "returned"
-    rows = listed.row[listed.is_judged] if is_returned else np.flatnonzero(listed.is_kept)
-    gains = _row_gains(measure, listed)[rows]
-    order = np.argsort(-gains, kind="stable")
-    rows, gains = rows[order], gains[order]
-    rank = np.arange(1, rows.size + 1)
-    if is_returned:  # unjudged documents, whose gain is 0, stand above negative gains
-        rank = np.where(gains < 0, rank + len(listed.documents) - rows.size, rank)
-    limit = _ideal_limit(measure, listed)
-    inside = rank <= limit
-    rows, gains, rank = rows[inside], gains[inside], rank[inside]
-    weights = make_discount(measure.discount or "log2").at(rank, np.full(rank.size, listed.judged.lengths[0]))
-    terms = gains * weights
-    if measure.rounding == "floor-2":
-        terms = np.floor(terms * 100) / 100
-    total = float(terms.sum())
-    documents = [listed.qrel_documents[row] for row in rows]
-    return Ideal(documents, rank, listed.qrels.grades[rows], gains, weights, terms / total if total else np.zeros(rank.size))
-
-
-def _ideal_limit(measure: NDCG | DCG, listed: Listed) -> int:
-    if measure.ideal == "uncut":
-        return int(np.iinfo(np.int64).max)
-    limit = _limit(measure, listed)
-    return min(limit, max(len(listed.documents), 1)) if measure.ideal == "hits" else limit
-
-
-def _relevant(measure: P | R | AP | RR, listed: Listed) -> tuple[Listed, BoolArray, int]:
-    """The list, which of its documents are relevant, and how many are in all."""
-    is_relevant = listed.is_kept & (listed.graded.grades >= measure.threshold)
-    listed, relevant = _settled(listed, listed.by_row(is_relevant.astype(np.float64)))
-    return listed, relevant > 0, int(np.count_nonzero(is_relevant))
-
-
-def _counting_account(measure: P | R, listed: Listed) -> Account:
-    listed, relevant, n_relevant = _relevant(measure, listed)
-    gains, limit = relevant.astype(np.float64), _limit(measure, listed)
-    weights = chance_within(listed.judged, listed.hits(), gains, measure.cutoff) / (limit if isinstance(measure, P) else max(n_relevant, 1))
-    return Account(
-        listed,
-        gains,
-        weights,
-        gains * weights,
-        n_relevant,
-        limit,
-        isinstance(measure, P) or n_relevant > 0,
-        lambda: best_swap_of_gains(gains, weights, np.multiply),
-    )
-
-
-def _ranked_account(measure: AP | RR, listed: Listed) -> Account:
-    listed, relevant, n_relevant = _relevant(measure, listed)
-    limit = _limit(measure, listed)
+def _ranked_account(measure: Measure, listed: Listed, gains: FloatArray, n_relevant: int, limit: int) -> Account:
+    """The account of a measure whose relevant documents add by those above them."""
+    relevant = gains > 0
     rank = np.arange(1, relevant.size + 1)
     is_averaged = listed.alignment.ties == "expected"
-    groups = Groups.of(listed.first, listed.last, relevant) if is_averaged else Groups.of(rank, rank, relevant)
+    groups = RelevantGroups.of(listed.first, listed.last, relevant) if is_averaged else RelevantGroups.of(rank, rank, relevant)
 
-    def worth(changed: Groups) -> FloatArray:
-        return precision_sums(changed, limit) / max(n_relevant, 1) if isinstance(measure, AP) else first_reciprocals(changed, limit)
+    def worth(changed: RelevantGroups) -> FloatArray:
+        added = measure.group_terms(changed, n_relevant, limit)
+        if added is None:
+            raise unexplained(measure)
+        return added
 
     shares = worth(groups) / np.maximum(groups.relevant, 1)
     return Account(
         listed,
-        relevant.astype(np.float64),
+        gains,
         None,
         np.where(relevant, shares[groups.owner], 0.0),
         n_relevant,
@@ -271,3 +195,36 @@ def _ranked_account(measure: AP | RR, listed: Listed) -> Account:
         n_relevant > 0,
         lambda: best_swap_of_relevant(groups, relevant, worth),
     )
+
+
+def ideal_of(measure: Measure, listed: Listed) -> Ideal | None:
+    """The ideal list of a query, as far as it counts; documents of equal gain in the order of the judgments. None if there is none.
+
+    Examples
+    --------
+    >>> from idealrank.conventions import Convention
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> from idealrank.analysis.explanation.query_list import list_query
+    >>> from idealrank.measures.dcg import NDCG
+    >>> convention = Convention.of("standard")
+    >>> listed = list_query(Qrels({"q": {"a": 1, "b": 3}}), Run({"q": ["x"]}), "q", convention.alignment)
+    >>> ideal_of(NDCG().under(convention), listed).documents
+    ['b', 'a']
+    """
+    worth = measure.worth(listed.graded.grades[listed.is_kept])
+    if worth is None:
+        return None
+    rows = listed.row[listed.is_judged] if getattr(measure, "ideal", None) == "returned" else np.flatnonzero(listed.is_kept)
+    gains = _by_row(listed, worth)[rows]
+    order = np.argsort(-gains, kind="stable")
+    rows, gains = rows[order], gains[order]
+    places = measure.ideal_places(listed.judged, gains)
+    if places is None:
+        return None
+    rank, weights = places
+    rows, gains = rows[: rank.size], gains[: rank.size]
+    terms = _term_of(measure)(gains, weights)
+    total = float(terms.sum())
+    documents = [listed.qrel_documents[row] for row in rows]
+    return Ideal(documents, rank, listed.qrels.grades[rows], gains, weights, terms / total if total else np.zeros(rank.size))

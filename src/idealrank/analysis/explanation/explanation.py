@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.explanation.contributions import EXPLAINED, Account, Ideal, account_of, ideal_of, unexplained, value_of
+from idealrank.analysis.explanation.contributions import Account, Ideal, account_of, ideal_of, unexplained, value_of
 from idealrank.analysis.explanation.query_list import Listed, list_query
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.measures.dcg import NDCG
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
@@ -229,7 +228,7 @@ def explain(
     0.5833333333333333
     """
     asked, convention = parse_run_measure(measure), Convention.of(convention)
-    if not isinstance(asked, EXPLAINED):
+    if not asked.is_explained:
         raise unexplained(asked)
     if asked.judged_only:
         convention = Convention.of(convention, unjudged="skipped")
@@ -253,7 +252,7 @@ def explain(
         adjustment=value - float(account.contributions.sum()) if note and value is not None else 0.0,
         note=note,
         rows=_rows(account),
-        ideal=_ideal_rows(ideal_of(resolved, listed)) if isinstance(resolved, NDCG) else (),
+        ideal=_ideal_rows(ideal_of(resolved, listed)),
         best_swap=_best_swap(resolved, account, value),
         best_missing=_best_missing(resolved, account, value),
     )
@@ -299,7 +298,9 @@ def _rows(account: Account) -> tuple[RankedDocument, ...]:
     )
 
 
-def _ideal_rows(ideal: Ideal) -> tuple[IdealDocument, ...]:
+def _ideal_rows(ideal: Ideal | None) -> tuple[IdealDocument, ...]:
+    if ideal is None:
+        return ()
     columns = (ideal.rank, ideal.grades, ideal.gains, ideal.weights, ideal.contributions)
     return tuple(
         IdealDocument(rank=rank, document=document, grade=grade, gain=gain, discount=weight, contribution=share)

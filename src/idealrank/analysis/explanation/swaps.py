@@ -4,13 +4,12 @@ Two documents trade places: rank and, where ties are averaged, tie group. Nothin
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.measures.discounts import make_discount
+from idealrank.measures.terms import RelevantGroups
 
 Term: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Pair: TypeAlias = tuple[int, int]
@@ -70,88 +69,10 @@ def _worth_trying(gains: FloatArray, weights: FloatArray) -> IntArray:
     return np.append(counted, below[np.argmax(gains[below])]) if below.size else counted
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Documents that stand together: tie groups where ties are averaged, single documents where they are not.
-
-    Attributes
-    ----------
-    start, size : int64 array, shape (n,)
-        Ranks above the group, and its documents.
-    relevant : int64 array, shape (n,)
-        Relevant documents of the group.
-    before : int64 array, shape (n,)
-        Relevant documents above the group.
-
-    Examples
-    --------
-    >>> Groups.of(np.array([1, 2, 2]), np.array([1, 3, 3]), np.array([True, False, True])).relevant
-    array([1, 1])
-    """
-
-    start: IntArray
-    size: IntArray
-    relevant: IntArray
-    before: IntArray
-
-    @classmethod
-    def of(cls, first: IntArray, last: IntArray, relevant: BoolArray) -> "Groups":
-        """Groups of a list, from the first and last rank of each document's group and its relevance."""
-        heads = np.flatnonzero(np.arange(1, first.size + 1) == first)
-        counts = np.add.reduceat(relevant.astype(np.int64), heads) if heads.size else np.zeros(0, np.int64)
-        return cls(first[heads] - 1, last[heads] - first[heads] + 1, counts, np.cumsum(counts) - counts)
-
-    def changed(self, *, relevant: int = 0, before: int = 0) -> "Groups":
-        """Every group by itself with more or fewer relevant documents in it or above it."""
-        return Groups(self.start, self.size, self.relevant + relevant, self.before + before)
-
-    @property
-    def owner(self) -> IntArray:
-        """Group of each document, by rank."""
-        return np.repeat(np.arange(self.size.size), self.size)
+Worth: TypeAlias = Callable[[RelevantGroups], FloatArray]
 
 
-Worth: TypeAlias = Callable[[Groups], FloatArray]
-
-
-def precision_sums(groups: Groups, limit: int) -> FloatArray:
-    """What each group adds to the sum of precisions at relevant ranks (AP times the number of relevant documents).
-
-    The mean over the orders of a group of n with r relevant, b relevant above it, at ranks s+1 .. s+n, is
-    (r/n) sum_{i=s+1..min(s+n, limit)} [b + 1 + (i-s-1)(r-1)/(n-1)] / i.
-
-    Examples
-    --------
-    >>> precision_sums(Groups.of(np.array([1, 2]), np.array([1, 2]), np.array([False, True])), 10)
-    array([0. , 0.5])
-    """
-    end = groups.start + groups.size
-    reached = np.maximum(np.minimum(end, limit), groups.start)
-    slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
-    harmonic = make_discount("reciprocal").between(groups.start + 1, reached, reached)
-    sums = (groups.before + 1 - slope * (groups.start + 1)) * harmonic + slope * (reached - groups.start)
-    return np.where(groups.relevant > 0, groups.relevant / groups.size * sums, 0.0)
-
-
-def first_reciprocals(groups: Groups, limit: int) -> FloatArray:
-    """What each group adds to the reciprocal rank: nothing unless it is the first with a relevant document.
-
-    Examples
-    --------
-    >>> first_reciprocals(Groups.of(np.array([1, 1]), np.array([2, 2]), np.array([False, True])), 10)
-    array([0.75])
-    """
-    worth = np.zeros(groups.size.size)
-    for group in np.flatnonzero((groups.before == 0) & (groups.relevant > 0)).tolist():
-        start, size, relevant = int(groups.start[group]), int(groups.size[group]), int(groups.relevant[group])
-        place = np.arange(1, max(min(size - relevant + 1, limit - start), 0) + 1)
-        missed = (size - place[:-1] + 1 - relevant) / np.maximum(size - place[:-1], 1)
-        chance = relevant / size * np.concatenate(([1.0], np.cumprod(missed)))[: place.size]
-        worth[group] = float((chance / (start + place)).sum())
-    return worth
-
-
-def best_swap_of_relevant(groups: Groups, relevant: BoolArray, worth: Worth) -> Pair | None:
+def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Worth) -> Pair | None:
     """The swap of a relevant document with one above it that is not relevant, that raises the value most.
 
     Moving a relevant document from group q up to group p changes p, the groups between by one more relevant document above
@@ -159,9 +80,10 @@ def best_swap_of_relevant(groups: Groups, relevant: BoolArray, worth: Worth) -> 
 
     Examples
     --------
+    >>> from idealrank.measures.binary import AP
     >>> relevant = np.array([False, False, True])
     >>> ranks = np.arange(1, 4)
-    >>> best_swap_of_relevant(Groups.of(ranks, ranks, relevant), relevant, lambda groups: precision_sums(groups, 10))
+    >>> best_swap_of_relevant(RelevantGroups.of(ranks, ranks, relevant), relevant, lambda groups: AP().group_terms(groups, 1, 10))
     (0, 2)
     """
     if groups.size.size < 2:
