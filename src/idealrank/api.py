@@ -175,9 +175,19 @@ def evaluate(
         read_qrels_, read_run_, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, threads=threads,
         progress=progress, inputs=inputs,
     )  # fmt: skip
-    if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=2)
+    warn_of_doubt(evaluation, stacklevel=3)
     return evaluation
+
+
+def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
+    """Warn of judgments and a run that were hardly meant for each other; `stacklevel` as for `warnings.warn`.
+
+    Examples
+    --------
+    >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
+    """
+    if doubt := evaluation.coverage.doubt(evaluation.name):
+        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=stacklevel)
 
 
 def ndcg(

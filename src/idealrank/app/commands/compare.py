@@ -10,7 +10,7 @@ from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.query_table import queries_of
 from idealrank.app import options, output, pair_figure, rankings, reading
-from idealrank.app.by_query import QueryFiles, query_files, slices
+from idealrank.app.by_query import query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
 from idealrank.app.results import Results, results_of_pairs
@@ -18,6 +18,7 @@ from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.io.query_files import QueryFiles
 from idealrank.reports.compared_letters import Letters
 from idealrank.reports.parts import Part
 
@@ -116,7 +117,7 @@ def compare(
     names, given = _names(runs, baseline), reading.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
+    of_queries, watch, measures = files.read(reading.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     evaluated = partial(
         evaluate,

@@ -9,7 +9,7 @@ from idealrank.analysis.comparison.query_table import queries_of
 from idealrank.analysis.robustness import Robustness, Way
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.app import options, output, reading
-from idealrank.app.by_query import QueryFiles, query_files
+from idealrank.app.by_query import query_files
 from idealrank.app.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
@@ -17,6 +17,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 
 _EPILOG = """\
@@ -89,7 +90,8 @@ def robust(
     """
     convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
-    names, of_queries, watch, judgments = reading.run_names(runs), files.read(), Watch(), _judgments(inputs, qrels, convention)
+    names, of_queries = reading.run_names(runs), files.read(reading.notes().inform)
+    watch, judgments = Watch(), _judgments(inputs, qrels, convention)
 
     def opened(path: str, name: str, progress: Progress) -> tuple[Run, Evaluation]:
         run, policy = inputs.open_run(path, name, qrels), convention.alignment.duplicates
