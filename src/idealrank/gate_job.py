@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
-from idealrank.analysis.comparison.query_table import queries_of, same_values
+from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.gate.checks import first_run, gate, measures_of_gate
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy
+from idealrank.api import evaluate_read
 from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord
 from idealrank.io.gate_files.contracts import read_contracts
@@ -260,7 +261,7 @@ class GateJob:
         opened = [self._opened(path, measures) for path in paths]
         run = caller.run()
         evaluation, others = evaluated(run), [evaluated(other, path) for path, (other, _) in zip(paths, opened, strict=True)]
-        of_queries.check(queries_of([evaluation, *others]))
+        of_queries.check([evaluation, *others])
         gated = self._verdict(evaluation, others, contracts, of_queries)
         notes = tuple(
             note
@@ -347,7 +348,9 @@ class GateJob:
         return files.read_baseline(path, self.caller.baseline_name(path), self._notes)
 
     def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
-        work = partial(evaluate, qrels, run, measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads)
+        work = partial(
+            evaluate_read, qrels, run, measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads
+        )
         found = self.caller.watch(run.name, lambda progress: work(progress=progress))
         self.caller.doubt(found, baseline)
         return found

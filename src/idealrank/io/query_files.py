@@ -2,14 +2,16 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, NamedTuple
 
 from idealrank.analysis.comparison import traffic_thirds
+from idealrank.analysis.comparison.query_table import queries_of
 from idealrank.analysis.comparison.slice_tests import Categories
 from idealrank.errors import FileFormatError, InputError
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
@@ -279,7 +281,8 @@ class OfQueries:
 
     Examples
     --------
-    >>> OfQueries(QueryFiles("w.csv"), {"q1": 2.0}).check(["q1"])
+    >>> import idealrank as ir
+    >>> OfQueries(QueryFiles("w.csv"), {"q1": 2.0}).check([ir.evaluate({"q1": {"x": 1}}, {"q1": ["x"]}, "RR")])
     """
 
     files: QueryFiles
@@ -287,15 +290,15 @@ class OfQueries:
     clusters: Mapping[str, str] | None = None
     categories: Categories | None = None
 
-    def check(self, queries: Iterable[str]) -> None:
-        """Refuse a file that lacks a query that is compared, and slices of none of them.
+    def check(self, evaluations: Sequence[Evaluation]) -> None:
+        """Refuse a file that lacks a query of the evaluations, and slices of none of them.
 
         Raises
         ------
         InputError
             It does; by the name of the file.
         """
-        wanted = list(queries)
+        wanted = queries_of(evaluations)
         for path, words in ((self.files.weights_path, self.weights), (self.files.cluster_path, self.clusters)):
             missing = [] if words is None else [query for query in wanted if query not in words]
             if missing:
