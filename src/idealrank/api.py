@@ -1,9 +1,11 @@
 """The front door: evaluate anything a user may hold. The core takes only Qrels, Run and Measure; this file converts."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankWarning, InputError
+from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.preferences import read_assessors, read_preferences
@@ -31,6 +33,10 @@ from idealrank.measures.gains import GainLike
 from idealrank.measures.in_blocks import list_values
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
+
+if TYPE_CHECKING:
+    from idealrank.evaluation.judged_hits import JudgedHits
+    from idealrank.evaluation.overlap import Overlap
 
 AnyTable: TypeAlias = Any
 """A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
@@ -175,9 +181,130 @@ def evaluate(
         read_qrels_, read_run_, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, threads=threads,
         progress=progress, inputs=inputs,
     )  # fmt: skip
-    if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=2)
+    warn_of_doubt(evaluation, stacklevel=3)
     return evaluation
+
+
+def evaluate_read(
+    qrels: Judgments,
+    run: Run,
+    measures: "MeasureLike | Iterable[MeasureLike]",
+    convention: "Convention | str" = "standard",
+    *,
+    max_documents: int | None = None,
+    keep_unjudged: bool = False,
+    keep_for: Iterable[Measure] = (),
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Evaluate a run that is read already, without a warning where the judgments hardly fit it: callers that open files name them.
+
+    Parameters are those of `evaluate`; `keep_for` has measures for which hits are kept, too.
+
+    Examples
+    --------
+    >>> evaluate_read(Qrels({"q": {"d1": 1}}), Run({"q": ["d2", "d1"]}), "RR").mean()["RR"]
+    0.5
+    """
+    return core.evaluate(
+        qrels, run, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, keep_for=keep_for, threads=threads,
+        progress=progress,
+    )  # fmt: skip
+
+
+def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
+    """The judged hits that an evaluation kept, as deep as its measures look; None where it kept none.
+
+    Examples
+    --------
+    >>> kept_hits(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "RR")) is None
+    True
+    """
+    from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415  (only stores want them)
+
+    return None if evaluation.judged is None else hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
+
+
+def can_be_attributed(measure: Measure, convention: "Convention | str" = "standard") -> bool:
+    """Whether `attribute` takes a measure apart; its options may stand in the way.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measure
+    >>> can_be_attributed(parse_measure("AP")), can_be_attributed(parse_measure("AUC"))
+    (True, False)
+    """
+    from idealrank.analysis.attribution import attribute  # noqa: PLC0415  (few ask)
+
+    run = Run({"q": ["b", "a"]})
+    try:
+        attribute(Qrels({"q": {"a": 1, "b": 0}}), run, run, measure, convention)
+    except IdealrankError:
+        return False
+    return True
+
+
+def overlaps(
+    runs: Sequence[Run],
+    measures: Sequence[Measure],
+    convention: Convention,
+    *,
+    baseline: str | None = None,
+    threads: int = 0,
+    watch: Callable[[str, Callable[[Progress], Any]], Any] = lambda _label, work: work(Progress()),
+) -> "list[Overlap]":
+    """How alike every two runs are, or each and the baseline, at the cutoffs of the measures; pairs without a common query are left out.
+
+    Tied documents are ordered as the convention does, and share a rank where it gives them none. `watch` does the work of a pair,
+    given its label.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> runs = [Run({"q": ["x", "y"]}, name="a"), Run({"q": ["y", "x"]}, name="b")]
+    >>> found = overlaps(runs, parse_measures("RR@2"), Convention.of("standard"))
+    >>> found[0].mean()["Same@2"], found[0].mean()["overlap@2"]
+    (0.0, 1.0)
+    """
+    from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415  (few compare rankings)
+
+    beside, alignment = measures_beside(measures), convention.alignment
+    ordered, cutoffs = alignment.ties in ("docid", "docid-ascending", "input"), [measure.cutoff for measure in beside]
+    options = {
+        "ties": alignment.ties if ordered else "shared",
+        "duplicates": "first" if alignment.duplicates == "twice" else alignment.duplicates,
+        "depth": max(map(int, cutoffs)) if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs) else 0,  # type: ignore[arg-type]
+        "threads": threads,
+    }
+    found = []
+    for a, b in combinations(runs, 2):
+        if baseline is None or baseline in (a.name, b.name):
+            compared = partial(_overlap, a, b, beside, options)
+            found.append(watch(f"{a.name} and {b.name}", compared))
+    return [one for one in found if one is not None]
+
+
+def _overlap(a: Run, b: Run, measures: Sequence[Measure], options: dict[str, Any], progress: Progress) -> "Overlap | None":
+    """None where no query is common; that no document is, the values say."""
+    from idealrank.evaluation.overlap import overlap  # noqa: PLC0415
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)
+        try:
+            return overlap(a, b, measures, progress=progress, **options)
+        except InputError:
+            return None
+
+
+def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
+    """Warn of judgments and a run that were hardly meant for each other; `stacklevel` as for `warnings.warn`.
+
+    Examples
+    --------
+    >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
+    """
+    if doubt := evaluation.coverage.doubt(evaluation.name):
+        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=stacklevel)
 
 
 def ndcg(

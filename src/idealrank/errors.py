@@ -34,11 +34,26 @@ def shown(value: object) -> str:
 class IdealrankError(Exception):
     """Base of every error of this library.
 
+    Parameters
+    ----------
+    *message : str
+        Where, what was found, and what was expected.
+    hint : str
+        What to do next; the text of the error ends with it.
+    switch : str
+        The setting that lets the call succeed, as in ``duplicates=first``; the text names it already.
+
     Examples
     --------
-    >>> issubclass(InputError, IdealrankError)
-    True
+    >>> error = InputError("qrels: found nothing, expected judgments", hint="is the file empty?")
+    >>> str(error), error.hint
+    ('qrels: found nothing, expected judgments; is the file empty?', 'is the file empty?')
     """
+
+    def __init__(self, *message: object, hint: str = "", switch: str = "") -> None:
+        super().__init__(*((f"{message[0]}; {hint}", *message[1:]) if hint and message else message))
+        self.hint = hint
+        self.switch = switch
 
 
 class InputError(IdealrankError, ValueError):
@@ -71,16 +86,16 @@ class FileFormatError(InputError):
     'bad.qrels:2: found 3 fields, expected 4: QUERY ITERATION DOCUMENT GRADE'
     """
 
-    def __init__(self, path: str, line: int, found: str, expected: str, hint: str = "") -> None:
+    def __init__(self, path: str, line: int, found: str, expected: str, hint: str = "", *, switch: str = "") -> None:
         place = f"{path}:{line}" if line else path
-        super().__init__(f"{place}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))
+        super().__init__(f"{place}: found {found}, expected {expected}", hint=hint, switch=switch)
         self.path = path
         self.line = line
         self._parts = (path, line, found, expected, hint)
 
-    def __reduce__(self) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str]]":
+    def __reduce__(self) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str], dict[str, object]]":
         """Made anew by the process that gets it."""
-        return type(self), self._parts
+        return type(self), self._parts, self.__dict__
 
 
 class OptionError(IdealrankError, ValueError):
@@ -123,7 +138,7 @@ class MissingExtraError(IdealrankError, ImportError):
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(f"{what} needs {package}; pip install 'idealrank[{extra}]'")
+        super().__init__(f"{what} needs {package}", hint=f"pip install 'idealrank[{extra}]'")
         self._parts = (what, package, extra)
 
     def __reduce__(self) -> "tuple[type[MissingExtraError], tuple[str, str, str]]":

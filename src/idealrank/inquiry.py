@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import isfunction
 from os import PathLike
 from typing import Any
 
@@ -23,6 +24,7 @@ from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
 from idealrank.data.lists import Lists
 from idealrank.data.preferences.preference_qrels import PreferenceQrels
+from idealrank.data.run import Run
 from idealrank.errors import InputError
 from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
 from idealrank.evaluation.overlap import overlap as overlap_runs
@@ -304,9 +306,42 @@ def robust(
     return robust_runs(judgments, first, second, measure, convention, **options)
 
 
+advise_read = advise_run
+"""`advise` for judgments and a run that are read already."""
+
+overlap_read = overlap_runs
+"""`overlap` for runs that are read already."""
+
+
+def robust_read(
+    qrels: QrelsSource,
+    run_a: Run,
+    run_b: Run,
+    measure: MeasureLike,
+    convention: "Convention | str",
+    *,
+    variants: "Iterable[str] | None" = None,
+    pairs: int = 8,
+    progress: Tell | None = None,
+    **way: Any,
+) -> Robustness:
+    """`robust` for judgments and runs that are read already, without warnings of odd data; `way` has the fields of a `Way`.
+
+    Examples
+    --------
+    >>> from idealrank import Qrels
+    >>> qrels, runs = Qrels({"q": {"x": 1}}), [Run({"q": ranking}) for ranking in (["x", "y"], ["y", "x"])]
+    >>> robust_read(qrels, *runs, "RR", "standard", variants=["ties"], test="sign").reference.row.difference
+    -0.5
+    """
+    return robust_runs(qrels, run_a, run_b, measure, convention, variants=variants, pairs=pairs, way=Way(**way), tell=progress)
+
+
 def _source(qrels: AnyTable) -> QrelsSource:
-    """Judgments, or for a path what reads them under each policy for documents judged twice."""
-    return (lambda policy: to_qrels(qrels, duplicates=policy)) if isinstance(qrels, (str, PathLike)) else to_qrels(qrels)
+    """Judgments, or what reads them under each policy for documents judged twice: a function, or one made for a path."""
+    if isinstance(qrels, (str, PathLike)):
+        return lambda policy: to_qrels(qrels, duplicates=policy)
+    return qrels if isfunction(qrels) else to_qrels(qrels)
 
 
 def overlap(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, Option, Tell, grid_of, measures_of
 from idealrank.analysis.tuning.measurement import choose as choose_setting
@@ -9,7 +10,7 @@ from idealrank.analysis.tuning.settings import Choice, Theory
 from idealrank.api import AnyTable, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.errors import InputError
-from idealrank.evaluation.evaluate import evaluate
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.measure import Measure
@@ -106,10 +107,23 @@ def choose(
     judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
     read = (to_run(run) for run in runs)
     evaluations = [evaluate(judgments, run, measures_of(grid), convention, threads=threads) for run in read]
-    return choose_setting(
-        evaluations, grid, theory=theory_of(grid), size=size, n_splits=n_splits, n_resamples=n_resamples, level=level, rng=rng,
-        threads=threads, tell=tell,
-    )  # fmt: skip
+    return choose_read(
+        evaluations, grid, size=size, n_splits=n_splits, n_resamples=n_resamples, level=level, rng=rng, threads=threads, tell=tell
+    )
+
+
+def choose_read(evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any) -> Choice:
+    """`choose` for evaluations of several runs by the measures of a grid; options are those of `choose`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> grid, qrels = grid_of(discounts=["log2"], cutoffs=[2]), {f"q{i}": {"x": 1} for i in range(8)}
+    >>> found = [ir.evaluate(qrels, {query: ranking for query in qrels}, measures_of(grid)) for ranking in (["x"], ["y", "x"])]
+    >>> choose_read(found, grid).recommended.measure
+    'nDCG@2'
+    """
+    return choose_setting(evaluations, grid, theory=theory_of(grid), **options)
 
 
 def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:

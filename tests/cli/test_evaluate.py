@@ -379,6 +379,7 @@ def test_a_result_never_replaces_what_it_was_computed_from(target: str, tmp_path
         (["-m", ""], "error: -m: found no measure, expected one such as nDCG@10"),
         (["-m", "nrbp@10"], "error: measure 'nrbp@10' is not computed here, expected one that `idealrank measures` lists"),
         (["-m", "hits_5"], "error: measure 'hits_5' is not computed here"),
+        (["--convention", "lightgbm,ties"], "error: convention 'ties': expected SWITCH=VALUE after the name"),
     ],
 )
 def test_mistakes_are_told_without_wrong_advice(arguments: list[str], message: str, say: Say) -> None:

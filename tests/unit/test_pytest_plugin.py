@@ -228,6 +228,24 @@ def test_weights_and_clusters_of_the_project_count(session: pytest.Pytester) -> 
     session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("alpha = 2.0", "ranking gate: pyproject.toml [[]tool.idealrank.gate[]]: alpha*"),
+        ('weights = "traffic.txt"', "ranking gate: *traffic.txt: found nothing for query 'q1' (29 of 30 queries)*"),
+    ],
+)
+def test_a_mistake_of_the_project_is_told_with_its_file(session: pytest.Pytester, policy: str, said: str) -> None:
+    (session.path / "traffic.txt").write_text("q0 1\n", encoding="utf-8")
+    session.makepyprojecttoml(f'[tool.idealrank.gate]\nbaseline = "main.run"\n{policy}\n')
+    session.makepyfile('def test_it(ranking_gate): ranking_gate("qrels.txt", "same.run")')
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([said])
+
+
 def test_contracts_hold_single_queries(session: pytest.Pytester) -> None:
     (session.path / "contracts.csv").write_text("query,measure,at_least\nq1,P@1,1\n", encoding="utf-8")
 

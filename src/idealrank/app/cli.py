@@ -188,7 +188,7 @@ def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
         return _refuse(str(error))
     # Commands without a convention have the switches as options of their own.
     convention = "" if typed[:1] == ["overlap"] else _convention_of(typed)
-    return _refuse(str(error), console.hint_for(str(error), convention))
+    return _refuse(str(error), console.hint_for(error.switch, convention))
 
 
 def _refuse(message: str, hint: str = "") -> int:

@@ -1,7 +1,6 @@
 """Talk on stderr: errors, warnings and hints, one line each; colour is decoration and never carries meaning."""
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -241,39 +240,32 @@ def warnings_as_lines() -> Iterator[None]:
         yield
 
 
-def hint_for(message: str, convention: str) -> str:
-    """How to set the switch that a message names, on the command line.
+def hint_for(switch: str, convention: str) -> str:
+    """How to set a switch on the command line; empty for none.
 
     Parameters
     ----------
-    message : str
-        An error of the library, which speaks of switches as ``duplicates=first``.
+    switch : str
+        Of an error of the library, as in ``duplicates=first``.
     convention : str
         The one that was used; empty where the switch is an option of the command itself.
 
     Examples
     --------
-    >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "lightgbm")
-    '--convention lightgbm,duplicates=first'
-    >>> hint_for("found d1 a second time; allow it with duplicates=first, last or best", "")
+    >>> hint_for("duplicates=first", "lightgbm,duplicates=last,ties=best")
+    '--convention lightgbm,ties=best,duplicates=first'
+    >>> hint_for("duplicates=first", "")
     '--duplicates first'
-    >>> hint_for("discount=zipf(0.5: expected log2", "standard")
-    ''
-    >>> hint_for("discount=zipf(0): expected an exponent above 0", "standard")
-    ''
-    >>> hint_for("Bpref(no_relevant=zero): found a measure without contributions", "standard")
-    ''
     """
-    from idealrank.conventions import SWITCHES  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
+    from idealrank.measures.texts import split_outside_brackets  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
-    said = re.sub(r"\w\([^()]*(\([^()]*\)[^()]*)*\)", "", message)  # without the options of a measure, which nobody is told to set
-    found = re.search(rf"\b({'|'.join(SWITCHES)})=([a-z][\w-]*+)(?![:(])", said)  # not the one that was found wrong
-    if found is None or "expected one of" in message or "=" in convention.partition(",")[0]:
+    if not switch or "=" in convention.partition(",")[0]:
         return ""
+    name, _, value = switch.partition("=")
     if not convention:
-        return f"--{found[1]} {found[2]}"
-    others = re.sub(rf",{found[1]}=[^,]*", "", convention)
-    return f"--convention {others},{found[1]}={found[2]}"
+        return f"--{name} {value}"
+    others = [part for part in split_outside_brackets(convention) if part.partition("=")[0].strip().replace("-", "_") != name]
+    return f"--convention {','.join(others)},{switch}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

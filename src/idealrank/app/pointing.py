@@ -3,11 +3,8 @@
 import shlex
 from collections.abc import Sequence
 
-from idealrank.analysis.attribution import attribute
+from idealrank.api import can_be_attributed
 from idealrank.app.reading import Inputs
-from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
-from idealrank.errors import IdealrankError
 from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
 
@@ -29,7 +26,7 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
     >>> why_command("qrels.txt", ["a b.run", "c.run"], measures, "standard", Inputs(more_qrels=("more.txt",)))
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
-    measure = next((measure for measure in measures if _has_parts(measure, convention)), None)
+    measure = next((measure for measure in measures if can_be_attributed(measure, convention)), None)
     if measure is None or len(runs) != 2 or "-" in (qrels, *runs, *inputs.more_qrels, inputs.group):
         return ""
     words = ["idealrank", "why", qrels, *runs]
@@ -40,13 +37,3 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
     words += ["--columns", inputs.columns_text] if inputs.columns_text else []
     words += [] if inputs.group is None else ["--group", inputs.group]
     return shlex.join(words)
-
-
-def _has_parts(measure: Measure, convention: str) -> bool:
-    """Whether it can be taken apart; which of its options stand in the way is known to nobody but `attribute`."""
-    qrels, run = Qrels({"q": {"a": 1, "b": 0}}), Run({"q": ["b", "a"]})
-    try:
-        attribute(qrels, run, run, measure, convention)
-    except IdealrankError:
-        return False
-    return True

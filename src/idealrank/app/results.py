@@ -21,8 +21,6 @@ from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
     from idealrank.analysis.gate import Gated
-    from idealrank.evaluation.evaluate import Evaluation
-    from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.measures.measure import Measure
     from idealrank.reporting.found import Found
     from idealrank.reports.page.subject import Made, Subject
@@ -215,12 +213,8 @@ class Results:
         """Ids of what was put into the store."""
         if self.store is None or found.qrels is None:
             return ()
+        from idealrank.api import kept_hits  # noqa: PLC0415
         from idealrank.app import storing  # noqa: PLC0415
-        from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415
-
-        def hits(evaluation: "Evaluation") -> "JudgedHits | None":
-            kept, depth = evaluation.judged, hit_depth(evaluation.measures, evaluation.convention)
-            return None if kept is None else hits_of(kept, depth)
 
         options = {
             "measures": list(map(str, found.measures)),
@@ -229,7 +223,7 @@ class Results:
             "slices": found.categories,
         }
         kept = storing.keep(
-            self.store, found.evaluations, gated or found.comparison, hits=list(map(hits, found.evaluations)),
+            self.store, found.evaluations, gated or found.comparison, hits=list(map(kept_hits, found.evaluations)),
             judgments=given.judgments, options={name: value for name, value in options.items() if value is not None},
             command=typed.command_line(), tags=self.tags, notes=self.notes,
         )  # fmt: skip

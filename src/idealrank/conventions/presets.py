@@ -170,7 +170,9 @@ def array_convention(convention: "Convention | str", **switches: Any) -> Convent
         return found
     named = convention if isinstance(convention, str) else found.name
     if "ties" in switches or any(part.strip().startswith("ties") for part in split_outside_brackets(named)[1:]):
-        raise InputError(f"ties={ties}: found arrays, which have no document ids; expected ties=expected, input, best or worst")
+        raise InputError(
+            f"ties={ties}: found arrays, which have no document ids; expected ties=expected, input, best or worst", switch="ties=expected"
+        )
     return Convention.of(found, ties=possible)
 
 

@@ -101,7 +101,8 @@ def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None)
     if alignment.ties not in ("docid", "docid-ascending", "input"):
         raise OptionError(
             f"max_documents={documents}: found ties={alignment.ties}, expected docid, docid-ascending or input, for a list can only be cut "
-            "where its order is fixed; a cutoff of the measure, as in nDCG@10, goes with any"
+            "where its order is fixed; a cutoff of the measure, as in nDCG@10, goes with any",
+            switch="ties=docid",
         )
     return Cut(int(documents), removed, skipped=alignment.unjudged == "skipped")
 

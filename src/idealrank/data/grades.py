@@ -65,7 +65,8 @@ def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Calla
             row = int(np.flatnonzero(negative)[0])
             raise InputError(
                 f"{locate(row)}: found grade {grades[row]:g} ({np.count_nonzero(negative)} negative grades in all), expected 0 or more; "
-                "negative=zero counts them as not relevant, negative=kept keeps them"
+                "negative=zero counts them as not relevant, negative=kept keeps them",
+                switch="negative=zero",
             )
         if alignment.negative == "zero":
             grades = np.where(negative, 0.0, grades)

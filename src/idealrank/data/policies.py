@@ -29,7 +29,8 @@ def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kern
         name = qrels.queries[query] if query < qrels.n_queries else decode_id(aligned.run_only_ids()[query - qrels.n_queries])
         raise InputError(
             f"run {run.name!r}, query {name!r}: the document at rank {aligned.first_unjudged[query]} has no judgment "
-            f"({unjudged.size} queries have such documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it"
+            f"({unjudged.size} queries have such documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it",
+            switch="unjudged=not-relevant",
         )
 
 
@@ -40,7 +41,8 @@ def queries_that_count(qrels: Qrels, run: Run, alignment: Alignment, aligned: _k
         some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (", ..." if missing.size > 5 else "")
         raise InputError(
             f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries ({some}), "
-            "expected all; missing=zero counts them as 0, missing=left-out leaves them out"
+            "expected all; missing=zero counts them as 0, missing=left-out leaves them out",
+            switch="missing=zero",
         )
     last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
     if alignment.missing == "left-out" and missing.size:

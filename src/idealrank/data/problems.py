@@ -80,6 +80,18 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
     if kind == "stopped":
         return StoppedError("stopped before the end")
     found, expected, hint = describe(kind, text, detail, table)
+    switch = switch_for(kind)
     if names:
-        return FileFormatError(names[min(int(source), len(names) - 1)], line, found, expected, hint)
-    return InputError(f"{table}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))
+        return FileFormatError(names[min(int(source), len(names) - 1)], line, found, expected, hint, switch=switch)
+    return InputError(f"{table}: found {found}, expected {expected}", hint=hint, switch=switch)
+
+
+def switch_for(kind: str) -> str:
+    """The setting under which a problem of this kind is none; empty where there is no such switch.
+
+    Examples
+    --------
+    >>> switch_for("duplicate"), switch_for("nan")
+    ('duplicates=first', '')
+    """
+    return "duplicates=first" if kind == "duplicate" else ""

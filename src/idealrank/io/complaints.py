@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from idealrank.data.problems import switch_for
 from idealrank.errors import FileFormatError
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -75,7 +76,7 @@ class Complaint:
         >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").error().line
         3
         """
-        return FileFormatError(self.path, self.line, self.found, self.expected, self.hint)
+        return FileFormatError(self.path, self.line, self.found, self.expected, self.hint, switch=switch_for(self.kind))
 
     def __str__(self) -> str:
         return str(self.error())

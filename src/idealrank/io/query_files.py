@@ -2,11 +2,16 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from idealrank.errors import FileFormatError
+from idealrank.analysis.comparison import traffic_thirds
+from idealrank.analysis.comparison.query_table import queries_of
+from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.errors import FileFormatError, InputError
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
@@ -18,6 +23,7 @@ _TRAFFIC = ("weight", "traffic", "count", "frequency")
 _CLUSTER = ("cluster", "user", "session")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t]+")
+_OF_TRAFFIC = "traffic:"  # before the path of a file of traffic: its head, torso and tail are slices
 
 
 def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple[str, ...]]:
@@ -218,3 +224,86 @@ def _place(path: str, line: int, names: list[str], known: tuple[str, ...]) -> in
         )
         raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", hint)
     return places[0]
+
+
+@dataclass(frozen=True)
+class QueryFiles:
+    """The files that were named.
+
+    Attributes
+    ----------
+    weights_path, cluster_path : str or None
+        Files of weights and of clusters.
+    slices_text : str or None
+        A file of categories; or ``traffic:`` and a file of traffic, for head, torso and tail.
+
+    Examples
+    --------
+    >>> QueryFiles("traffic.csv", slices_text="traffic:traffic.csv").paths
+    ['traffic.csv', 'traffic.csv']
+    """
+
+    weights_path: str | None = None
+    cluster_path: str | None = None
+    slices_text: str | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """Those that are read."""
+        slices = None if self.slices_text is None else self.slices_text.removeprefix(_OF_TRAFFIC)
+        return [path for path in (self.weights_path, self.cluster_path, slices) if path is not None]
+
+    def read(self, tell: Tell | None = None) -> "OfQueries":
+        """Read the files; `tell` gets what readers have to say."""
+        weights = None if self.weights_path is None else read_traffic(self.weights_path, zeros="refused", tell=tell)
+        clusters = None if self.cluster_path is None else read_clusters(self.cluster_path, tell=tell)
+        return OfQueries(self, weights, clusters, self._categories(tell))
+
+    def _categories(self, tell: Tell | None) -> Categories | None:
+        if self.slices_text is None:
+            return None
+        path = self.slices_text.removeprefix(_OF_TRAFFIC)
+        if path == self.slices_text:
+            return read_categories(path, tell=tell)
+        return traffic_thirds(read_traffic(path, tell=tell))
+
+
+@dataclass(frozen=True)
+class OfQueries:
+    """What the files say.
+
+    Attributes
+    ----------
+    files : QueryFiles
+        Where it stands.
+    weights, clusters, categories : dict or None
+        Of each query; None without a file.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> OfQueries(QueryFiles("w.csv"), {"q1": 2.0}).check([ir.evaluate({"q1": {"x": 1}}, {"q1": ["x"]}, "RR")])
+    """
+
+    files: QueryFiles
+    weights: Mapping[str, float] | None = None
+    clusters: Mapping[str, str] | None = None
+    categories: Categories | None = None
+
+    def check(self, evaluations: Sequence[Evaluation]) -> None:
+        """Refuse a file that lacks a query of the evaluations, and slices of none of them.
+
+        Raises
+        ------
+        InputError
+            It does; by the name of the file.
+        """
+        wanted = queries_of(evaluations)
+        for path, words in ((self.files.weights_path, self.weights), (self.files.cluster_path, self.clusters)):
+            missing = [] if words is None else [query for query in wanted if query not in words]
+            if missing:
+                some = f"{missing[0]!r} ({len(missing)} of {len(wanted)} queries)"
+                raise InputError(f"{path}: found nothing for query {some}; expected a line for each query")
+        if self.categories is not None and not any(query in self.categories for query in wanted):
+            some = ", ".join(map(repr, list(self.categories)[:3]))
+            raise InputError(f"{self.files.slices_text}: found queries {some}, expected some of those compared, as {wanted[0]!r}")

@@ -43,7 +43,8 @@ def _by_value(grades: FloatArray, gain: Callable[[float], float], text: str) -> 
         return np.array([gain(grade) for grade in distinct.tolist()])[inverse.reshape(grades.shape)]
     except OverflowError:
         raise InputError(
-            f"gain {text} of grade {high:g} is larger than a number can be (1.8e308); use gain=linear, or a table of gains"
+            f"gain {text} of grade {high:g} is larger than a number can be (1.8e308); use gain=linear, or a table of gains",
+            switch="gain=linear",
         ) from None
 
 

@@ -291,12 +291,14 @@ class Measure:
         self.check_tables(judged.tables)
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
             # Arrays have no document ids to go by.
-            choices = "ties=input, best or worst" if judged.complete else "ties=docid, input, best or worst"
+            switch = "ties=input" if judged.complete else "ties=docid"
+            choices = f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
             # Measures see a stretch of queries at a time, so that a number of queries would be that of one stretch.
             first = judged.queries[int(np.flatnonzero(judged.alignments.tied)[0])]
             raise OptionError(
                 f"{self.name}: found tied scores, in query {first!r} first, and the expected value over their orders has no closed form "
-                f"for this measure; choose {choices}"
+                f"for this measure; choose {choices}",
+                switch=switch,
             )
         return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
 

@@ -60,7 +60,8 @@ class PairMeasure(Measure):
             n = int(np.count_nonzero(pairs.a.tied | pairs.b.tied))
             raise OptionError(
                 f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over their orders has no closed "
-                "form for this measure; choose ties=shared, docid or input"
+                "form for this measure; choose ties=shared, docid or input",
+                switch="ties=shared",
             )
         return self.of_pair(pairs)
 

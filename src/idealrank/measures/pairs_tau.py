@@ -72,7 +72,8 @@ class _Correlation(PairMeasure):
             n = np.unique(pairs.query[straddling]).size
             raise OptionError(
                 f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} queries, and the mean over "
-                "their orders has no closed form then; choose ties=shared, docid or input, or leave the cutoff out"
+                "their orders has no closed form then; choose ties=shared, docid or input, or leave the cutoff out",
+                switch="ties=shared",
             )
         return pairs.query[kept], a.first[kept], b.first[kept]
 

@@ -128,10 +128,12 @@ class FunctionMeasure(Measure):
         return int(hits.query[starts[matters]][0]) if matters.any() else -1
 
     def _tie_error(self, judged: Judged, query: int) -> OptionError:
-        choices = "ties=input, best or worst" if judged.complete else "ties=docid, input, best or worst"
+        switch = "ties=input" if judged.complete else "ties=docid"
+        choices = f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
         return OptionError(
             f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a function of one order cannot give the expected "
-            f"value over all of them; choose {choices}, or write a class"
+            f"value over all of them; choose {choices}, or write a class",
+            switch=switch,
         )
 
 

@@ -1,33 +1,26 @@
-"""The work behind `ranking_gate`: a run is evaluated, held to its baselines, or made one of them."""
+"""The gate of a test: what the test gave, and what its verdict means to pytest."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from idealrank._files import write_bytes
-from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.gate.checks import first_run, gate
 from idealrank.analysis.gate.outcome import UNREACHED, Gated
-from idealrank.api import evaluate, to_run
+from idealrank.api import to_qrels, to_run, warn_of_doubt
+from idealrank.conventions import Convention
+from idealrank.data.progress import Progress
+from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
-from idealrank.errors import IdealrankError, InputError
+from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.gate_files.baselines import (
-    baseline_bytes,
-    changes_since,
-    compressed,
-    read_baseline,
-    read_record,
-    record_of,
-    refuse_shallow,
-    run_in,
-)
-from idealrank.io.notes import Notes
-from idealrank.pytest_plugin.asking import Question
+from idealrank.gate_job import Asked, GateJob, Result, settled
+from idealrank.io.gate_files.policies import TABLE, find_policy
 from idealrank.reports.gated import gate_text
 from idealrank.reports.gated_words import could_see, one_line, reasons, verdict
 from idealrank.reports.workflow_log import harmless
+
+_NO_BASELINE = f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in [{TABLE}]'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,69 +61,87 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
 
     Examples
     --------
-    >>> ask({"q": {"x": 1}}, "nowhere.run", "main.run", {}, root=Path.cwd()).failure
-    'ranking gate: nowhere.run: found no such file'
+    >>> ask("nowhere.qrels", {"q": ["x"]}, "main.run", {}, root=Path.cwd()).failure
+    'ranking gate: nowhere.qrels: found no such file'
     """
     try:
-        question = Question.of(qrels, run, baseline, options, root)
-        answer = _written(question) if update else _held(question)
+        asked = _asked(baseline, options, root)
+        work = GateJob(asked=asked, caller=_Front(_from_root(qrels, root), _from_root(run, root), asked.convention))
+        answer = _written(work) if update else _held(work)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
         answer = Answer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
     said = tuple(map(harmless, answer.said))
     return Answer(gated=answer.gated, said=said, failure=harmless(answer.failure), skipped=harmless(answer.skipped))
 
 
-def _held(question: Question) -> Answer:
-    evaluation = _evaluated(question, question.run)
-    others: list[Evaluation] = []
-    notes: list[str] = []
-    for path in question.baselines:
-        other, changes = _baseline(question, path)
-        others.append(other)
-        notes += changes
-    gated = gate(
-        evaluation, *others, measures=question.gated, also=question.also, policy=question.policy, contracts=question.contracts,
-        weights=question.weights, clusters=question.clusters,
-    )  # fmt: skip
-    failure = gate_text(gated, notes, question.policy_file) if gated.outcome == "failed" else ""
-    skipped = f"{verdict(gated)}: {'; '.join(map(_one_line, reasons(gated)))}" if gated.outcome == UNREACHED else ""
-    return Answer(gated=gated, said=(verdict(gated), could_see(gated), *notes), failure=failure, skipped=skipped)
+def _asked(baseline: Any, options: Mapping[str, Any], root: Path) -> Asked:
+    given = dict(options)
+    if baseline is not None:
+        given["baselines"] = _paths(baseline, root)
+    if isinstance(given.get("contracts"), str | PathLike):
+        given["contracts"] = str(_from_root(given["contracts"], root))
+    return settled(given, find_policy(root), _NO_BASELINE)
 
 
-def _one_line(reason: str) -> str:
-    return one_line(reason, 1000)
+def _paths(baseline: Any, root: Path) -> tuple[str, ...]:
+    listed = list(baseline) if isinstance(baseline, list | tuple) else [baseline]
+    if wrong := [one for one in listed if not isinstance(one, str | PathLike)]:
+        raise OptionError(f"baseline: found {type(wrong[0]).__name__}, expected a path, or a list of paths: a baseline is a file")
+    return tuple(str(_from_root(one, root)) for one in listed)
 
 
-def _evaluated(question: Question, run: Run) -> Evaluation:
-    return evaluate(question.qrels, run, question.measures, question.convention, keep_unjudged=True)
+def _from_root(given: Any, root: Path) -> Any:
+    """Paths as they open from here; others as they are. Where pytest was started at its root, messages name files as they were typed."""
+    if isinstance(given, list | tuple) and all(isinstance(one, str | PathLike) for one in given):
+        return [_from_root(one, root) for one in given]
+    if not isinstance(given, str | PathLike) or Path.cwd() == root:
+        return given
+    return root / given
 
 
-def _baseline(question: Question, path: str) -> tuple[Evaluation, list[str]]:
-    """A baseline file or any run, evaluated; and what has changed since it was made."""
-    if not Path(path).exists():
-        raise InputError(f"baseline {path}: found no such file; `pytest --update-ranking-baseline` makes it of the run that is tested")
-    record = read_record(path, Notes())
-    if record is None:
-        return _evaluated(question, to_run(path)), []
-    refuse_shallow(path, record, question.measures, question.convention)
-    found = _evaluated(question, read_baseline(path, name_of(path), Notes())[0])
-    return found, changes_since(path, record, found, question.judgments)
+@dataclass(frozen=True)
+class _Front:
+    """What a test gives to a gate: whatever holds judgments and a run."""
+
+    given_qrels: Any
+    given_run: Any
+    convention: Convention
+
+    missing_baseline = "`pytest --update-ranking-baseline` makes it of the run that is tested"
+    tell = None
+
+    def qrels(self) -> Qrels:
+        duplicates = self.convention.alignment.duplicates
+        return to_qrels(self.given_qrels, duplicates="error" if duplicates == "twice" else duplicates)
+
+    def run(self) -> Run:
+        return to_run(self.given_run)
+
+    def baseline(self, path: str) -> Run:
+        return to_run(path)
+
+    def baseline_name(self, path: str) -> str:
+        return name_of(path)
+
+    def doubt(self, evaluation: Evaluation, _baseline: str | None) -> None:
+        warn_of_doubt(evaluation)
+
+    def watch(self, _label: str, work: Callable[[Progress], Result]) -> Result:
+        return work(Progress())
 
 
-def _written(question: Question) -> Answer:
+def _held(work: GateJob) -> Answer:
+    held = work.hold()
+    gated = held.gated
+    failure = gate_text(gated, held.notes, work.asked.policy_file) if gated.outcome == "failed" else ""
+    skipped = f"{verdict(gated)}: {'; '.join(one_line(reason, 1000) for reason in reasons(gated))}" if gated.outcome == UNREACHED else ""
+    return Answer(gated=gated, said=(verdict(gated), could_see(gated), *held.notes), failure=failure, skipped=skipped)
+
+
+def _written(work: GateJob) -> Answer:
     """The run becomes the last baseline, whatever that was: who asks for this has looked at the change."""
-    path = question.baselines[-1]
-    old = read_record(path, Notes()) if Path(path).exists() else None
-    if Path(path).exists() and old is None:
-        raise InputError(f"baseline {path}: found a file that is no baseline, and it is not replaced; give a new name as the last baseline")
-    evaluation = _evaluated(question, question.run)
-    gated = first_run(evaluation, question.gated, question.policy)
-    record = record_of(evaluation, list(map(str, question.gated)), question.judgments)
-    record = record if old is None else record.as_deep_as(old)
-    data = baseline_bytes(question.run, record, question.convention)
-    if not same_values(_evaluated(question, run_in(data, question.run.name)), evaluation):
-        raise InputError(f"baseline {path}: not written, for a query that is answered without a document cannot be kept in a file of lines")
-    write_bytes([compressed(data) if path.endswith(".gz") else data], path)
-    means = evaluation.mean()
-    values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in question.gated)
-    return Answer(gated=gated, said=(f"{path} now holds {one_line(question.run.name)}: {values}",))
+    held = work.hold_to_nothing()
+    work.write_baseline(held)
+    means = held.evaluations[0].mean()
+    values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in work.asked.measures)
+    return Answer(gated=held.gated, said=(f"{work.asked.baselines[-1]} now holds {one_line(held.runs[0].name)}: {values}",))

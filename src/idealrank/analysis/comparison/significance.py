@@ -27,7 +27,8 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
     if not counted.any():
         raise InputError(
             f"{measure}: no query is scored in both {names[0]} and {names[1]}; leave the measure out, "
-            "or use a convention under which such queries count, as missing=zero and no_relevant=zero do"
+            "or use a convention under which such queries count, as missing=zero and no_relevant=zero do",
+            switch="missing=zero",
         )
 
 

@@ -93,7 +93,7 @@ class Splitter:
         outcome = self._trials.outcome(candidate, self._measure)
         what = f"{self._measure} under convention {candidate.base.name}"
         if isinstance(outcome, Refusal):
-            raise InputError(f"{what}: found no value, expected one to split the difference of; {outcome.reason}")
+            raise InputError(f"{what}: found no value, expected one to split the difference of", hint=outcome.reason, switch=outcome.switch)
         if isnan(outcome.value):
             raise InputError(f"{what}: found a value that is not a number, expected one to split the difference of")
         return outcome

@@ -111,9 +111,10 @@ def _switch_text(value: object) -> str:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a convention gives no number on these data."""
+    """Why a convention gives no number on these data, and the switch of the error that says so."""
 
     reason: str
+    switch: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +250,7 @@ class Trials:
         try:
             result = measure.under(candidate.convention).compute(judged)
         except (InputError, OptionError) as error:
-            return Refusal(str(error))
+            return Refusal(str(error), error.switch)
         scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
         counted = result.values[scored]
         weight = 1.0 if measure.aggregate == "sum" else 1.0 / counted.size if counted.size else math.nan
@@ -264,7 +265,7 @@ class Trials:
         try:
             judged = self._judge(alignment)
         except (InputError, OptionError) as error:
-            return Refusal(str(error))
+            return Refusal(str(error), error.switch)
         return judged if judged.n_queries else Refusal("no query counts")
 
     def _places(self, judged: Judged) -> IntArray:

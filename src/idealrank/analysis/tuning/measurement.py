@@ -175,7 +175,8 @@ def choose(
     if kept.sum() < _FEWEST:
         raise InputError(
             f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected at least {_FEWEST}; "
-            "a convention under which all count has missing=zero and no_relevant=zero"
+            "a convention under which all count has missing=zero and no_relevant=zero",
+            switch="missing=zero",
         )
     seed = seed_from(rng, tables)
     case = _Case(values[kept], level, seed, threads)

@@ -5,9 +5,9 @@ from typing import get_args
 import click
 
 from idealrank.analysis.advice import Surface
-from idealrank.analysis.advice import advise as advise_run
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
+from idealrank.inquiry import advise_read
 from idealrank.reports.advice import advice_record, advice_report
 
 _EPILOG = """\
@@ -61,7 +61,7 @@ def advise(
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     advice = watch.run(
         name,
-        lambda _: advise_run(
+        lambda _: advise_read(
             judgments, inputs.open_run(run, name, qrels), surface=surface, visible=visible, convention=convention, threads=threads
         ),
     )

@@ -7,17 +7,17 @@ from typing import get_args
 import click
 
 from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
-from idealrank.analysis.tuning.measurement import choose as choose_setting
+from idealrank.api import evaluate_read as evaluate
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.texts import split_outside_brackets
 from idealrank.reports import chosen as report
 from idealrank.reports import plots
 from idealrank.reports.chosen_figure import choice_spec
-from idealrank.settings import theory_of
+from idealrank.settings import choose_read
 
 _WHOLE = ("all", "n")
 _EPILOG = """\
@@ -102,7 +102,7 @@ def choose(
             reading.doubt(found, path)
         return found
 
-    compared = partial(choose_setting, [*map(evaluated, runs, names)], grid, theory=theory_of(grid), size=size, rng=seed, threads=threads)
+    compared = partial(choose_read, [*map(evaluated, runs, names)], grid, size=size, rng=seed, threads=threads)
     choice = watch.count("choosing", lambda tell: compared(tell=tell))
     if kind is not None and figure_path is not None:
         _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)

@@ -8,18 +8,22 @@ import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
-from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.app import options, output, pair_figure, rankings, reading
-from idealrank.app.by_query import QueryFiles, query_files, slices
+from idealrank.api import evaluate_read as evaluate
+from idealrank.api import overlaps
+from idealrank.app import options, output, pair_figure, reading
+from idealrank.app.by_query import query_files, slices
 from idealrank.app.pointing import why_command
 from idealrank.app.progress import Watch
 from idealrank.app.results import Results, results_of_pairs
 from idealrank.app.testing_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.query_files import QueryFiles
 from idealrank.reports.compared_letters import Letters
 from idealrank.reports.parts import Part
+
+_FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
 
 _EPILOG = """\
 Examples:
@@ -116,7 +120,7 @@ def compare(
     names, given = _names(runs, baseline), reading.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    of_queries, watch, measures = files.read(), Watch(), with_companions(asked)
+    of_queries, watch, measures = files.read(reading.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     evaluated = partial(
         evaluate,
@@ -127,13 +131,13 @@ def compare(
         threads=threads,
         keep_for=results.looked_at(asked),
     )
-    look, opens = rankings.are_wanted(with_rankings, len(runs)), partial(inputs.open_run, qrels=qrels)
+    look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
-    of_queries.check(queries_of(evaluations))
+    of_queries.check(evaluations)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
-        slices=of_queries.categories, threads=threads,
-        rankings=rankings.overlaps(opened if look else (), baseline, asked, convention, threads, watch), **testing.arguments,
+        slices=of_queries.categories, threads=threads, **testing.arguments,
+        rankings=overlaps(opened if look else (), asked, convention, baseline=baseline, threads=threads, watch=watch.run),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     further = why_command(qrels, runs, asked, convention_text, inputs)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from idealrank.api import evaluate_read as evaluate_run
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.app.results import Results, results
@@ -12,7 +13,6 @@ from idealrank.data.progress import Progress
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.evaluation.evaluate import evaluate as evaluate_run
 from idealrank.measures.defaults import default_measures
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
 def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[str, RunMean]]":
     if not intervals:
         return []
-    from idealrank.analysis.comparison.run_means import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
+    from idealrank.analysis.comparison import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
 
     return [of_means(evaluation) for evaluation in evaluations]
 

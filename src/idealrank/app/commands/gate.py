@@ -9,13 +9,14 @@ import click
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
 from idealrank.app import options, reading
-from idealrank.app.by_query import QueryFiles, query_files
+from idealrank.app.by_query import query_files
 from idealrank.app.cli import CLOSED, FINE, UNDECIDABLE
-from idealrank.app.gate.asked import Typed, asked_here
+from idealrank.app.gate.asked import asked_here
 from idealrank.app.gate.job import Job
 from idealrank.app.gate.outputs import Outputs, outputs
 from idealrank.app.results import Results, results_of_pairs
 from idealrank.io.gate_files.policies import DEFAULT_MEASURE
+from idealrank.io.query_files import QueryFiles
 from idealrank.reports.parts import Part
 
 _EPILOG = """\
@@ -124,19 +125,10 @@ def gate(
     All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
     query of a contract falls. The report names the drop that the gate detects with 80 % power.
     """
-    asked = asked_here(Typed(weights=files.weights_path, cluster=files.cluster_path, **typed))
-    files = QueryFiles(asked.weights_path, asked.cluster_path)
+    asked = asked_here(weights=files.weights_path, cluster=files.cluster_path, **typed)
     job = Job(
-        asked=asked,
-        qrels=qrels,
-        run=run,
-        inputs=inputs,
-        files=files,
-        update=update_baseline,
-        outputs=outputs,
-        results=results,
-        threads=threads,
-    )
+        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads
+    )  # fmt: skip
     gated, notes, page = job.done()
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, outputs.digits), layout)
     results.write_page(page)

@@ -8,7 +8,7 @@ from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
 from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
-from idealrank.evaluation.overlap import overlap as overlap_runs
+from idealrank.inquiry import overlap_read
 from idealrank.io.provenance import input_files
 from idealrank.measures.parse import parse_pair_measures
 from idealrank.reports import alike
@@ -76,7 +76,7 @@ def overlap(
     )
     found = watch.run(
         "overlap",
-        lambda progress: overlap_runs(
+        lambda progress: overlap_read(
             first, second, measures, ties=ties, duplicates=duplicates, threads=threads, progress=progress,
             inputs=input_files((*first.paths, *second.paths)),
         ),

@@ -5,18 +5,19 @@ from functools import cache, partial
 
 import click
 
-from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.analysis.robustness import Robustness, Way
-from idealrank.analysis.robustness import robust as robust_runs
+from idealrank.analysis.robustness import Robustness
+from idealrank.api import evaluate_read as evaluate
 from idealrank.app import options, output, reading
-from idealrank.app.by_query import QueryFiles, query_files
+from idealrank.app.by_query import query_files
 from idealrank.app.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.inquiry import robust_read
+from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 
 _EPILOG = """\
@@ -89,7 +90,8 @@ def robust(
     """
     convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
     reading.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
-    names, of_queries, watch, judgments = reading.run_names(runs), files.read(), Watch(), _judgments(inputs, qrels, convention)
+    names, of_queries = reading.run_names(runs), files.read(reading.notes().inform)
+    watch, judgments = Watch(), _judgments(inputs, qrels, convention)
 
     def opened(path: str, name: str, progress: Progress) -> tuple[Run, Evaluation]:
         run, policy = inputs.open_run(path, name, qrels), convention.alignment.duplicates
@@ -100,12 +102,12 @@ def robust(
     (first, _), (second, _) = opened_runs
     for path, (_, evaluation) in zip(runs, opened_runs, strict=True):
         reading.doubt(evaluation, path)
-    of_queries.check(queries_of([evaluation for _, evaluation in opened_runs]))
+    of_queries.check([evaluation for _, evaluation in opened_runs])
     varied = partial(
-        robust_runs, judgments, first, second, measure, convention, variants=[text for text in wanted if text.strip()] or None,
-        pairs=pairs, way=Way(test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads),  # type: ignore[arg-type]
+        robust_read, judgments, first, second, measure, convention, variants=[text for text in wanted if text.strip()] or None,
+        pairs=pairs, test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
     )  # fmt: skip
-    found = watch.count("variants", lambda tell: varied(tell=tell))
+    found = watch.count("variants", lambda tell: varied(progress=tell))
     _write(found, layout, output_path)
 
 

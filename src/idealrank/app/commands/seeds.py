@@ -10,11 +10,12 @@ import click
 
 from idealrank.analysis.systems import SystemComparison, compare_systems
 from idealrank.analysis.systems.copies import relation_of
+from idealrank.api import evaluate_read as evaluate
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.data.run import name_of
 from idealrank.errors import OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation
 
 _SEPARATOR = "vs"
 _COPY = re.compile(r"[-_. ]*(seed|fold|copy|run|s|f)?[-_. ]*[0-9]*$")

@@ -136,7 +136,7 @@ def _text(store: "Store", kept: "Stored", evaluation: "Evaluation", means: "list
 
 
 def _means(evaluation: "Evaluation") -> "list[Mapping[str, RunMean]]":
-    from idealrank.analysis.comparison.run_means import intervals  # noqa: PLC0415  (SciPy, for those who ask)
+    from idealrank.analysis.comparison import intervals  # noqa: PLC0415  (SciPy, for those who ask)
 
     return [intervals(evaluation)]
 

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from idealrank.analysis.attribution import Attribution, attribute
+from idealrank.analysis.attribution import Attribution
 from idealrank.app import console, options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
+from idealrank.inquiry import attribute
 
 _QUERIES, _DOCUMENTS = 5, 3  # of the table
 _EPILOG = """\

@@ -1,18 +1,12 @@
-"""The work of a gate: everything is read and evaluated, the run is held, and a baseline replaced."""
+"""The gate of the command line: files as typed, bars, the page that is wanted, and a baseline replaced."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.analysis.gate import Contract, Gated, gate
-from idealrank.analysis.gate.checks import first_run, measures_of_gate
+from idealrank.analysis.gate import Gated
 from idealrank.app import reading
-from idealrank.app.by_query import OfQueries, QueryFiles
-from idealrank.app.gate.asked import Asked
-from idealrank.app.gate.baselines import Baseline, Candidate, open_baseline, refuse_unfit_target
 from idealrank.app.gate.outputs import Outputs
 from idealrank.app.progress import Watch
 from idealrank.app.results import Results
@@ -20,10 +14,9 @@ from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate
-from idealrank.io.gate_files.baselines import refuse_shallow
-from idealrank.io.gate_files.contracts import read_contracts
-from idealrank.measures.measure import Measure
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.gate_job import Asked, GateJob, Held, Result
+from idealrank.io.gate_files.baselines import read_record
 
 if TYPE_CHECKING:
     from idealrank.reports.page.subject import Subject
@@ -49,8 +42,6 @@ class Job:
         Paths.
     inputs : Inputs
         How files are read.
-    files : QueryFiles
-        Weights and clusters.
     update : bool
         Whether the run may take the place of the last baseline.
     outputs : Outputs
@@ -63,12 +54,12 @@ class Job:
     Examples
     --------
     >>> import tempfile
-    >>> from idealrank.app.gate.asked import Typed, settled
+    >>> from idealrank.app.gate.asked import asked_of
     >>> from idealrank.io.gate_files.policies import PolicyFile
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
     ...     _ = (folder / name).write_text(text, encoding="utf-8")
-    >>> asked = settled(Typed(baselines=[str(folder / "old.run")]), PolicyFile())
+    >>> asked = asked_of(PolicyFile(), baselines=[str(folder / "old.run")])
     >>> done = Job(asked=asked, qrels=str(folder / "qrels"), run=str(folder / "new.run")).done()
     >>> done.gated.passed, done.notes
     (True, [])
@@ -78,7 +69,6 @@ class Job:
     qrels: str
     run: str
     inputs: reading.Inputs = field(default_factory=reading.Inputs)
-    files: QueryFiles = field(default_factory=QueryFiles)
     update: bool = False
     outputs: Outputs = field(default_factory=Outputs)
     results: Results = field(default_factory=Results)
@@ -95,101 +85,98 @@ class Job:
             An option is impossible.
         """
         self._check_paths()
-        asked = self.asked
-        contracts = () if asked.contracts_path is None else read_contracts(asked.contracts_path, reading.notes())
-        names, of_queries, watch = _names(self.run, asked.baselines), self.files.read(), Watch()
-        judgments = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, asked.convention))
-        kept = self.results.looked_at(asked.measures)
-        work = _Evaluate(judgments, measures_of_gate(asked.measures, contracts), asked, watch, self.threads, kept)
-        opened = self._opened(names[1:], work.measures)
-        run = self._open_run(self.run, names[0])
-        evaluation = work.of(run, self.run)
-        others = [work.of(one.run, one.path) for one in opened]
-        gated = self._held(evaluation, others, contracts, of_queries)
-        judged_by = (self.qrels, *self.inputs.more_qrels)
-        notes = [note for one, other in zip(opened, others, strict=True) for note in one.changes(other, judged_by)]
-        page = self._page(gated, watch, judgments, [run, *(one.run for one in opened)], [evaluation, *others], of_queries)
+        asked, watch = self.asked, Watch()
+        front = _Front(self, watch, _names(self.run, asked.baselines))
+        work = GateJob(asked=asked, caller=front, kept=self.results.looked_at(asked.measures), threads=self.threads)
+        held = work.hold(but_missing=self.update)
+        notes, page = list(held.notes), self._page(held, watch)
         if self.update:
-            again, path = partial(work.of, path=self.run), asked.baselines[-1]
-            candidate = Candidate(run=run, evaluation=evaluation, gated=gated, measures=asked.measures, judgments=judged_by, again=again)
-            notes.append(candidate.replace(path, next((one.record for one in opened if one.path == path), None)))
-        return Done(gated, notes, page)
+            notes.append(work.replace_if_as_good(held))
+        return Done(held.gated, notes, page)
 
-    def _page(
-        self, gated: Gated, watch: Watch, judgments: Qrels, runs: list[Run], evaluations: list[Evaluation], of_queries: OfQueries
-    ) -> "Subject | None":
+    def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are wanted."""
         return self.results.gathered(
-            watch, self._given, gated=gated, evaluations=tuple(evaluations), measures=self.asked.measures, qrels=judgments,
-            runs=tuple(runs), weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
+            watch, self._given, gated=held.gated, evaluations=held.evaluations, measures=self.asked.measures, qrels=held.qrels,
+            runs=held.runs, weights=held.of_queries.weights, clusters=held.of_queries.clusters, threads=self.threads,
         )  # fmt: skip
 
     @property
     def _given(self) -> reading.Given:
-        others = (self.run, *self.asked.baselines, *self.files.paths, self.asked.contracts_path)
-        return reading.Given(qrels=self.qrels, inputs=self.inputs, others=others)
+        return reading.Given(qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths))
 
     def _check_paths(self) -> None:
-        others = [path for path in (*self.files.paths, self.asked.contracts_path) if path]
-        reading.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *others)
+        reading.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths)
         self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
         if self.update:
-            last = self.asked.baselines[-1]
-            refuse_unfit_target(last, (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *others))
-
-    def _open_run(self, path: str, name: str) -> Run:
-        return self.inputs.open_run(path, name, self.qrels)
-
-    def _opened(self, names: Sequence[str], measures: Sequence[Measure]) -> list[Baseline]:
-        """Every baseline but the one that is only to be made."""
-        check = partial(refuse_shallow, measures=measures, convention=self.asked.convention)
-        named = list(zip(self.asked.baselines, names, strict=True))
-        wanted = named[:-1] if self.update and not Path(self.asked.baselines[-1]).exists() else named
-        return [open_baseline(path, name, self._open_run, check) for path, name in wanted]
-
-    def _held(self, evaluation: Evaluation, others: Sequence[Evaluation], contracts: Sequence[Contract], of_queries: OfQueries) -> Gated:
-        of_queries.check(queries_of([evaluation, *others]))
-        asked = self.asked
-        if not others:
-            return first_run(evaluation, asked.measures, asked.policy, contracts, also=asked.also)
-        return gate(
-            evaluation, *others, measures=asked.measures, also=asked.also, policy=asked.policy, contracts=contracts,
-            weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
-        )  # fmt: skip
+            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths)
+            refuse_unfit_target(self.asked.baselines[-1], others)
 
 
-def _names(run: str, baselines: Sequence[str]) -> list[str]:
-    """Names of the run and of the baselines; a run may be held against itself."""
-    paths = [run, *baselines]
+@dataclass(frozen=True)
+class _Front:
+    """What the command line does for a gate."""
+
+    job: Job
+    watched: Watch
+    names: Mapping[str, str]
+
+    missing_baseline = "with --update-baseline the first run becomes the baseline"
+
+    def tell(self, message: str) -> None:
+        reading.notes().inform(message)
+
+    def qrels(self) -> Qrels:
+        return self.job.inputs.open_qrels(self.job.qrels, self.job.asked.convention)
+
+    def run(self) -> Run:
+        return self.job.inputs.open_run(self.job.run, self.names[self.job.run], self.job.qrels)
+
+    def baseline(self, path: str) -> Run:
+        return self.job.inputs.open_run(path, self.names[path], self.job.qrels)
+
+    def baseline_name(self, path: str) -> str:
+        return self.names[path]
+
+    def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
+        reading.doubt(evaluation, baseline or self.job.run)
+
+    def watch(self, label: str, work: Callable[[Progress], Result]) -> Result:
+        return self.watched.run(label, work)
+
+
+def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
+    """Names of the run and of the baselines by their paths; a run may be held against itself."""
     if twice := [path for path in baselines if baselines.count(path) > 1]:
         raise OptionError(f"--baseline {twice[0]}: found {baselines.count(twice[0])} times, expected each baseline once")
-    if run in baselines:
-        names = reading.run_names(baselines)
-        return [names[baselines.index(run)], *names]
-    return reading.run_names(paths)
+    paths = list(dict.fromkeys([run, *baselines]))
+    return dict(zip(paths, reading.run_names(paths), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class _Evaluate:
-    """Every run is evaluated likewise."""
+def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
+    """Refuse to make a baseline where something stands that is no baseline, before any work is done.
 
-    judgments: Qrels
-    measures: tuple[Measure, ...]
-    asked: Asked
-    watch: Watch
-    threads: int
-    kept: Sequence[Measure]
+    Raises
+    ------
+    OptionError
+        The file is an ordinary run, or one that this command reads; or its folder does not exist.
 
-    def of(self, run: Run, path: str) -> Evaluation:
-        def work(progress: Progress) -> Evaluation:
-            return evaluate(
-                self.judgments, run, self.measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads,
-                progress=progress,
-            )  # fmt: skip
-
-        found = self.watch.run(run.name, work)
-        reading.doubt(found, path)
-        return found
+    Examples
+    --------
+    >>> refuse_unfit_target("no-such-file.run.gz", [])
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise OptionError(f"--baseline {path}: found no folder {target.parent}, expected one for --update-baseline to write the file to")
+    if not target.exists():
+        return
+    if any(other != "-" and Path(other).exists() and target.samefile(other) for other in others):
+        raise OptionError(f"--baseline {path}: found a file that is read by this command, expected another name for --update-baseline")
+    if target.is_dir() or read_record(path, reading.notes()) is None:
+        raise OptionError(
+            f"--baseline {path}: found a file that --update-baseline did not make, and does not replace; expected a new name after it, "
+            f"as in --baseline {path} --baseline best.run.gz --update-baseline: the last baseline is the one that is replaced"
+        )

@@ -15,7 +15,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
 from idealrank.errors import InputError
 from idealrank.reports import distinguished
-from idealrank.theory.distinguishability import distinguish_many
+from idealrank.theory import distinguish_many
 
 _DEFAULT = (("log2",), ("all", "0.2n", "10"))
 _EPILOG = """\

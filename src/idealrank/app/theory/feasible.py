@@ -6,7 +6,7 @@ from idealrank.app import options as shared
 from idealrank.app import output
 from idealrank.app.theory import options
 from idealrank.reports import theory
-from idealrank.theory.feasible import feasibility
+from idealrank.theory import feasibility
 
 _DEFAULT = (("log2", "zipf(0.5)", "zipf(1)", "geometric(2)"), ("all", "0.2n", "sqrt(n)", "10"))
 _EPILOG = """\

@@ -12,8 +12,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.texts import split_outside_brackets
 from idealrank.reports import plots
 from idealrank.reports.theory_figures import FIGURES, Curves, PaperFigure, figure_spec
-from idealrank.theory.growth import growing_ndcg
-from idealrank.theory.rankers import RankedCollection, paper_rankers, read_rankers
+from idealrank.theory import RankedCollection, growing_ndcg, paper_rankers, read_rankers
 
 _EPILOG = """\
 Examples:

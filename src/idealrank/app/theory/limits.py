@@ -14,10 +14,7 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import cutoff_text
 from idealrank.reports import theory
 from idealrank.reports.theory import Ended, LimitRow
-from idealrank.theory.estimation.estimates import YbarEstimate, estimate_ybar
-from idealrank.theory.feasible import feasibility
-from idealrank.theory.limits import limit
-from idealrank.theory.pseudo import pseudo_expectation
+from idealrank.theory import YbarEstimate, estimate_ybar, feasibility, limit, pseudo_expectation
 from idealrank.theory.relevance import RelevanceModel
 
 _DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from idealrank.api import evaluate_read as evaluate
 from idealrank.app import console, reading
 from idealrank.app.progress import Watch
 from idealrank.app.trec.measures import columns_of
@@ -13,7 +14,7 @@ from idealrank.conventions import Convention
 from idealrank.data.join import Judgments
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
-from idealrank.evaluation.evaluate import Evaluation, evaluate
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.preferences import read_assessors, read_preferences
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, tag_of
 from idealrank.io.formats.zscores import read_zscores

@@ -98,7 +98,8 @@ class Preferred:
         if ties in ("best", "worst"):
             raise OptionError(
                 f"ties={ties}: found tied scores; preferences that contradict each other leave no order that is {ties} for all of them, "
-                "choose ties=docid, docid-ascending, input or expected"
+                "choose ties=docid, docid-ascending, input or expected",
+                switch="ties=docid",
             )
         if ties != "expected":
             return (self._by_row(hits.rank),)

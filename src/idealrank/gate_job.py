@@ -1,0 +1,365 @@
+"""The work of a gate, for the command and for pytest: what is asked, the baselines, the verdict, and a new baseline.
+
+A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and skips by itself.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from idealrank._files import write_bytes
+from idealrank.analysis.comparison.query_table import same_values
+from idealrank.analysis.gate.checks import first_run, gate, measures_of_gate
+from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy
+from idealrank.api import evaluate_read
+from idealrank.conventions import Convention
+from idealrank.data.progress import Progress
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.gate_files import baselines as files
+from idealrank.io.gate_files.baselines import BaselineRecord
+from idealrank.io.gate_files.contracts import read_contracts
+from idealrank.io.gate_files.policies import DEFAULT_MEASURE, PARTS, PolicyFile
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.query_files import OfQueries, QueryFiles
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measures
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of a run.
+
+    Attributes
+    ----------
+    policy : Policy
+        The rule.
+    measures : tuple of Measure
+        The measures that are tested, the primary one first; those of `also` stand at the end unless they are named before.
+    also : tuple of Measure
+        Companions that may close the gate.
+    convention : Convention
+        Behind every value.
+    baselines : tuple of str
+        Paths; the last is the one that may be replaced.
+    contracts : str or tuple of Contract
+        Path of the contracts of single queries, or the contracts; empty for none.
+    query_files : QueryFiles
+        Weights and clusters of the queries.
+    policy_file : str
+        File and table of the project's policy; empty where the project has none.
+
+    Examples
+    --------
+    >>> asked = settled({"baselines": ("best.run",), "tolerance": 0.01}, PolicyFile(path="pyproject.toml", alpha=0.1), "no baseline")
+    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures], asked.policy_file
+    (0.01, 0.1, ['nDCG@10'], 'pyproject.toml [tool.idealrank.gate]')
+    """
+
+    policy: Policy
+    measures: tuple[Measure, ...]
+    also: tuple[Measure, ...]
+    convention: Convention
+    baselines: tuple[str, ...]
+    contracts: str | tuple[Contract, ...]
+    query_files: QueryFiles
+    policy_file: str
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths of weights, clusters and contracts."""
+        return [*self.query_files.paths, *([self.contracts] if self.contracts and isinstance(self.contracts, str) else [])]
+
+
+def settled(
+    given: Mapping[str, Any],
+    found: PolicyFile,
+    without_baseline: str,
+    *,
+    measures_in: Callable[[Sequence[str], str], Any] = lambda texts, _where: texts,
+    convention_of: Callable[[Any], Convention] = Convention.of,
+) -> Asked:
+    """Settle what is asked: what was given, and for the rest the policy of the project.
+
+    A given `strict` also wins over the parts of the file that belong to the other rule.
+
+    Parameters
+    ----------
+    given : mapping
+        ``baselines``, ``measures``, ``also``, ``convention``, ``contracts``, ``weights``, ``cluster`` and the parts of a `Policy`;
+        what is missing comes from the file.
+    found : PolicyFile
+        The policy of the project.
+    without_baseline : str
+        Message where there is no baseline.
+    measures_in : callable, optional
+        Reads the file's texts of measures; also gets the place for messages.
+    convention_of : callable, optional
+        Reads the text of a convention.
+
+    Raises
+    ------
+    OptionError
+        An option is wrong, or there is no baseline; with the file where the option comes from there.
+    """
+    baselines = tuple(given.get("baselines", found.baselines))
+    if not baselines:
+        raise OptionError(without_baseline)
+    texts = given["measures"] if "measures" in given else measures_in(found.measures, found.where) or DEFAULT_MEASURE
+    with _said_in("" if "measures" in given else found.where):
+        named = parse_measures(texts)
+    texts = given["also"] if "also" in given else measures_in(found.also, found.where)
+    with _said_in("" if "also" in given else found.where):
+        also = parse_measures(texts) if texts else ()
+    with _said_in("" if "convention" in given else found.where):
+        convention = convention_of(given.get("convention", found.convention or "standard"))
+    rule = {name: given[name] for name in PARTS if name in given}
+    with _said_in("" if rule else found.where):
+        policy = found.policy(**rule)
+    contracts = given.get("contracts", found.contracts or ())
+    return Asked(
+        policy=policy,
+        measures=tuple(dict.fromkeys((*named, *also))),
+        also=also,
+        convention=convention,
+        baselines=baselines,
+        contracts=contracts if isinstance(contracts, str) else tuple(contracts),
+        query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
+        policy_file=found.where,
+    )
+
+
+@contextmanager
+def _said_in(where: str) -> Iterator[None]:
+    """Put the place of an option before its errors; `where` is empty for what the caller gave."""
+    try:
+        yield
+    except OptionError as error:
+        if not where:
+            raise
+        raise OptionError(f"{where}: {error}", switch=error.switch) from None
+
+
+class Caller(Protocol):
+    """What a gate leaves to its caller: how files are opened, who is told, and how long work is watched."""
+
+    @property
+    def missing_baseline(self) -> str:
+        """What makes a baseline that does not exist, for an error."""
+        ...
+
+    @property
+    def tell(self) -> Tell | None:
+        """Gets what readers of files have to say; None for warnings alone."""
+        ...
+
+    def qrels(self) -> Qrels:
+        """Open the judgments."""
+        ...
+
+    def run(self) -> Run:
+        """Open the run."""
+        ...
+
+    def baseline(self, path: str) -> Run:
+        """Open a baseline that is an ordinary run."""
+        ...
+
+    def baseline_name(self, path: str) -> str:
+        """Name a baseline."""
+        ...
+
+    def doubt(self, evaluation: Evaluation, baseline: str | None, /) -> None:
+        """Refuse a run, or warn of one, that was hardly meant for the judgments; `baseline` is the path of a baseline."""
+        ...
+
+    def watch(self, label: str, work: Callable[[Progress], Result], /) -> Result:
+        """Do work that may take long."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What came of a gate.
+
+    Attributes
+    ----------
+    gated : Gated
+        The verdict.
+    notes : tuple of str
+        What has changed since the baselines were made, in sentences.
+    qrels : Qrels
+        The judgments.
+    runs : tuple of Run
+        The run, and the baselines.
+    evaluations : tuple of Evaluation
+        Of these, by everything that the gate looks at.
+    of_queries : OfQueries
+        Weights and clusters.
+    last : BaselineRecord or None
+        What the first line of the last baseline says; None where it is an ordinary run, or does not exist yet.
+    """
+
+    gated: Gated
+    notes: tuple[str, ...] = ()
+    qrels: Qrels
+    runs: tuple[Run, ...]
+    evaluations: tuple[Evaluation, ...]
+    of_queries: OfQueries
+    last: BaselineRecord | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateJob:
+    """The work of a gate.
+
+    Attributes
+    ----------
+    asked : Asked
+        The policy, measures, convention and baselines.
+    caller : Caller
+        Opens files.
+    kept : sequence of Measure
+        Measures for which hits are kept, as `evaluate` does.
+    threads : int
+        0 for one a core.
+    """
+
+    asked: Asked
+    caller: Caller
+    kept: Sequence[Measure] = ()
+    threads: int = 0
+
+    def hold(self, *, but_missing: bool = False) -> Held:
+        """Hold the run to its baselines.
+
+        Parameters
+        ----------
+        but_missing : bool
+            Whether the last baseline may be missing.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used.
+        OptionError
+            An option is impossible.
+        """
+        asked, caller = self.asked, self.caller
+        contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
+        qrels = caller.watch("judgments", lambda _: caller.qrels())
+        measures = measures_of_gate(asked.measures, contracts)
+        evaluated = partial(self._evaluated, qrels, measures)
+        paths = asked.baselines[:-1] if but_missing and not Path(asked.baselines[-1]).exists() else asked.baselines
+        opened = [self._opened(path, measures) for path in paths]
+        run = caller.run()
+        evaluation, others = evaluated(run), [evaluated(other, path) for path, (other, _) in zip(paths, opened, strict=True)]
+        of_queries.check([evaluation, *others])
+        gated = self._verdict(evaluation, others, contracts, of_queries)
+        notes = tuple(
+            note
+            for path, (_, record), other in zip(paths, opened, others, strict=True)
+            if record is not None
+            for note in files.changes_since(path, record, other, qrels.paths)
+        )
+        return Held(
+            gated=gated, notes=notes, qrels=qrels, runs=(run, *(other for other, _ in opened)), evaluations=(evaluation, *others),
+            of_queries=of_queries, last=opened[-1][1] if len(opened) == len(asked.baselines) else None,
+        )  # fmt: skip
+
+    def hold_to_nothing(self) -> Held:
+        """Measure the run alone, without contracts, to make it the last baseline whatever that was.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used, or the last baseline is an ordinary run.
+        """
+        path = self.asked.baselines[-1]
+        last = files.read_record(path, self._notes) if Path(path).exists() else None
+        if Path(path).exists() and last is None:
+            raise InputError(
+                f"baseline {path}: found a file that is no baseline, and it is not replaced", hint="give a new name as the last baseline"
+            )
+        qrels, run = self.caller.qrels(), self.caller.run()
+        evaluation = self._evaluated(qrels, measures_of_gate(self.asked.measures, self._contracts()), run)
+        gated = first_run(evaluation, self.asked.measures, self.asked.policy)
+        return Held(gated=gated, qrels=qrels, runs=(run,), evaluations=(evaluation,), of_queries=OfQueries(QueryFiles()), last=last)
+
+    def replace_if_as_good(self, held: Held) -> str:
+        """Put the run into the last baseline's place if the gate is open and the run not lower, and say what was done."""
+        path, gated, name = self.asked.baselines[-1], held.gated, held.runs[0].name
+        if not gated.passed:
+            why = "the judgments do not reach" if gated.outcome == UNREACHED else "the gate is closed"
+            return f"{path} {'stays as it is' if held.last else 'was not made'}, for {why}"
+        if held.last is None:
+            self.write_baseline(held)
+            return f"{path} was made of {name}"
+        check = gated.checks[-len(self.asked.measures)]  # the last baseline by the first measure
+        means = f"{check.measure} {check.mean_run:.4f}, {held.last.name} had {check.mean_baseline:.4f}"
+        if check.difference * check.direction < 0:
+            return f"{path} keeps {held.last.name}, the best so far: {means}"
+        self.write_baseline(held)
+        return f"{path} now holds {name}: {means}"
+
+    def write_baseline(self, held: Held) -> None:
+        """Write the run as the last baseline; it is read back and evaluated before it takes its name.
+
+        Raises
+        ------
+        InputError
+            The run cannot be kept in a file of lines.
+        """
+        path, run, evaluation = self.asked.baselines[-1], held.runs[0], held.evaluations[0]
+        record = files.record_of(evaluation, list(map(str, self.asked.measures)), held.qrels.paths)
+        record = record if held.last is None else record.as_deep_as(held.last)
+        data = files.baseline_bytes(run, record, self.asked.convention)
+        if not same_values(self._evaluated(held.qrels, evaluation.measures, files.run_in(data, run.name)), evaluation):
+            raise InputError(
+                f"{path}: not written, for the run read back from it has other values; a query that is answered without a document "
+                "cannot be kept in a file of lines"
+            )
+        write_bytes([files.compressed(data) if path.endswith(".gz") else data], path)
+
+    @property
+    def _notes(self) -> Notes:
+        return Notes(self.caller.tell)
+
+    def _contracts(self) -> tuple[Contract, ...]:
+        contracts = self.asked.contracts
+        return read_contracts(contracts, self._notes) if isinstance(contracts, str) else contracts
+
+    def _opened(self, path: str, measures: Sequence[Measure]) -> tuple[Run, BaselineRecord | None]:
+        """A baseline file with its record, whose lists must reach as deep as the measures look; or any run."""
+        try:
+            record = files.read_record(path, self._notes)
+        except InputError as error:
+            raise error if Path(path).exists() else InputError(str(error), hint=self.caller.missing_baseline) from None
+        if record is None:
+            return self.caller.baseline(path), None
+        files.refuse_shallow(path, record, measures, self.asked.convention)
+        return files.read_baseline(path, self.caller.baseline_name(path), self._notes)
+
+    def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
+        work = partial(
+            evaluate_read, qrels, run, measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads
+        )
+        found = self.caller.watch(run.name, lambda progress: work(progress=progress))
+        self.caller.doubt(found, baseline)
+        return found
+
+    def _verdict(self, evaluation: Evaluation, others: Sequence[Evaluation], contracts: Sequence[Contract], of_queries: OfQueries) -> Gated:
+        asked = self.asked
+        if not others:
+            return first_run(evaluation, asked.measures, asked.policy, contracts, also=asked.also)
+        return gate(
+            evaluation, *others, measures=asked.measures, also=asked.also, policy=asked.policy, contracts=contracts,
+            weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
+        )  # fmt: skip

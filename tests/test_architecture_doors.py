@@ -1,0 +1,162 @@
+"""The doors between the layers: commands and integrations compute by the public functions, and read no prose of errors.
+
+Each rule is a function of source texts, so that a planted violation shows that it can fail.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+Sources = Mapping[str, str]
+
+OUTSIDE = ("idealrank.app", "idealrank.pytest_plugin", "idealrank.trackers")
+COMPUTING = ("analysis", "conventions", "data", "evaluation", "measures", "stats", "theory", "timeline", "_kernel")
+
+# The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
+ALLOWED = {
+    # texts of options become values
+    "idealrank.measures.parse": {"parse_measure", "parse_measures", "parse_pair_measures"},
+    "idealrank.measures.texts": {"split_outside_brackets"},
+    "idealrank.measures.cutoffs": {"make_cutoff", "cutoff_text"},
+    "idealrank.measures.discounts": {"make_discount"},
+    "idealrank.theory.expressions": {"parse_model"},
+    "idealrank.analysis.tuning.measurement": {"grid_of", "measures_of"},
+    "idealrank.data.run": {"name_of"},
+    # what there is to choose from
+    "idealrank.measures.defaults": {"default_measures"},
+    "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
+    # the labels of a ranked list, which `theory` asks of files: no value is computed
+    "idealrank.data.align": {"align"},
+    # whether several runs of a system are copies or folds, by their queries
+    "idealrank.analysis.systems.copies": {"relation_of"},
+    # trec_eval's sum of bpref, a measure that the front of trec_eval alone has
+    "idealrank.measures.states": {"n_nonrelevant", "nonrelevant_hits"},
+}
+
+
+def library() -> dict[str, str]:
+    """The source of every module by its dotted name."""
+    paths = sorted((SOURCE / "idealrank").rglob("*.py"))
+    return {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path.read_text("utf-8") for path in paths}
+
+
+def _public() -> set[tuple[str, str]]:
+    """Where `idealrank` takes its public names from."""
+    stub = ast.parse((SOURCE / "idealrank" / "__init__.pyi").read_text("utf-8"))
+    return {(node.module or "", alias.name) for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+PUBLIC = _public()
+
+
+# --- the rules ---------------------------------------------------------------------------------------------------------------
+
+
+def side_doors(sources: Sources) -> list[str]:
+    """Functions that a command or an integration takes from below the public ones.
+
+    The doors are the functions that `idealrank` offers, from where it takes them, the public names of `idealrank.theory`, and all of
+    `api`, `gate_job`, `inquiry`, `settings`, `agreement` and `reporting`.
+    """
+    return [
+        f"{name}:{line}: {module}.{taken}"
+        for name, source in sources.items()
+        if name.startswith(OUTSIDE)
+        for module, taken, line in _taken(source)
+        if _is_below(module) and not taken[:1].isupper() and (module, taken) not in PUBLIC and taken not in ALLOWED.get(module, ())
+    ]
+
+
+def _taken(source: str) -> Iterator[tuple[str, str, int]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from ((node.module, alias.name.lstrip("_") or "_", node.lineno) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "", node.lineno) for alias in node.names)
+
+
+def _is_below(module: str) -> bool:
+    root, _, rest = module.partition(".")
+    return root == "idealrank" and rest.partition(".")[0] in COMPUTING and module != "idealrank.theory"
+
+
+def idle_permits(sources: Sources) -> list[str]:
+    """Functions of `ALLOWED` that nothing outside takes."""
+    used = {(module, taken) for name, source in sources.items() if name.startswith(OUTSIDE) for module, taken, _ in _taken(source)}
+    return sorted(f"{module}.{name}" for module, names in ALLOWED.items() for name in names if (module, name) not in used)
+
+
+# Errors of DuckDB have nothing but their text, whose last lines show the query again.
+FOREIGN_ERRORS = {"idealrank.store.sql"}
+_PATTERN_METHODS = {"search", "match", "fullmatch", "findall", "finditer", "sub", "subn"}
+
+
+def parsed_prose(sources: Sources) -> list[str]:
+    """Regular expressions over the text of an error of the library: what is to be known of an error is a field of it."""
+    found = []
+    for name, source in sources.items():
+        if name in FOREIGN_ERRORS:
+            continue
+        tree = ast.parse(source)
+        errors = set(_error_names(tree)) | {"message"}
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            subjects = {node.id for value in call.args for node in ast.walk(value) if isinstance(node, ast.Name)}
+            if _is_of_patterns(call.func) and subjects & errors:
+                found.append(f"{name}:{call.lineno}")
+    return found
+
+
+def _error_names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and node.name is not None:
+            yield node.name
+        elif isinstance(node, ast.arg) and node.annotation is not None and ast.unparse(node.annotation).endswith(("Error", "Exception")):
+            yield node.arg
+
+
+def _is_of_patterns(function: ast.expr) -> bool:
+    if not isinstance(function, ast.Attribute):
+        return False
+    of_module = isinstance(function.value, ast.Name) and function.value.id == "re"
+    return function.attr in _PATTERN_METHODS or (of_module and function.attr == "split")
+
+
+# --- they hold, and can fail --------------------------------------------------------------------------------------------------
+
+PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
+    (side_doors, {"idealrank.app.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),
+    (side_doors, {"idealrank.trackers.new": "def later():\n    from idealrank.analysis.comparison.procedure import compare as held"}),
+    (side_doors, {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"}),
+    (side_doors, {"idealrank.app.new": "import idealrank.stats.paired"}),
+    (side_doors, {"idealrank.app.theory.new": "from idealrank.theory.limits import limit"}),
+    (parsed_prose, {"a": "import re\ntry:\n    work()\nexcept ValueError as error:\n    re.search('x=([a-z]+)', str(error))"}),
+    (parsed_prose, {"a": "def hint(refused: InputError):\n    return _SWITCH.match(f'{refused}')"}),
+    (parsed_prose, {"a": "def hint(message):\n    return re.sub('x', '', message)"}),
+]
+
+
+@pytest.mark.parametrize("rule", [side_doors, idle_permits, parsed_prose], ids=lambda rule: rule.__name__)
+def test_the_library_keeps_to_it(rule: Callable[[Sources], list[str]]) -> None:
+    assert rule(library()) == []
+
+
+@pytest.mark.parametrize(("rule", "planted"), PLANTED)
+def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], planted: dict[str, str]) -> None:
+    assert rule(planted)
+
+
+def test_a_permit_that_nothing_needs_is_found() -> None:
+    assert "idealrank.data.align.align" in idle_permits({"idealrank.app.new": "from idealrank.data.run import name_of"})
+
+
+def test_what_only_looks_like_a_violation_is_none() -> None:
+    innocent = {
+        "idealrank.app.new": "from idealrank.analysis.comparison import compare\nfrom idealrank.api import evaluate_read\n"
+        "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, Convention",
+        "idealrank.api": "from idealrank.evaluation.evaluate import evaluate",
+        "idealrank.io.new": "import re\nre.search('x', text)\nstr(error).splitlines()",
+    }
+    assert [rule(innocent) for rule in (side_doors, parsed_prose)] == [[], []]

@@ -1,0 +1,51 @@
+"""Errors carry what to do next: in words, and as the switch that lets the call succeed."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from idealrank.errors import FileFormatError, IdealrankError, InputError, MissingExtraError, OptionError
+
+MADE: list[IdealrankError] = [
+    InputError("a.run: found no such file", hint="make one"),
+    FileFormatError("a.run", 2, "d1 a second time", "each once", "allow it", switch="duplicates=first"),
+    MissingExtraError("reading Parquet", "pyarrow", "arrow"),
+    OptionError("nDCG: found tied scores", switch="ties=docid"),
+]
+
+
+def test_a_hint_ends_the_text_of_an_error() -> None:
+    assert [str(error).endswith(f"; {error.hint}") for error in MADE] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("error", MADE, ids=lambda error: type(error).__name__)
+def test_an_error_is_the_same_in_another_process(error: IdealrankError) -> None:
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(again), str(again), again.hint, again.switch) == (type(error), str(error), error.hint, error.switch)
+
+
+@pytest.mark.parametrize(
+    ("convention", "switch"),
+    [
+        ("lightgbm", "negative=zero"),
+        ("standard,missing=error", "missing=zero"),
+        ("standard,unjudged=error,negative=kept", "unjudged=not-relevant"),
+        ("standard,duplicates=error", "duplicates=first"),
+    ],
+)
+def test_an_error_names_the_switch_that_lets_the_call_succeed(convention: str, switch: str, tmp_path: Path) -> None:
+    qrels = {"q1": {"a": 1, "b": -1}} | ({"q2": {"a": 1}} if "missing" in convention else {})
+    run = tmp_path / "a.run"
+    run.write_text("q1 Q0 a 1 2 t\nq1 Q0 c 2 1 t\n" + ("q1 Q0 a 3 0.5 t\n" if "duplicates" in convention else ""), encoding="utf-8")
+
+    with pytest.raises(IdealrankError) as caught:
+        ir.evaluate(qrels, run, "nDCG@10", convention)
+
+    assert caught.value.switch == switch
+    assert switch in str(caught.value)
+    name = switch.partition("=")[0]
+    kept = [part for part in convention.split(",") if not part.startswith(name)]
+    ir.evaluate(qrels, run, "nDCG@10", ",".join([*kept, switch]))
