@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import idealrank as ir
-from idealrank.reporting.comparing import with_gate
-from idealrank.reporting.found import Found
+from idealrank.api.report.material import Found
+from idealrank.api.report.side_verdicts import with_gate
 from idealrank.reports.compared_cells import SHORT
 from idealrank.trackers.content import content_of
 

@@ -59,7 +59,7 @@ def side_doors(sources: Sources) -> list[str]:
     """Functions that a command or an integration takes from below the public ones.
 
     The doors are the functions that `idealrank` offers, from where it takes them, the public names of `idealrank.theory`, and all of
-    `api`, `gate_job`, `inquiry`, `settings`, `agreement` and `reporting`.
+    `api`.
     """
     return [
         f"{name}:{line}: {module}.{taken}"
@@ -154,9 +154,9 @@ def test_a_permit_that_nothing_needs_is_found() -> None:
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {
-        "idealrank.app.new": "from idealrank.analysis.comparison import compare\nfrom idealrank.api import evaluate_read\n"
+        "idealrank.app.new": "from idealrank.analysis.comparison import compare\nfrom idealrank.api.evaluation import evaluate_read\n"
         "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, Convention",
-        "idealrank.api": "from idealrank.evaluation.evaluate import evaluate",
+        "idealrank.api.evaluation": "from idealrank.evaluation.evaluate import evaluate",
         "idealrank.io.new": "import re\nre.search('x', text)\nstr(error).splitlines()",
     }
     assert [rule(innocent) for rule in (side_doors, parsed_prose)] == [[], []]

@@ -28,7 +28,7 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     """The names of a package's stub, each loaded when it is first asked for.
 
     The stub ``__init__.pyi`` beside the package's file is the one list of its public names: type checkers read it, and so does this.
-    It imports each name as itself (``from idealrank.api import ndcg as ndcg``).
+    It imports each name as itself (``from idealrank.api.evaluation import ndcg as ndcg``).
 
     Parameters
     ----------

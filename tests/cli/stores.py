@@ -6,7 +6,7 @@ from pathlib import Path
 
 from idealrank.analysis.comparison import compare
 from idealrank.analysis.gate import gate
-from idealrank.api import evaluate, read_qrels, read_run
+from idealrank.api.evaluation import evaluate, read_qrels, read_run
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Record, Store

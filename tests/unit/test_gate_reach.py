@@ -10,10 +10,10 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.gate import Gated
+from idealrank.api.report.material import Found
+from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reporting.comparing import with_gate
-from idealrank.reporting.found import Found
 from idealrank.reports.gated import gate_json, gate_text
 from idealrank.reports.gated_github import annotations
 from idealrank.reports.gated_junit import gate_junit

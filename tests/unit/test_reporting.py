@@ -8,13 +8,13 @@ import pytest
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.analysis.gate import Contract
+from idealrank.api.report.gather import gather
+from idealrank.api.report.material import Found
+from idealrank.api.report.selection import most_queries, queries_first, room_for_lists
+from idealrank.api.report.side_verdicts import with_gate
 from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.io.read import read_qrels, read_run
-from idealrank.reporting.comparing import with_gate
-from idealrank.reporting.found import Found
-from idealrank.reporting.gathering import gather
-from idealrank.reporting.picked import most_queries, queries_first, room_for_lists
 from idealrank.reports.page import html
 from idealrank.reports.page.subject import Subject
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import idealrank as ir
-from idealrank.reporting.found import Found
-from idealrank.reporting.gathering import gather
+from idealrank.api.report.gather import gather
+from idealrank.api.report.material import Found
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Made, QueryLists, Subject
 from tests.conftest import PYDOCS

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import idealrank as ir
-from idealrank.reporting.found import Found
-from idealrank.reporting.gathering import gather
+from idealrank.api.report.gather import gather
+from idealrank.api.report.material import Found
 from idealrank.reports.page import subject as page_subject
 from idealrank.reports.page.subject import Listing, QueryLists
 

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from idealrank.api import can_be_attributed
+from idealrank.api.evaluation import can_be_attributed
 from idealrank.app.reading import Inputs
 from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure

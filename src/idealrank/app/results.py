@@ -21,8 +21,8 @@ from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
     from idealrank.analysis.gate import Gated
+    from idealrank.api.report.material import Found
     from idealrank.measures.measure import Measure
-    from idealrank.reporting.found import Found
     from idealrank.reports.page.subject import Made, Subject
 
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
@@ -77,7 +77,7 @@ class Results:
         """Measures for which the hits of every run are kept, so that no run is aligned a second time; none where nothing is wanted."""
         if not self.is_page:
             return measures if self.store is not None else ()
-        from idealrank.reporting.gathering import measures_looked_at  # noqa: PLC0415  (few ask for pages)
+        from idealrank.api.report.gather import measures_looked_at  # noqa: PLC0415  (few ask for pages)
 
         return measures_looked_at(measures)
 
@@ -179,7 +179,7 @@ class Results:
         gated : Gated, optional
             What a gate said of the evaluations, the first of which is that of its run.
         **parts
-            Of `reporting.found.Found`.
+            Of `api.report.material.Found`.
 
         Returns
         -------
@@ -188,8 +188,8 @@ class Results:
         """
         if not self.are_wanted:
             return None
-        from idealrank.reporting.comparing import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
-        from idealrank.reporting.found import Found  # noqa: PLC0415
+        from idealrank.api.report.material import Found  # noqa: PLC0415
+        from idealrank.api.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
 
         found = Found(**parts)
         ids = self._stored(found, gated, given)
@@ -204,7 +204,7 @@ class Results:
 
     def shown(self, found: "Found", watch: Watch) -> "Subject":
         """What the page shows, texts from the files; errors as for `write`."""
-        from idealrank.reporting.gathering import gather  # noqa: PLC0415
+        from idealrank.api.report.gather import gather  # noqa: PLC0415
 
         whole = replace(found, queries=self.queries, documents=self.documents)
         return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
@@ -213,7 +213,7 @@ class Results:
         """Ids of what was put into the store."""
         if self.store is None or found.qrels is None:
             return ()
-        from idealrank.api import kept_hits  # noqa: PLC0415
+        from idealrank.api.evaluation import kept_hits  # noqa: PLC0415
         from idealrank.app import storing  # noqa: PLC0415
 
         options = {
@@ -231,8 +231,8 @@ class Results:
         return kept.ids
 
     def _made(self, read: Sequence[str], ids: tuple[str, ...]) -> "Made":
+        from idealrank.api.report.origin import hashed, moment  # noqa: PLC0415
         from idealrank.app.git import checkout  # noqa: PLC0415
-        from idealrank.reporting.origin import hashed, moment  # noqa: PLC0415
         from idealrank.reports.page.subject import Made  # noqa: PLC0415
 
         inputs = hashed(input_files(read))

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from idealrank.analysis.gate.outcome import UNREACHED, Gated
-from idealrank.api import to_qrels, to_run, warn_of_doubt
+from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
+from idealrank.api.gate import Asked, GateJob, Result, settled
 from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.gate_job import Asked, GateJob, Result, settled
 from idealrank.io.gate_files.policies import TABLE, find_policy
 from idealrank.reports.gated import gate_text
 from idealrank.reports.gated_words import could_see, one_line, reasons, verdict

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from idealrank.analysis.comparison import Comparison, Pair, intervals
 from idealrank.analysis.gate import Gated
+from idealrank.api.report import report
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reporting import report
 from idealrank.reports.compared_records import comparison_csv, comparison_json
 from idealrank.reports.gated import gate_json, gate_text
 from idealrank.reports.records import csv_report, json_report

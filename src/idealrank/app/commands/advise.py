@@ -5,9 +5,9 @@ from typing import get_args
 import click
 
 from idealrank.analysis.advice import Surface
+from idealrank.api.advice import advise_read
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
-from idealrank.inquiry import advise_read
 from idealrank.reports.advice import advice_record, advice_report
 
 _EPILOG = """\

@@ -7,7 +7,8 @@ from typing import get_args
 import click
 
 from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
-from idealrank.api import evaluate_read as evaluate
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.tuning import choose_read
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
@@ -17,7 +18,6 @@ from idealrank.measures.texts import split_outside_brackets
 from idealrank.reports import chosen as report
 from idealrank.reports import plots
 from idealrank.reports.chosen_figure import choice_spec
-from idealrank.settings import choose_read
 
 _WHOLE = ("all", "n")
 _EPILOG = """\

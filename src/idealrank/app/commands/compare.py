@@ -8,8 +8,8 @@ import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
-from idealrank.api import evaluate_read as evaluate
-from idealrank.api import overlaps
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.evaluation import overlaps
 from idealrank.app import options, output, pair_figure, reading
 from idealrank.app.by_query import query_files, slices
 from idealrank.app.pointing import why_command

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.api import evaluate_read as evaluate_run
+from idealrank.api.evaluation import evaluate_read as evaluate_run
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.app.results import Results, results

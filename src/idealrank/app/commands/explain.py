@@ -3,10 +3,10 @@
 import click
 
 from idealrank.analysis.explanation import Explanation
+from idealrank.api.explanation import explain as explain_query
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.inquiry import explain as explain_query
 from idealrank.reports.explained import explanation_record, explanation_report
 
 _EPILOG = """\

@@ -4,11 +4,11 @@ from typing import get_args
 
 import click
 
+from idealrank.api.overlap import overlap_read
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
 from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
-from idealrank.inquiry import overlap_read
 from idealrank.io.provenance import input_files
 from idealrank.measures.parse import parse_pair_measures
 from idealrank.reports import alike

@@ -8,13 +8,13 @@ import click
 from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation
 from idealrank.analysis.reconciliation.stated import Stated
 from idealrank.analysis.reconciliation.trials import QrelsSource
+from idealrank.api.reconciliation import reconcile as reconcile_run
+from idealrank.api.reconciliation import split_difference
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.errors import OptionError
-from idealrank.inquiry import reconcile as reconcile_run
-from idealrank.inquiry import split_difference
 from idealrank.version import __version__
 
 SCHEMA = 1

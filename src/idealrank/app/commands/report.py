@@ -62,7 +62,7 @@ def report(
     results = Results(report=report, figures=figures, queries=queries, documents=documents, page_option="-o")
     results.check(())
     measures = options.parse_measure_texts(measure_texts) if measure_texts else ()
-    from idealrank.reporting.stored import found_in  # noqa: PLC0415  (not for the help)
+    from idealrank.api.report.from_store import found_in  # noqa: PLC0415  (not for the help)
 
     with stored.opened(store_path) as store:
         found = found_in(store, ids, measures, judgments=judgments, command=typed.command_line())

@@ -6,7 +6,8 @@ from functools import cache, partial
 import click
 
 from idealrank.analysis.robustness import Robustness
-from idealrank.api import evaluate_read as evaluate
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.robustness import robust_read
 from idealrank.app import options, output, reading
 from idealrank.app.by_query import query_files
 from idealrank.app.progress import Watch
@@ -16,7 +17,6 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.inquiry import robust_read
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
 

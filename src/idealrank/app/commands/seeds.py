@@ -10,7 +10,7 @@ import click
 
 from idealrank.analysis.systems import SystemComparison, compare_systems
 from idealrank.analysis.systems.copies import relation_of
-from idealrank.api import evaluate_read as evaluate
+from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.app import options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.data.run import name_of

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 import click
 
 from idealrank.analysis.attribution import Attribution
+from idealrank.api.attribution import attribute
 from idealrank.app import console, options, output, reading
 from idealrank.app.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.inquiry import attribute
 
 _QUERIES, _DOCUMENTS = 5, 3  # of the table
 _EPILOG = """\

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from idealrank.api.gate import Asked, settled
 from idealrank.app import options
-from idealrank.gate_job import Asked, settled
 from idealrank.io.gate_files.policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.measures.parse import parse_measures
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.analysis.gate import Gated
+from idealrank.api.gate import Asked, GateJob, Held, Result
 from idealrank.app import reading
 from idealrank.app.gate.outputs import Outputs
 from idealrank.app.progress import Watch
@@ -15,7 +16,6 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.gate_job import Asked, GateJob, Held, Result
 from idealrank.io.gate_files.baselines import read_record
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from idealrank.api import evaluate_read as evaluate
+from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.app import console, reading
 from idealrank.app.progress import Watch
 from idealrank.app.trec.measures import columns_of

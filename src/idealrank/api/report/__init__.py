@@ -11,17 +11,17 @@ from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.slice_tests import Categories
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
-from idealrank.api import AnyTable, to_qrels, to_run
+from idealrank.api.evaluation import AnyTable, to_qrels, to_run
+from idealrank.api.report.gather import gather
+from idealrank.api.report.material import Found, Texts, shown_measures
+from idealrank.api.report.origin import hashed, moment
+from idealrank.api.report.side_verdicts import robustness as robustness_of
+from idealrank.api.report.side_verdicts import with_gate
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
-from idealrank.reporting.comparing import robustness as robustness_of
-from idealrank.reporting.comparing import with_gate
-from idealrank.reporting.found import Found, Texts, shown_measures
-from idealrank.reporting.gathering import gather
-from idealrank.reporting.origin import hashed, moment
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Made
 

@@ -9,10 +9,10 @@ from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness, Way, robust
 from idealrank.analysis.robustness.sides import JudgmentsSource
+from idealrank.api.report.material import Found
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reporting.found import Found
 
 MOST_ROWS = 4_000_000
 """Documents of both runs together, up to which a page has the robust verdict unasked; it takes some ten seconds then."""
@@ -99,7 +99,7 @@ def robustness(
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.reporting.found import Found
+    >>> from idealrank.api.report.material import Found
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> robustness(Found(evaluations=(one,), measures=one.measures)) is None
     True

@@ -14,7 +14,7 @@ from idealrank._files import write_bytes
 from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.gate.checks import first_run, gate, measures_of_gate
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy
-from idealrank.api import evaluate_read
+from idealrank.api.evaluation import evaluate_read
 from idealrank.conventions import Convention
 from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels

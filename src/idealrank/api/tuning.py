@@ -7,7 +7,7 @@ from typing import Any
 from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, Option, Tell, grid_of, measures_of
 from idealrank.analysis.tuning.measurement import choose as choose_setting
 from idealrank.analysis.tuning.settings import Choice, Theory
-from idealrank.api import AnyTable, to_qrels, to_run
+from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation, evaluate

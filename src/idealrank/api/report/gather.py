@@ -9,6 +9,11 @@ import numpy as np
 
 from idealrank.analysis.comparison import RunMean, intervals, with_companions
 from idealrank.analysis.comparison.query_table import Table, queries_of
+from idealrank.api.report.curves import curves, families
+from idealrank.api.report.kept_lists import lists_of_hits
+from idealrank.api.report.material import Found, Texts, lined_up
+from idealrank.api.report.query_lists import Lister, depth_of
+from idealrank.api.report.selection import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.data.one_query import in_memory, longest
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -17,11 +22,6 @@ from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure
-from idealrank.reporting.curves import curves, families
-from idealrank.reporting.found import Found, Texts, lined_up
-from idealrank.reporting.hits import lists_of_hits
-from idealrank.reporting.lists import Lister, depth_of
-from idealrank.reporting.picked import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
 
 _SAME = 1e-9  # of a value

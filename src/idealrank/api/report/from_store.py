@@ -6,12 +6,12 @@ from dataclasses import replace
 from idealrank.analysis.comparison import compare
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.api.report.material import Found, shown_measures
+from idealrank.api.report.origin import hashed, moment
+from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reporting.comparing import with_gate
-from idealrank.reporting.found import Found, shown_measures
-from idealrank.reporting.origin import hashed, moment
 from idealrank.reports.page.subject import Made
 from idealrank.store import Store, Stored
 

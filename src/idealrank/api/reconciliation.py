@@ -1,0 +1,77 @@
+"""Which convention is behind a number, for anything a user may hold."""
+
+from inspect import isfunction
+from os import PathLike
+from typing import Any
+
+from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
+from idealrank.analysis.reconciliation import reconcile as reconcile_run
+from idealrank.analysis.reconciliation import split_difference as split_run_difference
+from idealrank.analysis.reconciliation.trials import QrelsSource
+from idealrank.api.evaluation import AnyTable, is_array, to_qrels, to_run
+from idealrank.conventions import Convention
+from idealrank.data.lists import Lists
+from idealrank.measures.parse import MeasureLike
+
+
+def reconcile(
+    qrels: AnyTable,
+    run: AnyTable,
+    value: "str | float",
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    **layout: Any,
+) -> Reconciliation:
+    """The conventions under which a run has a stated value, nearest first, and how each differs from the current one.
+
+    Parameters
+    ----------
+    qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
+        As for `evaluate`.
+    value : str or float
+        As printed elsewhere; of a text, the digits count: ``"0.50"`` stands for what rounds, or is cut, to 0.50.
+    measure : Measure or str
+        What the value is said to be.
+    convention : Convention or str
+        The current one.
+    **layout
+        For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
+
+    Examples
+    --------
+    >>> reconcile({"q": {"a": 3, "b": 2, "c": 1}}, {"q": ["b", "a"]}, "0.8340", "nDCG@10").matches[0].conventions[0]
+    'xgboost-minus'
+    """
+    if is_array(qrels) and is_array(run):
+        return reconcile_lists(Lists.from_arrays(qrels, run, **layout), value, measure, convention)
+    return reconcile_run(judgments_source(qrels), to_run(run), value, measure, convention)
+
+
+def split_difference(
+    qrels: AnyTable, run: AnyTable, measure: MeasureLike, a: "Convention | str", b: "Convention | str", **layout: Any
+) -> DifferenceSplit:
+    """The difference between two conventions' values of a run, shared out among the switches in which they differ.
+
+    Parameters
+    ----------
+    qrels, run, measure, **layout
+        As for `reconcile`.
+    a, b : Convention or str
+        The two conventions.
+
+    Examples
+    --------
+    >>> split = split_difference({"q": {"a": 3, "b": 2}}, {"q": ["b"]}, "nDCG@10", "standard", "standard,gain=exp2")
+    >>> [part.switches for part in split.parts]
+    [('gain',)]
+    """
+    if is_array(qrels) and is_array(run):
+        return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
+    return split_run_difference(judgments_source(qrels), to_run(run), measure, a, b)
+
+
+def judgments_source(qrels: AnyTable) -> QrelsSource:
+    """Judgments, or what reads them under each policy for documents judged twice: a function, or one made for a path."""
+    if isinstance(qrels, (str, PathLike)):
+        return lambda policy: to_qrels(qrels, duplicates=policy)
+    return qrels if isfunction(qrels) else to_qrels(qrels)
