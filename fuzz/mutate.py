@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
-from idealrank.app import cli
+from idealrank.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "tests" / "cli" / "data"

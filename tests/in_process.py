@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from idealrank.app import cli
+from idealrank.cli import main
 from tests.docs import blocks
 
 # Nothing bash would have to understand, but quotes, patterns of files and one pipe.
@@ -51,7 +51,7 @@ def run(arguments: list[str], **changes: str) -> tuple[int, str, str]:
     """Exit code and both streams of a command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, surroundings(changes):
         with text_onto(out) as stdout, text_onto(err) as stderr, contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
-            code = cli.run(arguments)
+            code = main.run(arguments)
         said = []
         for stream in (out, err):
             stream.seek(0)

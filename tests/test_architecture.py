@@ -16,6 +16,7 @@ from types import FunctionType
 import pytest
 
 import idealrank
+from tests.sources import nodes
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "idealrank"
@@ -61,11 +62,11 @@ def test_imports_keep_to_the_layers() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@functools.cache  # of these facts alone: the trees of all files, kept, would make every later collection of garbage slow
+@functools.cache
 def facts_of(path: Path) -> tuple[list[tuple[str, str]], dict[str, int], int]:
     """Every import as (module, name), the name empty for a plain import; every function's lines of code; and all docstrings' lines."""
     imports, functions, documented = [], {}, 0
-    for node in ast.walk(ast.parse(read(path))):
+    for node in nodes(read(path)) if path.is_relative_to(SOURCE) else ast.walk(ast.parse(read(path))):
         if isinstance(node, ast.Module | ast.ClassDef | Function):
             documented += len((ast.get_docstring(node, clean=False) or "").splitlines())
         if isinstance(node, ast.Import):

@@ -5,14 +5,14 @@ Each rule is a function of source texts, so that a planted violation shows that 
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+from tests.sources import SOURCE, library, nodes
+
 Sources = Mapping[str, str]
 
-OUTSIDE = ("idealrank.app", "idealrank.pytest_plugin", "idealrank.trackers")
+OUTSIDE = ("idealrank.cli", "idealrank.integrations", "idealrank.pytest_plugin")
 COMPUTING = ("analysis", "conventions", "data", "evaluation", "measures", "stats", "theory", "timeline", "_kernel")
 
 # The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
@@ -35,12 +35,6 @@ ALLOWED = {
     # trec_eval's sum of bpref, a measure that the front of trec_eval alone has
     "idealrank.measures.states": {"n_nonrelevant", "nonrelevant_hits"},
 }
-
-
-def library() -> dict[str, str]:
-    """The source of every module by its dotted name."""
-    paths = sorted((SOURCE / "idealrank").rglob("*.py"))
-    return {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path.read_text("utf-8") for path in paths}
 
 
 def _public() -> set[tuple[str, str]]:
@@ -71,7 +65,7 @@ def side_doors(sources: Sources) -> list[str]:
 
 
 def _taken(source: str) -> Iterator[tuple[str, str, int]]:
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             yield from ((node.module, alias.name.lstrip("_") or "_", node.lineno) for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -100,17 +94,16 @@ def parsed_prose(sources: Sources) -> list[str]:
     for name, source in sources.items():
         if name in FOREIGN_ERRORS:
             continue
-        tree = ast.parse(source)
-        errors = set(_error_names(tree)) | {"message"}
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        errors = set(_error_names(source)) | {"message"}
+        for call in (node for node in nodes(source) if isinstance(node, ast.Call)):
             subjects = {node.id for value in call.args for node in ast.walk(value) if isinstance(node, ast.Name)}
             if _is_of_patterns(call.func) and subjects & errors:
                 found.append(f"{name}:{call.lineno}")
     return found
 
 
-def _error_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _error_names(source: str) -> Iterator[str]:
+    for node in nodes(source):
         if isinstance(node, ast.ExceptHandler) and node.name is not None:
             yield node.name
         elif isinstance(node, ast.arg) and node.annotation is not None and ast.unparse(node.annotation).endswith(("Error", "Exception")):
@@ -127,11 +120,11 @@ def _is_of_patterns(function: ast.expr) -> bool:
 # --- they hold, and can fail --------------------------------------------------------------------------------------------------
 
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
-    (side_doors, {"idealrank.app.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),
-    (side_doors, {"idealrank.trackers.new": "def later():\n    from idealrank.analysis.comparison.procedure import compare as held"}),
+    (side_doors, {"idealrank.cli.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),
+    (side_doors, {"idealrank.integrations.new": "def later():\n    from idealrank.analysis.comparison.procedure import compare as held"}),
     (side_doors, {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"}),
-    (side_doors, {"idealrank.app.new": "import idealrank.stats.paired"}),
-    (side_doors, {"idealrank.app.theory.new": "from idealrank.theory.limits import limit"}),
+    (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired"}),
+    (side_doors, {"idealrank.cli.theory.new": "from idealrank.theory.limits import limit"}),
     (parsed_prose, {"a": "import re\ntry:\n    work()\nexcept ValueError as error:\n    re.search('x=([a-z]+)', str(error))"}),
     (parsed_prose, {"a": "def hint(refused: InputError):\n    return _SWITCH.match(f'{refused}')"}),
     (parsed_prose, {"a": "def hint(message):\n    return re.sub('x', '', message)"}),
@@ -149,12 +142,12 @@ def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], plan
 
 
 def test_a_permit_that_nothing_needs_is_found() -> None:
-    assert "idealrank.data.align.align" in idle_permits({"idealrank.app.new": "from idealrank.data.run import name_of"})
+    assert "idealrank.data.align.align" in idle_permits({"idealrank.cli.new": "from idealrank.data.run import name_of"})
 
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {
-        "idealrank.app.new": "from idealrank.analysis.comparison import compare\nfrom idealrank.api.evaluation import evaluate_read\n"
+        "idealrank.cli.new": "from idealrank.analysis.comparison import compare\nfrom idealrank.api.evaluation import evaluate_read\n"
         "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, Convention",
         "idealrank.api.evaluation": "from idealrank.evaluation.evaluate import evaluate",
         "idealrank.io.new": "import re\nre.search('x', text)\nstr(error).splitlines()",

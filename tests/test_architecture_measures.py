@@ -5,15 +5,13 @@ The rule is a function of source texts, so that a planted violation shows that i
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
+from tests.sources import library, module, nodes
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
 # Named classes, and the classes that families share; `Measure` and `PairMeasure` themselves tell a measure from a text.
 CLASSES = {parent.__name__ for cls in (*MEASURES.values(), *PAIR_MEASURES.values()) for parent in cls.__mro__} - {
     "Measure",
@@ -36,20 +34,17 @@ KNOWN = {
 }
 
 
-def library() -> Iterator[tuple[str, str]]:
-    """Dotted name and source of every module outside `measures`."""
-    for path in sorted((SOURCE / "idealrank").rglob("*.py")):
-        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-        if not name.startswith("idealrank.measures"):
-            yield name, path.read_text("utf-8")
+def outside() -> dict[str, str]:
+    """Every module outside `measures`."""
+    return {name: source for name, source in library().items() if not name.startswith("idealrank.measures")}
 
 
 def uses_of_class(source: str) -> list[str]:
     """Lines that ask for the class of a measure (`isinstance`, `issubclass`, `type(...) is`) or compare its name."""
     found = []
-    for node in ast.walk(tree := ast.parse(source)):
+    for node in nodes(source):
         is_question = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
-        if isinstance(node, ast.Call) and is_question and _classes_in(node.args[1], tree) & CLASSES:
+        if isinstance(node, ast.Call) and is_question and _classes_in(node.args[1], module(source)) & CLASSES:
             found.append(f"{node.lineno}: {ast.unparse(node)}")
         if isinstance(node, ast.Compare) and (_is_of_type(node) or _is_of_name(node)):
             found.append(f"{node.lineno}: {ast.unparse(node)}")
@@ -116,13 +111,13 @@ def test_what_does_not_know_a_measure_is_allowed(source: str) -> None:
 
 
 def test_no_module_outside_measures_knows_a_measure_by_its_class() -> None:
-    found = {name: uses for name, source in library() if (uses := uses_of_class(source))}
+    found = {name: uses for name, source in outside().items() if (uses := uses_of_class(source))}
 
     assert {name: uses for name, uses in found.items() if len(uses) > KNOWN.get(name, 0)} == {}
 
 
 def test_the_known_uses_are_still_there() -> None:
-    found = Counter({name: len(uses_of_class(source)) for name, source in library()})
+    found = Counter({name: len(uses_of_class(source)) for name, source in outside().items()})
 
     assert {name: found[name] for name in KNOWN} == KNOWN
 

@@ -5,18 +5,12 @@ Each rule is a function of source texts, so that a planted violation shows that 
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+from tests.sources import library, module, nodes
+
 Sources = Mapping[str, str]
-
-
-def library() -> dict[str, str]:
-    """The source of every module by its dotted name."""
-    paths = sorted((SOURCE / "idealrank").rglob("*.py"))
-    return {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path.read_text("utf-8") for path in paths}
 
 
 # --- the rules ---------------------------------------------------------------------------------------------------------------
@@ -33,7 +27,7 @@ def circles(sources: Sources) -> list[str]:
 
 
 def _imported(name: str, source: str, known: Sources) -> Iterator[str]:
-    waiting: list[ast.stmt] = list(ast.parse(source).body)
+    waiting: list[ast.stmt] = list(module(source).body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If | ast.Try):
@@ -85,7 +79,7 @@ def optional_imports(sources: Sources) -> list[str]:
     for name, source in sources.items():
         if name in OPTIONAL:
             continue
-        for node in ast.walk(ast.parse(source)):
+        for node in nodes(source):
             caught = ast.unparse(node.type) if isinstance(node, ast.ExceptHandler) and node.type is not None else ""
             looked = isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).endswith("find_spec")
             if "ImportError" in caught or "ModuleNotFoundError" in caught or looked:
@@ -97,7 +91,7 @@ def lazy_names(sources: Sources) -> list[str]:
     """Modules with a `__getattr__` that is not that of `_lazy.public_names`."""
     found = []
     for name, source in sources.items():
-        for node in ast.parse(source).body:
+        for node in module(source).body:
             own = isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
             assigned = isinstance(node, ast.Assign) and "__getattr__" in ast.unparse(node.targets[0])
             if own or (assigned and not ast.unparse(node).endswith("public_names(__name__, __file__)")):
@@ -106,7 +100,7 @@ def lazy_names(sources: Sources) -> list[str]:
 
 
 def _calls(source: str) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    return (node for node in nodes(source) if isinstance(node, ast.Call))
 
 
 # --- they hold, and can fail --------------------------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ from idealrank.errors import OptionError as OptionError
 from idealrank.evaluation.coverage import Coverage as Coverage
 from idealrank.evaluation.evaluate import Evaluation as Evaluation
 from idealrank.evaluation.overlap import Overlap as Overlap
+from idealrank.integrations import log_to_mlflow as log_to_mlflow
+from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic
@@ -155,6 +157,4 @@ from idealrank.measures.user import measure as measure
 from idealrank.measures.utility import Utility as Utility
 from idealrank.measures.yaap import YAAP as YAAP
 from idealrank.store import Store as Store
-from idealrank.trackers import log_to_mlflow as log_to_mlflow
-from idealrank.trackers import log_to_wandb as log_to_wandb
 from idealrank.version import __version__ as __version__

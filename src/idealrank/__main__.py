@@ -1,6 +1,6 @@
 """`python -m idealrank` is the command `idealrank`."""
 
-from idealrank.app.cli import main
+from idealrank.cli.main import main
 
 if __name__ == "__main__":
     main()

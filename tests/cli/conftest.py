@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.app import cli
+from idealrank.cli import main
 from tests.cli import terminal
 
 
@@ -20,7 +20,7 @@ def say(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
         if cwd is not None:
             monkeypatch.chdir(cwd)
         capfd.readouterr()
-        code = cli.run(arguments)
+        code = main.run(arguments)
         out, err = capfd.readouterr()
         return terminal.Said(code, out, err)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.app import options
-from idealrank.app.commands.evaluate import evaluate
+from idealrank.cli import options
+from idealrank.cli.commands.evaluate import evaluate
 from tests.cli.terminal import DATA, Said, check_snapshot, idealrank
 from tests.conftest import shared_file
 

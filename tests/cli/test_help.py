@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from idealrank.app import cli
+from idealrank.cli import main
 from tests import in_process
 from tests.cli.terminal import DATA, Said, check_snapshot, environment
 
@@ -34,7 +34,7 @@ OWN = (
 
 
 def command_of(name: str) -> click.Command:
-    command = cli.cli.get_command(click.Context(cli.cli), name)
+    command = main.cli.get_command(click.Context(main.cli), name)
     assert command is not None
     return command
 
@@ -49,9 +49,9 @@ def test_help(name: str, say: Say) -> None:
     assert said.code == 0
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", main.COMMANDS)
 def test_a_command_says_the_same_in_the_list_and_in_its_own_help(name: str) -> None:
-    assert command_of(name).short_help == cli.COMMANDS[name]
+    assert command_of(name).short_help == main.COMMANDS[name]
 
 
 def examples(text: str) -> list[str]:
@@ -59,7 +59,7 @@ def examples(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if re.match(r"\s+(zcat .*\| )?idealrank ", line)]
 
 
-ALL_EXAMPLES = [example for epilog in (cli.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
+ALL_EXAMPLES = [example for epilog in (main.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")
@@ -108,7 +108,7 @@ def test_the_version_is_printed(say: Say) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
 def test_what_needs_no_numbers_loads_no_numpy(arguments: list[str]) -> None:
-    code = f"import sys; from idealrank.app.cli import run; run({arguments}); sys.exit('numpy' in sys.modules)"
+    code = f"import sys; from idealrank.cli.main import run; run({arguments}); sys.exit('numpy' in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), check=False)
 
@@ -121,7 +121,7 @@ def test_blas_gets_one_thread_unless_the_user_says_otherwise(monkeypatch: pytest
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
 
-    cli._limit_blas_threads()
+    main._limit_blas_threads()
 
     limits = os.environ["OMP_NUM_THREADS"], os.environ.pop("OPENBLAS_NUM_THREADS")
     assert limits == ("7", "1")
@@ -131,9 +131,9 @@ def test_a_fault_of_ours_does_not_end_with_the_code_of_a_gate(monkeypatch: pytes
     def fail(_: list[str]) -> None:
         raise RuntimeError("something unforeseen")
 
-    monkeypatch.setattr(cli, "_dispatch", fail)
+    monkeypatch.setattr(main, "_dispatch", fail)
 
-    assert cli.run(["evaluate"]) == 70
+    assert main.run(["evaluate"]) == 70
     said = capsys.readouterr().err
     assert "something unforeseen" in said
     assert "please report it" in said

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.app import cli
-from idealrank.app.commands import store as store_commands
-from idealrank.app.commands import theory as theory_commands
+from idealrank.cli import main
+from idealrank.cli.commands import store as store_commands
+from idealrank.cli.commands import theory as theory_commands
 
 # An escape sequence, a C1 control in both its forms (UTF-8, and a byte alone), turned writing, a bell, an invisible mark, a deletion.
 CONTROLS = "\x1b]0;x\x1b[31m\x9b2J\x90\u202e\u2066\x07\u200f\x7f"
@@ -129,7 +129,7 @@ def said(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
 
     def run(arguments: list[str]) -> Iterator[tuple[str, str]]:
         capfdbinary.readouterr()
-        code = cli.run(arguments)
+        code = main.run(arguments)
         assert code in (0, 1, 2, 3), capfdbinary.readouterr()
         for stream, written in zip(("stdout", "stderr"), capfdbinary.readouterr(), strict=True):
             yield stream, written.decode("utf-8", "surrogateescape")
@@ -154,7 +154,7 @@ def test_one_module_writes_to_each_stream() -> None:
     ways = re.compile(
         r"\bclick\.(s?echo|secho|echo_via_pager)\(|\bprint\(|\bsys\.(stdout|stderr)\.(buffer|write)\b|\btraceback\.print|\bos\.write\("
     )
-    app = Path(cli.__file__).parent
+    app = Path(main.__file__).parent
     found = {
         str(path.relative_to(app))
         for path in app.rglob("*.py")
@@ -163,12 +163,12 @@ def test_one_module_writes_to_each_stream() -> None:
         )
     }
 
-    assert found == {"console.py", "output.py", "coloured.py"}
+    assert found == {"console.py", "output.py", "colours.py"}
 
 
 def test_every_command_is_tried() -> None:
     groups = {"theory": theory_commands.COMMANDS, "store": store_commands.COMMANDS}
-    names = [f"{name} {one}".strip() for name in cli.COMMANDS for one in groups.get(name, [""])]
+    names = [f"{name} {one}".strip() for name in main.COMMANDS for one in groups.get(name, [""])]
 
     assert sorted(names) == sorted([*EVALUATED, *STORED])
 
@@ -182,7 +182,7 @@ def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, sa
 @pytest.fixture
 def ids(files: Path) -> dict[str, str]:
     """A store with two evaluations and what was made of them, tags and notes as a store of somebody else's can hold them."""
-    assert cli.run(["compare", QRELS, A, B, "--note", TYPED, "--store", "store"]) == 0
+    assert main.run(["compare", QRELS, A, B, "--note", TYPED, "--store", "store"]) == 0
     with sqlite3.connect("store/store.sqlite3") as database:
         kinds = database.execute("SELECT kind, id FROM entry ORDER BY kind, id").fetchall()
         database.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(one, TYPED) for _, one in kinds])

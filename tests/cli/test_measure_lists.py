@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from idealrank.app.options import measure_parts
+from idealrank.cli.options import measure_parts
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]

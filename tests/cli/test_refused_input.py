@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idealrank.app import cli
+from idealrank.cli import main
 from idealrank.errors import FileFormatError
 from idealrank.io.texts import read_texts
 from tests.cli.terminal import DATA, Said, idealrank
@@ -120,8 +120,8 @@ def test_a_system_without_memory_or_threads_is_said_in_a_line(
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "_dispatch", fail)
-    assert cli.run(["evaluate"]) == 70
+    monkeypatch.setattr(main, "_dispatch", fail)
+    assert main.run(["evaluate"]) == 70
     said = capfd.readouterr().err
     assert words in said
     assert "Traceback" not in said

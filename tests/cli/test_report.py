@@ -184,7 +184,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(say: Say, here: Path) -> 
 
 
 def test_without_the_extra_the_message_says_what_to_install(say: Say, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.app.results.is_installed", lambda name: name != "jinja2")
+    monkeypatch.setattr("idealrank.cli.result_options.is_installed", lambda name: name != "jinja2")
 
     said = say(*["evaluate", "qrels.txt", "bm25.run", "--report", "out.html"], cwd=here)
 

@@ -17,8 +17,8 @@ from typing import BinaryIO
 
 import pytest
 
-from idealrank.app import console, progress
-from idealrank.app.progress import Watch
+from idealrank.cli import console, progress
+from idealrank.cli.progress import Watch
 from idealrank.data.progress import Progress
 from idealrank.errors import IdealrankWarning, InputError
 from tests.cli.terminal import DATA, Said, environment
@@ -172,7 +172,7 @@ def test_a_signal_ends_the_work_with_its_code(tmp_path: Path, number: int, code:
 
 WRITING = """
 import os, sys
-from idealrank.app import cli, output
+from idealrank.cli import cli, output
 
 def pieces():
     yield "x" * (1 << 17)
@@ -206,7 +206,7 @@ def test_a_signal_leaves_no_unfinished_file(tmp_path: Path, number: int, code: i
 @posix
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     # As `nohup` and shells do for commands in the background.
-    ignoring = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); from idealrank.app.cli import main; main(sys.argv[1:])"
+    ignoring = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); from idealrank.cli.main import main; main(sys.argv[1:])"
     with slow_run(tmp_path) as path:
         command = [sys.executable, "-c", ignoring, "evaluate", "qrels.txt", str(path), "--format", "csv"]
         process = subprocess.Popen(command, cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -221,7 +221,7 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
 STOPPED = """
 import os, signal, sys
 from idealrank import Qrels, Run
-from idealrank.app.progress import Watch
+from idealrank.cli.progress import Watch
 from idealrank.errors import StoppedError
 from idealrank.evaluation.evaluate import evaluate
 
@@ -318,7 +318,7 @@ def test_the_same_warning_is_said_once(capfd: pytest.CaptureFixture[str]) -> Non
 def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
     # What each costs to import is more than what a small evaluation takes.
     late = ["rich", "narwhals", "pandas", "polars", "pyarrow", "scipy", "importlib.metadata", "tempfile", "unittest", "asyncio"]
-    command = "import sys; from idealrank.app.cli import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
+    command = "import sys; from idealrank.cli.main import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
     code = f"{command}; print([name for name in {late} if name in sys.modules])"
 
     done = subprocess.run([sys.executable, "-c", code], cwd=DATA, env=environment(), capture_output=True, text=True, check=True)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.app.commands.theory import COMMANDS as SUBCOMMANDS
-from idealrank.app.commands.theory import theory
-from idealrank.app.theory.files import labelled
+from idealrank.cli.commands.theory import COMMANDS as SUBCOMMANDS
+from idealrank.cli.commands.theory import theory
+from idealrank.cli.theory.files import labelled
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
 from idealrank.theory.growth import growing_ndcg, growing_sizes

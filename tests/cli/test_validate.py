@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.app.cli import run
+from idealrank.cli.main import run
 from tests.conftest import shared_file
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "validate"

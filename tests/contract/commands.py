@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from idealrank import pytest_plugin
-from idealrank.app.cli import cli
+from idealrank.cli.main import cli
 from tests import in_process
 from tests.contract.snapshot import parameters
 

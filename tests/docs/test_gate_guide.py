@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.app.cli import UNDECIDABLE
-from idealrank.app.commands.gate import gate
-from idealrank.pytest_plugin import gating
+from idealrank.cli.commands.gate import gate
+from idealrank.cli.main import UNDECIDABLE
+from idealrank.integrations import pytest_gate
 from idealrank.reports.gated_markdown import MARKER
 from tests.cli.terminal import environment
 from tests.conftest import PYDOCS
@@ -156,7 +156,7 @@ def test_the_session_of_pytest_is_as_shown(pytester: pytest.Pytester) -> None:
     (pytester.path / "fifth.run").write_text("".join(fifth), encoding="utf-8")
     asked = (PYDOCS / "qrels.txt", PYDOCS / "minilm.run", pytester.path / "main.baseline.gz", {"measures": "nDCG@10"})
     for update in (True, False):  # the second loads what a gate needs before pytest runs inside pytest
-        assert not gating.ask(*asked, root=pytester.path, update=update).failure
+        assert not pytest_gate.ask(*asked, root=pytester.path, update=update).failure
     pytester.makepyfile(test_search=block("python", "ranking_gate").text)
 
     result = pytester.runpytest_inprocess("-p", "idealrank.pytest_plugin", "-p", "no:xdist", "-p", "no:hypothesispytest")

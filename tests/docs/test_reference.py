@@ -3,7 +3,7 @@
 import re
 
 import idealrank
-from idealrank.app.cli import COMMANDS
+from idealrank.cli.main import COMMANDS
 from tests.docs.blocks import ROOT
 
 PAGES = [path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md")]

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import idealrank as ir
 from idealrank import stats
-from idealrank.app.cli import cli
+from idealrank.cli.main import cli
 from tests.docs.blocks import ROOT
 
 FOLDER = ROOT / "docs" / "concepts"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.app import cli
+from idealrank.cli import main
 from tests.conftest import SHARED, shared_file
 
 FOLDER = SHARED / "data" / "trec_eval"
@@ -40,7 +40,7 @@ def test_its_own_test_folder(name: str, monkeypatch: pytest.MonkeyPatch, capfd: 
     expected = printed(shared_file("data", "trec_eval", name.partition(",")[0]))
     monkeypatch.chdir(FOLDER)
 
-    code = cli.run(["trec-eval", *shlex.split(COMMANDS[name])])
+    code = main.run(["trec-eval", *shlex.split(COMMANDS[name])])
 
     assert code == 0
     assert capfd.readouterr().out == expected
@@ -55,7 +55,7 @@ def test_dl19(version: str, convention: str, level: int, capfd: pytest.CaptureFi
         str(shared_file("data", "dl19", name)) for name in ("qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz")
     ]
 
-    code = cli.run(["trec-eval", "-c", "-q", "-M1000", f"-l{level}", "-m", "all_trec", "--convention", convention, *files])
+    code = main.run(["trec-eval", "-c", "-q", "-M1000", f"-l{level}", "-m", "all_trec", "--convention", convention, *files])
 
     assert code == 0
     ours = capfd.readouterr().out.splitlines()
@@ -95,7 +95,7 @@ def test_version_9_as_its_library_computes_it(
     level = int(options.split("l")[1]) if "l" in options else 1
     peer = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level, judged_docs_only_flag="J" in options).evaluate(run)
 
-    assert cli.run(["trec-eval", *shlex.split(options), "-qnm", "all_trec", "--convention", "trec_eval-9", "qrels", "run"]) == 0
+    assert main.run(["trec-eval", *shlex.split(options), "-qnm", "all_trec", "--convention", "trec_eval-9", "qrels", "run"]) == 0
     lines = [line.split() for line in capfd.readouterr().out.splitlines()]
     ours = {(name, query): float(value) for name, query, value in lines if not name.startswith(ODD)}
 
@@ -115,9 +115,9 @@ def test_the_fourth_coefficient_of_utility_counts_in_a_collection_of_no_document
     monkeypatch.chdir(tmp_path)
     peer = pytrec_eval.RelevanceEvaluator(qrels, {f"utility.{coefficients}"}).evaluate(run)
 
-    assert cli.run(["trec-eval", "-qnm", f"utility.{coefficients}", "qrels", "run"]) == 0
+    assert main.run(["trec-eval", "-qnm", f"utility.{coefficients}", "qrels", "run"]) == 0
     alone = capfd.readouterr().out
-    assert cli.run(["trec-eval", "-qnN", "1000", "-m", f"utility.{coefficients}", "qrels", "run"]) == 0
+    assert main.run(["trec-eval", "-qnN", "1000", "-m", f"utility.{coefficients}", "qrels", "run"]) == 0
     within = capfd.readouterr().out
 
     fourth = float(coefficients.split(",")[3])

@@ -10,7 +10,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison import Comparison
-from idealrank.app import pair_figure
+from idealrank.cli import pair_figure
 from idealrank.errors import OptionError
 from idealrank.reports import plots
 from idealrank.reports.compared_figures import pairs_spec

@@ -77,7 +77,7 @@ def test_a_terminated_process_leaves_no_unfinished_file(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q Q0 d 1 1 t\n", encoding="utf-8")
     script = (
         "import os, signal, sys\n"
-        "from idealrank.app import cli, output\n"
+        "from idealrank.cli import cli, output\n"
         "def pieces(_):\n"
         "    yield b'half'\n"
         "    print(os.listdir(), flush=True)\n"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.pytest_plugin import gating
+from idealrank.integrations import pytest_gate
 
 QUERIES = [f"q{number}" for number in range(8)]
 GRADES = {query: {"a": 1, "b": 0} for query in QUERIES}
@@ -159,13 +159,13 @@ def test_a_stored_evaluation_says_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("update", [False, True])
 def test_the_fixture_of_pytest_does_as_the_gate_does(update: bool, tmp_path: Path) -> None:
     baseline = tmp_path / "best.run.gz"
-    assert not gating.ask(GRADES, ranked("ab"), baseline, {}, root=tmp_path, update=True).failure
+    assert not pytest_gate.ask(GRADES, ranked("ab"), baseline, {}, root=tmp_path, update=True).failure
     before = baseline.read_bytes()
 
-    answer = gating.ask(GRADES, ranked("AB"), baseline, {}, root=tmp_path, update=update)
+    answer = pytest_gate.ask(GRADES, ranked("AB"), baseline, {}, root=tmp_path, update=update)
 
     words = "8 of 8 answered queries list no judged document" if update else "The gate is closed: run run has no judged document"
     assert words in answer.failure.replace("\n", " ")
     assert baseline.read_bytes() == before
-    nothing = gating.ask(NOTHING, ranked("ab"), baseline, {}, root=tmp_path, update=update)
+    nothing = pytest_gate.ask(NOTHING, ranked("ab"), baseline, {}, root=tmp_path, update=update)
     assert "8 of 8 queries have no grade above 0" in nothing.failure

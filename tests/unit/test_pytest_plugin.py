@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.pytest_plugin import gating
+from idealrank.integrations import pytest_gate
 from tests.pools import written
 
 _ROWS = {f"q{number}": {"x": 1} for number in range(30)}
@@ -34,7 +34,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("loaded")
     ranked = {query: ["x", "y"] for query in _ROWS}
     for update in (True, False):
-        assert not gating.ask(_ROWS, ranked | {"q1": ["y", "x"]}, folder / "a.run.gz", {}, root=folder, update=update).failure
+        assert not pytest_gate.ask(_ROWS, ranked | {"q1": ["y", "x"]}, folder / "a.run.gz", {}, root=folder, update=update).failure
 
 
 @pytest.fixture

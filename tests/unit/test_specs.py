@@ -12,7 +12,7 @@ import vl_convert
 
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
-from idealrank.app.figures import write_figures
+from idealrank.cli.figure_files import write_figures
 from idealrank.reports import notebook_figures, plots, specs, specs_pairs, specs_queries
 from idealrank.reports.page.subject import Curve, Subject
 from idealrank.reports.theme import DARK, LIGHT, POINTS_PER_PIXEL

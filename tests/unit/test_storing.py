@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.app import storing
-from idealrank.app.git import Checkout, checkout
+from idealrank.cli import storage
+from idealrank.cli.checkout import Checkout, checkout
 from idealrank.store import Store
 from tests.unit.store_samples import evaluations
 
@@ -58,7 +58,7 @@ def test_results_go_in_with_their_files_and_the_line_names_them(alone: Path) -> 
     (alone / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n", encoding="utf-8")
     (alone / "my.run").write_text("q1 Q0 a 1 1.0 my\n", encoding="utf-8")
     one, other = (ir.evaluate(ir.read_qrels("qrels.txt"), ir.read_run("my.run"), ["AP"]) for _ in range(2))
-    kept = storing.keep("s", [one, other], ir.compare(one, other), judgments=["qrels.txt"], command="idealrank x", tags=["t"], notes=["n"])
+    kept = storage.keep("s", [one, other], ir.compare(one, other), judgments=["qrels.txt"], command="idealrank x", tags=["t"], notes=["n"])
     assert re.fullmatch(r"stored as (\w{12}), made of (\w{12}), (\w{12}); idealrank show \w{4,12}", kept.line)
     assert kept.ids == (kept.verdict, *kept.evaluations)
     with Store.open("s") as store:
@@ -72,7 +72,7 @@ def test_results_go_in_with_their_files_and_the_line_names_them(alone: Path) -> 
 
 def test_a_gate_goes_in(alone: Path) -> None:
     one, other, *_ = evaluations()
-    kept = storing.keep("s", [one, other], ir.gate(one, other, measures="AP"))
+    kept = storage.keep("s", [one, other], ir.gate(one, other, measures="AP"))
     with Store.open("s") as store:
         # Tuples are lists once they were JSON.
         assert store.gate(kept.verdict).result == json.loads(json.dumps(ir.gate(one, other, measures="AP").as_dict()))

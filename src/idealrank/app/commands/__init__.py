@@ -1,1 +1,0 @@
-"""One file per command; `idealrank.app.cli` lists them and imports each only when it is used."""

@@ -1,0 +1,68 @@
+"""`idealrank advise`: which measures and cutoffs fit judgments and a run."""
+
+from typing import get_args
+
+import click
+
+from idealrank.analysis.advice import Surface
+from idealrank.api.advice import advise_read
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.reports.advice import advice_record, advice_report
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank advise qrels.txt bm25.run
+  idealrank advise qrels.txt bm25.run --surface desktop
+  idealrank advise qrels.txt bm25.run --surface rag --visible 8 --format json
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Say which measures and cutoffs fit judgments and a run, and why.")
+@click.argument("qrels")
+@click.argument("run")
+@click.option(
+    "--surface", type=click.Choice(get_args(Surface)), help="Where results are shown: 5 ranks on a phone, 10 and 20 on a desktop."
+)  # fmt: skip
+@click.option(
+    "--visible", metavar="N", type=click.IntRange(1), help="Items that are visible in the carousel, documents in the prompt, results seen."
+)  # fmt: skip
+@options.convention
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
+    help="A text for people, JSON for programs.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+def advise(
+    *,
+    qrels: str,
+    run: str,
+    surface: str | None,
+    visible: int | None,
+    convention_text: str,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Look at the judgments in QRELS and at RUN, and say which measures and cutoffs fit them.
+
+    Grades, relevant documents per query, list lengths and where results are shown decide the measure and its cutoff; how deep the lists
+    are judged decides whether that cutoff can be trusted. Every recommendation comes with its reason.
+    """
+    convention = options.parse_convention(convention_text)
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)
+    (name,) = input_options.run_names([run])
+    watch = Watch()
+    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+    advice = watch.run(
+        name,
+        lambda _: advise_read(
+            judgments, inputs.open_run(run, name, qrels), surface=surface, visible=visible, convention=convention, threads=threads
+        ),
+    )
+    output.write([advice_record(advice) if layout == "json" else advice_report(advice)], output_path, layout)

@@ -1,0 +1,139 @@
+"""`idealrank choose`: which discount and cutoff tell one's own runs apart most surely."""
+
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.tuning import choose_read
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.cutoffs import Cutoff, make_cutoff
+from idealrank.measures.texts import split_outside_brackets
+from idealrank.reports import chosen as report
+from idealrank.reports import plots
+from idealrank.reports.chosen_figure import choice_spec
+
+_WHOLE = ("all", "n")
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank choose qrels.txt bm25.run neural.run
+  idealrank choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
+  idealrank choose qrels.txt bm25.run neural.run --size 2 --format csv
+
+The rule: only cutoffs are considered at which a tenth of the documents shown, or less, was never judged. The lowest swap rate is the
+best; all that these queries cannot tell from it are as good; of these the one nearest to nDCG@10 is recommended. Which run is better
+is not shown, so that nobody chooses a measure by it.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Say which discount and cutoff tell your own runs apart most surely.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
+@click.option(
+    "--discounts", "discount_texts", metavar="D,...", multiple=True,
+    help=f"log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, [1,1,1], ...  [default: {','.join(DISCOUNTS)}]",
+)  # fmt: skip
+@click.option(
+    "--cutoffs", "cutoff_texts", metavar="K,...", multiple=True,
+    help="10, all, 0.2n, sqrt(n), ...  [default: 1,3,5,10,20,50,100,1000,all]",
+)  # fmt: skip
+@click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG", show_default=True, help="nDCG or DCG, with options.")
+@options.convention
+@click.option(
+    "--size", metavar="N", type=click.IntRange(1), help="Queries of each set that may disagree.  [default: a tenth of all, at least 5]"
+)
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the random sets; without it, one that follows from the values.")
+@click.option(
+    "--figure",
+    "figure_path",
+    metavar="FILE",
+    help="Draw it, too: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
+)
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="Words and tables for people; JSON or CSV for programs.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+def choose(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    discount_texts: tuple[str, ...],
+    cutoff_texts: tuple[str, ...],
+    measure_text: str,
+    convention_text: str,
+    size: int | None,
+    seed: int | None,
+    figure_path: str | None,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Compare discounts and cutoffs of NDCG by how surely they tell RUNs apart, and recommend one.
+
+    For each of them: how often two random sets of queries order two runs in opposite ways (swap rate), how many pairs of runs differ
+    significantly, how many queries it would take, and what theory says. How far judgments reach is taken into account.
+    """
+    if len(runs) < 2:
+        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN RUN...")
+    convention = options.parse_convention(convention_text)
+    grid = grid_of(measure_text, _parts("--discounts", discount_texts) or DISCOUNTS, _cutoffs(cutoff_texts) or CUTOFFS, convention)
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    kind = _kind(figure_path)
+    options.refuse_to_replace(figure_path, (qrels, *inputs.more_qrels, *runs))
+    names, watch = input_options.run_names(runs), Watch()
+    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+
+    def evaluated(path: str, name: str) -> Evaluation:
+        run, measures = partial(inputs.open_run, path, name, qrels), measures_of(grid)
+        found = watch.run(name, lambda progress: evaluate(judgments, run(), measures, convention, threads=threads, progress=progress))
+        if not found.coverage.judged:  # that nothing is judged at the shallowest cutoff says little
+            input_options.doubt(found, path)
+        return found
+
+    compared = partial(choose_read, [*map(evaluated, runs, names)], grid, size=size, rng=seed, threads=threads)
+    choice = watch.count("choosing", lambda tell: compared(tell=tell))
+    if kind is not None and figure_path is not None:
+        _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)
+    output.write(report.pieces(choice, layout), output_path, layout)
+
+
+def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
+    found = [part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()]
+    if texts and not found:  # such as an unset variable of a script
+        raise OptionError(f"{option}: found nothing, expected one or more, with commas between")
+    return found
+
+
+def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
+    return [None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts("--cutoffs", texts)]
+
+
+def _kind(path: str | None) -> plots.Format | None:
+    """The format that a file's ending asks for; what draws it is asked for before anything is computed."""
+    if path is None:
+        return None
+    known: dict[str, plots.Format] = {f".{kind}": kind for kind in get_args(plots.Format)}
+    ending = Path(path).suffix
+    if ending not in known:
+        raise OptionError(f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(known)}")
+    plots.check_drawable(known[ending])
+    return known[ending]
+
+
+def _draw(spec: plots.Spec, path: Path, kind: plots.Format) -> None:
+    if kind == "html":
+        plots.write_file(path, plots.page({"choice": spec}, str(spec["title"]["text"])))
+    else:
+        plots.save({path.stem: spec}, path.parent, kind)

@@ -1,0 +1,211 @@
+"""`idealrank compare`: whether one run is better than another."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypedDict, Unpack
+
+import click
+
+from idealrank.analysis.comparison import Comparison, with_companions
+from idealrank.analysis.comparison import compare as compare_evaluations
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.evaluation import overlaps
+from idealrank.cli import input_options, options, output, pair_figure
+from idealrank.cli.pointers import why_command
+from idealrank.cli.progress import Watch
+from idealrank.cli.query_options import query_files, slices
+from idealrank.cli.result_options import Results, results_of_pairs
+from idealrank.cli.test_options import Testing, testing_options
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.query_files import QueryFiles
+from idealrank.reports.compared_letters import Letters
+from idealrank.reports.parts import Part
+
+_FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
+
+_EPILOG = """\
+Examples:
+
+\b
+  Is the second run better than the first?
+    idealrank compare qrels.txt bm25.run neural.run
+\b
+  By one measure alone, which is then the only test, and with a difference that would not matter:
+    idealrank compare qrels.txt bm25.run neural.run -m nDCG@10 --margin 0.01
+\b
+  Every other run against one of them, not every two; a table for a paper:
+    idealrank compare qrels.txt bm25.run neural.run --baseline bm25 --format latex
+\b
+  Student's t test; for another program:
+    idealrank compare qrels.txt bm25.run neural.run --test t --format json
+
+\b
+  On which kinds of query is it better, and on which worse?
+    idealrank compare qrels.txt bm25.run neural.run --slices slices.csv
+\b
+  A page to look at: the verdict, every query with both rankings, plots:
+    idealrank compare qrels.txt bm25.run neural.run --report comparison.html
+
+Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell), judgments do not reach (unjudged
+documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs; the other
+measures are corrected together, and never change what the first one says.
+
+Exit codes: 0 whatever the verdict, 2 bad input or usage. To stop a build that is worse, take `idealrank gate`.
+"""
+
+
+class _Shown(TypedDict):
+    """How a comparison is shown to people."""
+
+    every_pair: bool
+    digits: int | None
+    letters: Letters
+
+
+@click.command(epilog=_EPILOG, short_help="Say whether one run is better than another, and how surely.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
+@options.measures
+@options.convention
+@click.option("--baseline", metavar="NAME", help="Compare the other runs with this one, and not with each other.")
+@testing_options
+@click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too.")
+@click.option(
+    "--letters", type=click.Choice(["better", "groups"]), default="better", show_default=True,
+    help="Letters beside the means of six or more runs: the runs that a run is significantly better than, or groups of runs that cannot "
+    "be told apart.",
+)  # fmt: skip
+@click.option(
+    "--rankings/--no-rankings", "with_rankings", default=None,
+    help="How alike the rankings of every two runs are: unchanged tops, overlap, RBO.  [default: of up to five runs]",
+)  # fmt: skip
+@slices
+@query_files
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "markdown", "latex", "csv"]), default="table", show_default=True,
+    help="Words and a table for people; JSON or CSV for programs; Markdown or LaTeX (booktabs) to paste.",
+)  # fmt: skip
+@options.digits
+@pair_figure.option
+@options.output
+@results_of_pairs
+@options.inputs
+@options.threads
+def compare(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_texts: tuple[str, ...],
+    convention_text: str,
+    baseline: str | None,
+    testing: Testing,
+    with_rankings: bool | None,
+    files: QueryFiles,
+    layout: str,
+    figure_path: str | None,
+    output_path: str | None,
+    results: Results,
+    inputs: input_options.Inputs,
+    threads: int,
+    **shown: Unpack[_Shown],
+) -> None:
+    """Say whether RUN_B is better than RUN_A, by how much, and how surely.
+
+    Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Beside each stand the
+    smallest true one that these queries detect with 80 % power, and the share of unjudged documents. Of three or more runs every two are
+    compared; of six or more the report shows each run with letters of the runs that it is significantly better than.
+    """
+    names, given = _names(runs, baseline), input_options.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
+    _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
+    convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
+    of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
+    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+    evaluated = partial(
+        evaluate,
+        judgments,
+        measures=measures,
+        convention=convention,
+        keep_unjudged=True,
+        threads=threads,
+        keep_for=results.looked_at(asked),
+    )
+    look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
+    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
+    of_queries.check(evaluations)
+    compared = partial(
+        compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
+        slices=of_queries.categories, threads=threads, **testing.arguments,
+        rankings=overlaps(opened if look else (), asked, convention, baseline=baseline, threads=threads, watch=watch.run),
+    )  # fmt: skip
+    pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
+    further = why_command(qrels, runs, asked, convention_text, inputs)
+    _write(comparison, layout, output_path, further, shown)
+    results.write(
+        watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
+        weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
+    )  # fmt: skip
+
+
+def _check_written(given: input_options.Given, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
+    """Refuse what cannot be read or written before anything is."""
+    pair_figure.check(written["--figure"], baseline, given.paths)
+    input_options.refuse_standard_input_twice(*given.every_path)
+    results.check(given.paths, written)
+
+
+def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown) -> None:
+    if layout == "table":
+        output.write_parts(_parts(comparison, command, shown), path)
+    else:
+        output.write(_text(comparison, layout, shown), path, layout)
+
+
+def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
+    """Names of the runs, which are two or more, the baseline among them."""
+    if len(runs) < 2:
+        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
+    names = input_options.run_names(runs)
+    if baseline is not None and baseline not in names:
+        raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
+    return names
+
+
+def _evaluated(
+    paths: Sequence[str],
+    names: Sequence[str],
+    opened: Callable[..., Run],
+    evaluated: Callable[..., Evaluation],
+    watch: Watch,
+    *,
+    keep: bool,
+) -> tuple[list[Run], list[Evaluation]]:
+    """Every run, one after the other, and where they are to be kept, the runs."""
+    kept, found = [], []
+    for path, name in zip(paths, names, strict=True):
+        run = watch.run(name, lambda _, path=path, name=name: opened(path, name))  # type: ignore[misc]
+        found.append(watch.run(name, lambda progress, run=run: evaluated(run, progress=progress)))  # type: ignore[misc]
+        input_options.doubt(found[-1], path)
+        kept += [run] if keep else []
+    return kept, found
+
+
+def _parts(comparison: Comparison, command: str, shown: _Shown) -> list[Part]:
+    """The report for people, and where to look further. Only the modules of the layout asked for are loaded."""
+    from idealrank.reports.compared import comparison_parts  # noqa: PLC0415
+
+    after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
+    return [*comparison_parts(comparison, **shown), after]
+
+
+def _text(comparison: Comparison, layout: str, shown: _Shown) -> Iterable[str]:
+    """The text of another layout."""
+    if layout in ("json", "csv"):
+        from idealrank.reports import compared_records as records  # noqa: PLC0415
+
+        return (records.comparison_json if layout == "json" else records.comparison_csv)(comparison)
+    from idealrank.reports import compared_pasted as pasted  # noqa: PLC0415
+
+    writer = pasted.comparison_markdown if layout == "markdown" else pasted.comparison_latex
+    return [writer(comparison, **shown)]

@@ -1,0 +1,106 @@
+"""`idealrank diff`: what changed from one evaluation of a store to another."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from idealrank.cli import options, output, store_options
+from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison import Comparison
+    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+    from idealrank.store import Stored
+
+_EPILOG = """\
+Examples:
+
+\b
+  Why is the number of today not that of yesterday: other data, other rules, or another system?
+    idealrank diff 3f2a 77c0 --store results
+\b
+  Every query that changed by AP, for a spreadsheet:
+    idealrank diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
+
+Values of different judgments or conventions are shown side by side, and no test says whether one run is better; with
+--different-judgments one does, and the difference may come from the judgments alone.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show what changed between two evaluations of a store.")
+@click.argument("id_a", metavar="ID_A")
+@click.argument("id_b", metavar="ID_B")
+@click.option("-m", "--measure", metavar="MEASURE", help="Whose queries are listed.  [default: the first one of both]")
+@click.option(
+    "--queries", "most", metavar="N", type=click.IntRange(0), default=None,
+    help="At most so many queries, the largest change first; 0 for all.  [default: 10 in the table]",
+)  # fmt: skip
+@store_options.different_judgments
+@click.option("--no-test", is_flag=True, help="No test of the difference, which takes most of the time.")
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="Text for people; JSON with everything, or CSV with the queries that changed, for programs.",
+)  # fmt: skip
+@store_options.store
+@options.output
+def diff(
+    *,
+    id_a: str,
+    id_b: str,
+    measure: str | None,
+    most: int | None,
+    judgments: "JudgmentsOption",
+    no_test: bool,
+    layout: str,
+    store_path: str | None,
+    output_path: str | None,
+) -> None:
+    """Show what changed from evaluation ID_A to evaluation ID_B; a difference is always B - A.
+
+    First what went in: files by their hashes, switches of the convention, versions, commits. Then what came out: means, the queries
+    that changed most, and, where both answer the same question, the paired comparison of `idealrank compare`.
+    """
+    from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
+
+    shown = MOST if most is None and layout == "table" else most
+    with store_options.opened(store_path) as store:
+        a, b = (store.evaluation(one) for one in (id_a, id_b))
+        text = _measure(measure, a, b)
+        found = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
+        comparison, why_not = (None, "") if no_test or layout == "csv" else _compared(a, b, found["judgments"], judgments)
+    from idealrank.reports import stored_changes as words  # noqa: PLC0415  (not for the help)
+
+    if layout == "csv":
+        output.write([words.changes_csv(found)], output_path, layout)
+    else:
+        output.write([(words.changes_text if layout == "table" else words.changes_json)(found, comparison, why_not)], output_path, layout)
+
+
+def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
+    """Its text as it is kept."""
+    if measure is None:
+        return None
+    from idealrank.measures.parse import parse_measure  # noqa: PLC0415
+
+    text = measure if measure in a.measures else str(parse_measure(measure))
+    both = [one for one in a.measures if one in b.measures]
+    if text not in both:
+        raise OptionError(f"{text}: expected a measure of both evaluations: {', '.join(both) or 'there is none'}")
+    return text
+
+
+def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption") -> "tuple[Comparison | None, str]":
+    """The paired comparison, or why there is none."""
+    from idealrank.analysis.comparison import compare  # noqa: PLC0415  (SciPy, for those who compare)
+
+    if found == "changed" and judgments == "same":
+        return None, "they were computed with different judgments; evaluate the older run again, or say --different-judgments"
+    both = [text for text in a.measures if text in b.measures]
+    if not both:
+        return None, "they have no measure in common"
+    try:
+        return compare(a.evaluation, b.evaluation, measures=both, judgments=judgments), ""
+    except StoppedError:
+        raise
+    except (IncompatibleError, InputError, OptionError) as error:
+        return None, str(error)

@@ -1,0 +1,159 @@
+"""`idealrank evaluate`: runs against judgments, side by side."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from idealrank.api.evaluation import evaluate_read as evaluate_run
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.cli.result_options import Results, results
+from idealrank.data.progress import Progress
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.defaults import default_measures
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison import RunMean
+
+# trec_eval's names of judgments, and what measures call them.
+_TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
+
+_EPILOG = """\
+Examples:
+
+\b
+  Two runs side by side, with the default measures:
+    idealrank evaluate qrels.txt bm25.run neural.run
+\b
+  Chosen measures, in anybody's spelling:
+    idealrank evaluate qrels.txt bm25.run -m nDCG@10,AP -m recall_100
+\b
+  The NDCG of another tool, then with one of its switches changed:
+    idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm
+    idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm,ties=expected
+\b
+  Preferences between documents, or several assessors' judgments, each with measures of their own:
+    idealrank evaluate --judgments prefs preferences.txt bm25.run
+    idealrank evaluate --judgments qrels_jg assessors.qrels bm25.run -m AP_avgjg
+\b
+  How sure each mean is:
+    idealrank evaluate qrels.txt bm25.run neural.run --intervals
+\b
+  Every query, for another program:
+    idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
+    zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
+\b
+  A page to look at, with every query:
+    idealrank evaluate qrels.txt bm25.run neural.run --report evaluation.html
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments, side by side.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
+@options.measures
+@options.convention
+@click.option(
+    "--judgments", "kind", type=click.Choice(list(_TABLES)), default="qrels", show_default=True,
+    help="What QRELS holds, in trec_eval's words: grades; preferences; grades read as preferences; grades of several assessors.",
+)  # fmt: skip
+@click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
+@click.option("--intervals", is_flag=True, help="The 95 % interval of each mean; whether two runs differ says `idealrank compare`.")
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv", "trec", "markdown", "latex"]), default="table",
+    show_default=True,
+    help="A table for people; JSON, CSV or trec_eval's layout for programs; Markdown or LaTeX (booktabs) to paste.",
+)  # fmt: skip
+@options.digits
+@options.output
+@results
+@options.inputs
+@options.threads
+def evaluate(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_texts: tuple[str, ...],
+    convention_text: str,
+    kind: str,
+    per_query: bool,
+    intervals: bool,
+    layout: str,
+    digits: int | None,
+    output_path: str | None,
+    results: Results,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Evaluate each RUN against the judgments in QRELS.
+
+    Each mean comes with what it covers (queries without an answer, documents nobody judged, tied scores) and with the convention
+    that computed it. Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
+    """
+    _refuse_intervals(layout, intervals=intervals, per_query=per_query)
+    convention = options.parse_convention(convention_text)
+    measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
+    if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
+        raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    given, opened = input_options.Given(qrels=qrels, inputs=inputs, others=runs), list[Run]()
+    results.check(given.paths, {"-o": output_path})
+    names, watch, kept = input_options.run_names(runs), Watch(), results.looked_at(measures)
+    judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
+
+    def evaluate_one(path: str, name: str) -> Evaluation:
+        def work(progress: Progress) -> Evaluation:
+            run = inputs.open_run(path, name, qrels)
+            opened.extend([run] if results.are_wanted else [])
+            return evaluate_run(judgments, run, measures, convention, keep_for=kept, threads=threads, progress=progress)
+
+        return watch.run(name, work)
+
+    evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
+    for evaluation, path in zip(evaluations, runs, strict=True):
+        input_options.doubt(evaluation, path)
+    _write(evaluations, layout, output_path, per_query=per_query, intervals=intervals, digits=digits)
+    results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
+
+
+def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
+    if intervals and layout == "trec":
+        raise OptionError("--intervals: found --format trec, whose layout has no place for them; expected another")
+    if intervals and layout == "csv" and per_query:
+        raise OptionError("--intervals: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
+
+
+def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[str, RunMean]]":
+    if not intervals:
+        return []
+    from idealrank.analysis.comparison import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
+
+    return [of_means(evaluation) for evaluation in evaluations]
+
+
+def _write(evaluations: list[Evaluation], layout: str, path: str | None, *, per_query: bool, intervals: bool, digits: int | None) -> None:
+    """The report, in pieces. Only the module of the layout asked for is loaded."""
+    means = _means(evaluations, intervals=intervals)
+    if layout == "table":
+        from idealrank.reports.text import report_parts  # noqa: PLC0415
+
+        output.write_parts(report_parts(evaluations, per_query=per_query, intervals=means, digits=digits), path)
+    elif layout in ("markdown", "latex"):
+        from idealrank.reports import evaluated_pasted as pasted  # noqa: PLC0415
+
+        writer = pasted.evaluated_markdown if layout == "markdown" else pasted.evaluated_latex
+        output.write([writer(evaluations, per_query=per_query, intervals=means, digits=digits)], path, layout)
+    else:
+        output.write(_for_programs(evaluations, layout, means, per_query=per_query), path, layout)
+
+
+def _for_programs(evaluations: list[Evaluation], layout: str, means: "list[Mapping[str, RunMean]]", *, per_query: bool) -> Iterable[str]:
+    from idealrank.reports import records  # noqa: PLC0415
+
+    if layout == "trec":
+        return records.trec_report(evaluations, per_query=per_query)
+    writer = records.json_report if layout == "json" else records.csv_report
+    return writer(evaluations, per_query=per_query, intervals=means)

@@ -1,0 +1,64 @@
+"""`idealrank explain`: where the value of one query comes from."""
+
+import click
+
+from idealrank.analysis.explanation import Explanation
+from idealrank.api.explanation import explain as explain_query
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.errors import OptionError
+from idealrank.reports.explained import explanation_record, explanation_report
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank explain qrels.txt bm25.run --query q1
+  idealrank explain qrels.txt bm25.run --query q1 -m AP --all
+  idealrank explain qrels.txt bm25.run --query q1 -m nDCG@5 --convention sklearn --format json
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show where the value of one query comes from, rank by rank.")
+@click.argument("qrels")
+@click.argument("run")
+@click.option("--query", "query_id", metavar="ID", required=True, help="The query to explain.")
+@options.one_measure
+@options.convention
+@click.option(
+    "--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text for people, JSON for programs."
+)  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="All ranks, not only those down to the cutoff.")
+@options.output
+@options.inputs
+def explain(
+    *,
+    qrels: str,
+    run: str,
+    query_id: str,
+    measure_text: str,
+    convention_text: str,
+    layout: str,
+    everything: bool,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+) -> None:
+    """Take the value of one query of RUN apart.
+
+    Each returned document with its grade, gain, discount and what it adds to the value; beside it the ideal list; and which
+    swap of two documents, and which judged document that is missing, would raise the value most. MEASURE is one of nDCG, DCG,
+    AP, RR, P and R.
+    """
+    convention = options.parse_convention(convention_text)
+    measures = options.parse_measure_texts([measure_text])
+    if len(measures) != 1:
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to explain")
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)
+    (name,) = input_options.run_names([run])
+
+    def work(_: object) -> Explanation:
+        return explain_query(inputs.open_qrels(qrels, convention), inputs.open_run(run, name, qrels), query_id, measures[0], convention)
+
+    explanation = Watch().run(name, work)
+    write = explanation_record if layout == "json" else explanation_report
+    output.write([write(explanation, everything=everything)], output_path, layout)

@@ -1,0 +1,141 @@
+"""`idealrank gate`: whether a run may take the place of its baselines."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, get_args
+
+import click
+
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
+from idealrank.cli import input_options, options
+from idealrank.cli.gate.job import Job
+from idealrank.cli.gate.outputs import Outputs, outputs
+from idealrank.cli.gate.request import asked_here
+from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
+from idealrank.cli.query_options import query_files
+from idealrank.cli.result_options import Results, results_of_pairs
+from idealrank.io.gate_files.policies import DEFAULT_MEASURE
+from idealrank.io.query_files import QueryFiles
+from idealrank.reports.parts import Part
+
+_EPILOG = """\
+Examples:
+
+\b
+  May the new run take the place of the old one?
+    idealrank gate qrels.txt neural.run --baseline bm25.run
+\b
+  Keep the best run so far in a file, and hold every other run against it and a pinned one:
+    idealrank gate qrels.txt bm25.run --baseline best.run.gz --update-baseline
+    idealrank gate qrels.txt neural.run --baseline bm25.run --baseline best.run.gz --update-baseline
+\b
+  Accept a drop of 0.01; show a second measure, and let a third one close the gate, too; for another program:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,P@5 --also RR --format json
+\b
+  For the build server, and as a comment on the pull request:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --junit gate.xml --markdown gate.md
+\b
+  A page on which the queries that closed the gate can be looked at:
+    idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
+
+The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out. Where unjudged
+documents are likely to explain what is shown, the judgments do not reach, and the gate neither opens nor closes.
+
+A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, also, tolerance, strict, margin, alpha,
+when_unjudged, contracts, weights, cluster and convention, holds where the command line says nothing.
+
+Exit codes: 0 open, 1 closed, 2 bad input or usage, 3 the judgments do not reach: the run neither passed nor failed. Then judge
+the documents that only the run that is behind shows, the highest ranks first, and run the gate again: `idealrank why` names
+the queries that have them, `idealrank explain` the documents of a query.
+"""
+
+
+_CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
+
+
+@click.command(epilog=_EPILOG, short_help="Let a run pass only if it is not shown to be worse, for continuous integration.")
+@click.argument("qrels")
+@click.argument("run")
+@click.option(
+    "--baseline", "baselines", metavar="FILE", multiple=True,
+    help="What the run is held against: any run, or a file of --update-baseline; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    help="Measures; repeat it, or put commas between. The first one decides; the others are companions, which never close the gate.  "
+    f"[default: {DEFAULT_MEASURE}]",
+)  # fmt: skip
+@click.option(
+    "--also", "also_texts", metavar="MEASURE", multiple=True,
+    help="Measures that close the gate, too, added to those of -m; repeat it, or put commas between. Companions of -m never close it.",
+)  # fmt: skip
+@click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
+@click.option("--strict/--no-strict", default=None, help="Open only where a drop of the margin is ruled out; needs --margin.")
+@click.option("--margin", metavar="X", type=float, help="Of --strict: the drop that would not be accepted.")
+@click.option(
+    "--alpha", metavar="P", type=float,
+    help="How often chance alone may close the gate by the first measure, and once more by those of --also; of --strict: how often a "
+    "drop of the margin may pass.  [default: 0.05]",
+)  # fmt: skip
+@click.option(
+    "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
+    help="Outcome where the judgments do not reach: fail closes the gate, pass opens it, neutral ends with code 3.  [default: neutral]",
+)  # fmt: skip
+@click.option(
+    "--contracts", metavar="FILE",
+    help="Queries that must not fall, whatever the means do: CSV with the header query[,measure][,at_least].",
+)  # fmt: skip
+@click.option(
+    "--update-baseline", is_flag=True,
+    help="After a pass, put the run into the last baseline's place if it is not lower by the first measure; make the file if "
+    "there is none.",
+)  # fmt: skip
+@click.option(
+    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",
+    help="Compute as this tool does; `idealrank conventions` lists them.  [default: standard]",
+)  # fmt: skip
+@query_files
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
+    help="Words and a table for people; JSON for programs.",
+)  # fmt: skip
+@outputs
+@results_of_pairs
+@options.inputs
+@options.threads
+@click.pass_context
+def gate(
+    context: click.Context,
+    /,
+    *,
+    qrels: str,
+    run: str,
+    update_baseline: bool,
+    files: QueryFiles,
+    layout: str,
+    outputs: Outputs,
+    results: Results,
+    inputs: input_options.Inputs,
+    threads: int,
+    **typed: Any,
+) -> None:
+    """Say whether RUN may take the place of its baselines; end with code 1 where it may not, with 3 where that cannot be said.
+
+    All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
+    query of a contract falls. The report names the drop that the gate detects with 80 % power.
+    """
+    asked = asked_here(weights=files.weights_path, cluster=files.cluster_path, **typed)
+    job = Job(
+        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads
+    )  # fmt: skip
+    gated, notes, page = job.done()
+    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, outputs.digits), layout)
+    results.write_page(page)
+    context.exit(_CODES[gated.outcome])
+
+
+def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, digits: int | None) -> str | list[Part]:
+    from idealrank.reports.gated import gate_json, gate_parts  # noqa: PLC0415  (nothing of it is needed where the work fails)
+
+    return gate_parts(gated, notes, policy_file, digits) if layout == "table" else gate_json(gated, notes, policy_file)

@@ -1,0 +1,45 @@
+"""`idealrank gc`: free what no entry of a store needs."""
+
+import json
+
+import click
+
+from idealrank.cli import options, output, store_options
+
+_EPILOG = """\
+Examples:
+
+\b
+  How much would be freed?
+    idealrank gc --dry-run --store results
+\b
+  Free what was removed before:
+    idealrank store remove 3f2a --store results
+    idealrank gc --store results
+
+Others may write into the store meanwhile. No entry is ever removed by this command.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Free the space that no entry of a store needs.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be freed.")
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
+    help="A sentence for people; JSON for programs.",
+)  # fmt: skip
+@store_options.store
+@options.output
+def gc(*, dry_run: bool, layout: str, store_path: str | None, output_path: str | None) -> None:
+    """Free value files that no entry needs, and what writers left that were killed an hour ago or earlier."""
+    with store_options.opened(store_path) as store:
+        swept = store.gc(dry_run=dry_run)
+    if layout == "json":
+        record = {"dry_run": dry_run, "files": swept.files, "unfinished": swept.unfinished, "bytes": swept.bytes}
+        output.write([json.dumps(record, indent=2) + "\n"], output_path, layout)
+        return
+    what = f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} unfinished, {_size(swept.bytes)}"
+    output.write([f"{'would free' if dry_run else 'freed'} {what}\n"], output_path)
+
+
+def _size(count: int) -> str:
+    return f"{count:,} bytes" if count < 10_000 else f"{count / 1e6:,.2f} MB"

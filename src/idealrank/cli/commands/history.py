@@ -1,0 +1,203 @@
+"""`idealrank history`: what a store remembers of a measure, and since when a query fails."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import click
+
+from idealrank.analysis.history import Rule, Timeline, Trace
+from idealrank.cli import console, options, output, store_options
+from idealrank.errors import InputError, OptionError
+
+_DROP, _LIMIT = 0.1, 30
+_FAILS, _SKIP = 1, 125  # exit codes that `git bisect run` knows
+_EPILOG = """\
+Examples:
+
+\b
+  How did nDCG@10 develop, run by run?
+    idealrank history --measure nDCG@10 --store results
+\b
+  What was evaluated in the last week under a tag, for a spreadsheet?
+    idealrank history --tag main --since 7d --format csv --store results
+\b
+  When did this query start to fail, and between which commits?
+    idealrank history --query q7 --run search --below 0.5 --store results
+\b
+  Which commit to evaluate next; alone on its line, until the first bad one is found, which ends with code 1:
+    while commit=$(idealrank history --query q7 --run search --below 0.5 --bisect); do
+      git checkout --quiet "$commit" && ./rank.sh > search.run
+      idealrank evaluate qrels.txt search.run --store results
+    done
+
+A value fails when it is --below a number, or when it lies by --drop or more below the best one before it. What is found is the last
+change from fine to failing. Where the evaluations were made in this git repository, they go by the order of its commits.
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What failing is, and what to do about it.
+
+    Examples
+    --------
+    >>> Asked(None, None, "q7", bisect=False, exit_code=False).rule(1).text
+    '0.1 or more below the best before'
+    """
+
+    below: float | None
+    drop: float | None
+    query: str | None
+    bisect: bool
+    exit_code: bool
+    repository: str = "."
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody asked since when something fails."""
+        return self.query is not None or self.below is not None or self.drop is not None or self.bisect or self.exit_code
+
+    def rule(self, direction: int) -> Rule:
+        """The rule, of a measure of this direction."""
+        drop = _DROP if self.below is None and self.drop is None else self.drop
+        return Rule(below=self.below, drop=drop, direction=direction)
+
+
+@click.command(epilog=_EPILOG, short_help="Show how a measure or a query developed, and since when it fails.")
+@click.option(
+    "-m", "--measure", metavar="MEASURE", help="Which values.  [default: the first measure of the newest evaluation]"
+)  # fmt: skip
+@click.option("--run", "runs", metavar="NAME", multiple=True, help="Of this run alone; may be repeated.  [default: all, a line each]")
+@click.option("--tag", metavar="TAG", help="Of evaluations with this tag alone.")
+@click.option("--since", metavar="TIME", help="Not older: 2026-01-31, a time in ISO 8601, or 7d, 12h, 2w ago.")
+@click.option("--query", metavar="ID", help="Values of this query, and since when it fails.")
+@click.option("--below", metavar="VALUE", type=float, help="A value below this one fails (above it, where less is better).")
+@click.option(
+    "--drop", metavar="D", type=float,
+    help=f"A value fails that lies by D or more below the best one before it.  [default of --query: {_DROP}]",
+)  # fmt: skip
+@click.option("--one-line", "together", is_flag=True, help="Runs of all names are one line, as where each is named after its commit.")
+@click.option("--bisect", is_flag=True, help="Print only the commit to evaluate next; at the end, with exit code 1, the first bad one.")
+@click.option(
+    "--exit-code", is_flag=True, help="Print nothing; for `git bisect run`: 0 if the commit checked out is fine, 1 if not, 125 unknown."
+)
+@click.option("--repository", metavar="DIR", default=".", help="Where the commits are.  [default: the current folder]")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(0),
+    help=f"At most so many, the newest; 0 for all.  [default: {_LIMIT} in the table]",
+)  # fmt: skip
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="A table and a sparkline for people; JSON or CSV for programs.",
+)  # fmt: skip
+@store_options.store
+@options.output
+def history(
+    *,
+    measure: str | None,
+    runs: tuple[str, ...],
+    tag: str | None,
+    since: str | None,
+    query: str | None,
+    below: float | None,
+    drop: float | None,
+    together: bool,
+    bisect: bool,
+    exit_code: bool,
+    repository: str,
+    limit: int | None,
+    layout: str,
+    store_path: str | None,
+    output_path: str | None,
+) -> None:
+    """Show the values of a measure over time, the newest last.
+
+    Each stands with its change to the one before of the same run. Values of other judgments, or of another convention, answer another
+    question: a bar stands between them and no change is computed. With --query it is one query, and since when it fails.
+    """
+    asked = Asked(below, drop, query, bisect, exit_code, repository)
+    if bisect and exit_code:
+        raise OptionError("found --bisect and --exit-code, expected one of them")
+    if below is not None and drop is not None:
+        raise OptionError("found --below and --drop, expected one of them: what a failing value is")
+    with store_options.opened(store_path) as store:
+        timeline = store.history(measure, run=runs, tag=tag, query=query, since=since)
+    if bisect or exit_code:
+        _answer(timeline, asked, together=together)
+        return
+    shown = _LIMIT if limit is None and layout == "table" else limit
+    output.write(_report(timeline, asked, layout, shown or 0, together=together), output_path, layout)
+
+
+def _report(timeline: Timeline, asked: Asked, layout: str, shown: int, *, together: bool) -> Iterable[str]:
+    from idealrank.reports import history as words  # noqa: PLC0415  (not for the help)
+
+    if layout == "csv":
+        return words.history_csv(timeline, shown=shown, together=together)
+    traces = (
+        _traces(timeline, asked, together=together)
+        if asked.wanted and (timeline.direction or asked.below is not None or asked.drop is not None)
+        else None
+    )
+    if layout == "json":
+        return words.history_json(timeline, traces, shown=shown, together=together)
+    table = words.history_table(timeline, shown=shown, together=together, plain=store_options.is_plain())
+    return [table, *("\n" + words.since_report(run, trace) + "\n" for run, trace in (traces or {}).items())]
+
+
+def _traces(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Trace]:
+    from idealrank.store.bisect import head, trace  # noqa: PLC0415  (starts git)
+
+    if asked.repository != "." and not head(asked.repository):
+        raise InputError(
+            f"--repository {asked.repository}: found no git repository with a commit, expected the folder where the commits are"
+        )
+    rule = asked.rule(timeline.direction)
+    return {run: trace(points, rule, asked.repository) for run, points in timeline.lines(together=together).items()}
+
+
+def _answer(timeline: Timeline, asked: Asked, *, together: bool) -> None:
+    """One commit on standard output, or an exit code."""
+    lines = timeline.lines(together=together)
+    if len(lines) > 1:
+        raise OptionError(f"found {len(lines)} runs, {', '.join(list(lines)[:5])}; expected one: give --run NAME, or --one-line")
+    (points,) = lines.values()
+    rule = asked.rule(timeline.direction)
+    if asked.exit_code:
+        from idealrank.store.bisect import fails_here  # noqa: PLC0415  (starts git)
+
+        raise click.exceptions.Exit({None: _SKIP, True: _FAILS, False: 0}[fails_here(points, rule, asked.repository)])
+    _print_next(_traces(timeline, asked, together=together).popitem()[1])
+
+
+def _print_next(trace: Trace) -> None:
+    suspects = trace.suspects
+    if suspects is None:
+        raise InputError(_why_not(trace))
+    if suspects.next:
+        output.write([f"{suspects.next}\n"], None)
+        return
+    if not suspects.found:
+        raise InputError(
+            f"found {suspects.between} commits up to {suspects.bad}, none of which has a value but this; expected some to evaluate"
+        )
+    about = f": {trace.subject}" if trace.subject else ""
+    console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
+    output.write([f"{suspects.bad}\n"], None)
+    raise click.exceptions.Exit(_FAILS)
+
+
+def _why_not(trace: Trace) -> str:
+    """Why there is no commit to evaluate."""
+    if trace.order == "time":
+        return (
+            "found fewer than two evaluations of commits of this repository, expected a good one and a bad one: name its folder by "
+            "--repository, and evaluate from a checkout without changed files"
+        )
+    states = {
+        "fine": "the newest commit is fine",
+        "never fine": "every commit that was evaluated fails; evaluate an older one",
+        "unknown": "no commit has a value",
+        "fails": "no commit before the failing one is fine; evaluate an older one",
+    }
+    return f"nothing to bisect: {states[trace.onset.state]} (failing is: {trace.onset.rule.text})"

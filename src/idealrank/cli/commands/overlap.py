@@ -1,0 +1,97 @@
+"""`idealrank overlap`: how alike two runs are."""
+
+from typing import get_args
+
+import click
+
+from idealrank.api.overlap import overlap_read
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.data.run_pairs import PairDuplicates, PairTies
+from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
+from idealrank.io.provenance import input_files
+from idealrank.measures.parse import parse_pair_measures
+from idealrank.reports import alike
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank overlap bm25.run neural.run
+  idealrank overlap bm25.run neural.run -m 'RBO(p=0.98),overlap@3' -m tauAP --per-query
+  idealrank overlap bm25.run neural.run --ties docid --format csv -o alike.csv
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show how alike two runs are, without judgments.")
+@click.argument("run_a")
+@click.argument("run_b")
+@click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat it, or put commas between.  "
+    f"[default: {','.join(DEFAULT_PAIR_MEASURES)}]",
+)  # fmt: skip
+@click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
+@click.option(
+    "--ties", type=click.Choice(get_args(PairTies)), default="shared", show_default=True,
+    help="Equal scores share a rank, or have an order, or the mean over all orders is taken.",
+)  # fmt: skip
+@click.option(
+    "--duplicates", type=click.Choice(get_args(PairDuplicates)), default="error", show_default=True,
+    help="Which line counts of a document that a run lists twice.",
+)  # fmt: skip
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="A table for people; JSON or CSV for programs.",
+)  # fmt: skip
+@options.output
+@options.run_inputs
+@options.threads
+def overlap(
+    *,
+    run_a: str,
+    run_b: str,
+    measure_texts: tuple[str, ...],
+    per_query: bool,
+    ties: str,
+    duplicates: str,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Compare RUN_A with RUN_B, query by query, without judgments.
+
+    Values are means over the queries that both answer. How many only one of them answers stands beside the values, and so does
+    how many queries have a value at all: a correlation needs two documents in common. For tauAP, RUN_A is the reference.
+    """
+    texts = options.measure_parts(measure_texts, "RBO(p=0.9)")
+    measures = parse_pair_measures(texts or DEFAULT_PAIR_MEASURES)
+    input_options.refuse_standard_input_twice(run_a, run_b)
+    names = input_options.run_names([run_a, run_b]) if run_a != run_b else _of_one_file(run_a)
+    watch = Watch()
+    first, second = (
+        watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, "-"))  # type: ignore[misc]
+        for path, name in zip((run_a, run_b), names, strict=True)
+    )
+    found = watch.run(
+        "overlap",
+        lambda progress: overlap_read(
+            first, second, measures, ties=ties, duplicates=duplicates, threads=threads, progress=progress,
+            inputs=input_files((*first.paths, *second.paths)),
+        ),
+    )  # fmt: skip
+    _write(found, layout, output_path, per_query=per_query)
+
+
+def _of_one_file(path: str) -> list[str]:
+    """A run beside itself, as who tests a script may want it: every measure has its greatest value."""
+    (name,) = input_options.run_names([path])
+    return [name, f"{name} (2)"]
+
+
+def _write(found: Overlap, layout: str, path: str | None, *, per_query: bool) -> None:
+    if layout == "table":
+        output.write_parts(alike.overlap_parts(found, per_query=per_query), path)
+    else:
+        output.write((alike.overlap_json if layout == "json" else alike.overlap_csv)(found, per_query=per_query), path, layout)

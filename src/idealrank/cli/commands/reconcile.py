@@ -1,0 +1,107 @@
+"""`idealrank reconcile`: from a number somebody else reported to the convention behind it."""
+
+import json
+from typing import Any
+
+import click
+
+from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation
+from idealrank.analysis.reconciliation.stated import Stated
+from idealrank.analysis.reconciliation.trials import QrelsSource
+from idealrank.api.reconciliation import reconcile as reconcile_run
+from idealrank.api.reconciliation import split_difference
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.errors import OptionError
+from idealrank.version import __version__
+
+SCHEMA = 1
+
+_EPILOG = """\
+Examples:
+
+\b
+  Which convention gives 0.8145? 0.50 stands for what rounds, or is cut, to 0.50:
+    idealrank reconcile qrels.txt bm25.run --value 0.8145
+    idealrank reconcile qrels.txt bm25.run --value 81.4% -m nDCG@20 --convention sklearn
+\b
+  What is each difference between two conventions worth?
+    idealrank reconcile qrels.txt bm25.run --versus lightgbm
+    idealrank reconcile qrels.txt bm25.run --versus xgboost,no_relevant=zero --format json
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Find the conventions that give a number somebody else reported.")
+@click.argument("qrels")
+@click.argument("run")
+@click.option("--value", "value_text", metavar="NUMBER", help="The number to explain; its digits count.")
+@click.option("--versus", "versus_text", metavar="NAME[,SWITCH=VALUE...]", help="Split the difference to this convention switch by switch.")
+@click.option(
+    "-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="What the number is said to be."
+)  # fmt: skip
+@options.convention
+@click.option(
+    "--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text for people, JSON for programs."
+)  # fmt: skip
+@options.output
+@options.inputs
+def reconcile(
+    *,
+    qrels: str,
+    run: str,
+    value_text: str | None,
+    versus_text: str | None,
+    measure_text: str,
+    convention_text: str,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+) -> None:
+    """Find the conventions under which RUN has a stated value of a measure.
+
+    Tried are all conventions, then changes of their switches; if nothing fits, other cutoffs, percentages and single queries.
+    Each is told in words by how it differs from the current convention (--convention). With --versus, the difference between two
+    conventions is shared out among the switches in which they differ. Finding nothing is an answer: the exit code is 0.
+    """
+    if value_text is None and versus_text is None:
+        raise click.UsageError("found neither --value nor --versus, expected a number to explain, or a convention to compare with")
+    convention = options.parse_convention(convention_text)
+    versus = None if versus_text is None else options.parse_convention(versus_text)
+    measures = options.parse_measure_texts([measure_text])
+    if len(measures) != 1:
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the one that the number is of")
+    stated = None if value_text is None else Stated.parse(value_text)
+    (name,) = input_options.run_names([run])
+
+    def work(_: object) -> list[Reconciliation | DifferenceSplit]:
+        judgments, answers = _judgments(inputs, qrels, convention), inputs.open_run(run, name, qrels)
+        results: list[Reconciliation | DifferenceSplit] = []
+        if stated is not None:
+            results.append(reconcile_run(judgments, answers, stated.text, measures[0], convention))
+        if versus is not None:
+            results.append(split_difference(judgments, answers, measures[0], convention, versus))
+        return results
+
+    output.write([_report(Watch().run(name, work), layout)], output_path, layout)
+
+
+def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> QrelsSource:
+    """Judgments as each policy for documents judged twice reads them; standard input can be read once only."""
+    if path == "-":
+        return inputs.open_qrels(path, convention)
+
+    def read(policy: QrelsDuplicates) -> Qrels:
+        return inputs.open_qrels(path, Convention.of("standard", duplicates=policy))
+
+    return read
+
+
+def _report(results: list[Reconciliation | DifferenceSplit], layout: str) -> str:
+    if layout == "text":
+        return "\n\n".join(map(str, results)) + "\n"
+    record: dict[str, Any] = {"version": __version__, "schema": SCHEMA}
+    for result in results:
+        record["reconciliation" if isinstance(result, Reconciliation) else "split"] = result.as_dict()
+    return json.dumps(record, indent=2, allow_nan=False) + "\n"

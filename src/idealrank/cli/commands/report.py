@@ -1,0 +1,69 @@
+"""`idealrank report`: a page of what a store keeps."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from idealrank.cli import command_line, options, store_options
+from idealrank.cli.progress import Watch
+from idealrank.cli.result_options import Results
+from idealrank.errors import OptionError
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+
+_EPILOG = """\
+Examples:
+
+\b
+  A page of a stored evaluation, comparison or gate; ids are those of `idealrank history` and of what --store says:
+    idealrank report 3f2a9c --store results -o out.html
+\b
+  Two stored evaluations, compared:
+    idealrank report 3f2a9c 81d07b --store results -o out.html -m nDCG@10
+\b
+  Its plots for a paper:
+    idealrank report 3f2a9c --store results --figures figures
+
+A page made by --report of evaluate, compare and gate has more: whole rankings, what each document contributes, curves over cutoffs
+and the robust verdict need the runs, which a store does not keep.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Make a page of stored results, or compare stored evaluations on one.")
+@click.argument("ids", metavar="ID [ID...]", nargs=-1, required=True)
+@click.option("-o", "--output", "report", metavar="FILE", help="The page, which ends in .html; it appears when it is complete.")
+@click.option("--figures", metavar="DIR", help="Write the page's plots as SVG, PNG and PDF.")
+@click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    help="What is shown, the one that decides first.  [default: everything that was compared, gated or evaluated]",
+)  # fmt: skip
+@store_options.different_judgments
+@click.option("--queries", metavar="FILE", help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.")
+@click.option("--documents", metavar="FILE", help="Texts of documents, likewise; only those shown are kept.")
+@store_options.store
+def report(
+    *,
+    ids: tuple[str, ...],
+    report: str | None,
+    figures: str | None,
+    measure_texts: tuple[str, ...],
+    judgments: "JudgmentsOption",
+    queries: str | None,
+    documents: str | None,
+    store_path: str | None,
+) -> None:
+    """Make a page of a stored evaluation, comparison or gate; two or more evaluations are compared.
+
+    Values, verdicts and judged documents are those that were kept. Of documents that nobody judged the page knows the ranks alone.
+    """
+    if report is None and figures is None:
+        raise OptionError(f"found no place to write to, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o out.html")
+    results = Results(report=report, figures=figures, queries=queries, documents=documents, page_option="-o")
+    results.check(())
+    measures = options.parse_measure_texts(measure_texts) if measure_texts else ()
+    from idealrank.api.report.from_store import found_in  # noqa: PLC0415  (not for the help)
+
+    with store_options.opened(store_path) as store:
+        found = found_in(store, ids, measures, judgments=judgments, command=command_line.command_line())
+        results.write_page(results.shown(found, Watch()))

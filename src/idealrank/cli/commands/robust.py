@@ -1,0 +1,140 @@
+"""`idealrank robust`: whether a verdict holds when the measure is computed in other ways."""
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+
+import click
+
+from idealrank.analysis.robustness import Robustness
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.robustness import robust_read
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.cli.query_options import query_files
+from idealrank.conventions import Convention
+from idealrank.data.progress import Progress
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.query_files import QueryFiles
+from idealrank.measures.measure import Measure
+
+_EPILOG = """\
+Examples:
+
+\b
+  Would the verdict be the same with another gain, cutoff, tie rule, or another tool's NDCG?
+    idealrank robust qrels.txt bm25.run neural.run
+\b
+  By the measure that is decided by, and some changes alone; two at once are joined by a comma:
+    idealrank robust qrels.txt bm25.run neural.run -m AP --try rel --try ties
+    idealrank robust qrels.txt bm25.run neural.run --try gain=exp2,cutoff=5 --try lightgbm
+\b
+  Every variant as a row:
+    idealrank robust qrels.txt bm25.run neural.run --format csv -o variants.csv
+
+p values are not corrected: this shows how much a verdict hangs on choices, and is no licence to choose the one that suits.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show in how many ways of computing a verdict holds, and what turns it.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
+@click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="What is decided by.")
+@options.convention
+@click.option(
+    "--try", "wanted", metavar="CHANGE", multiple=True,
+    help="Only this: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a change (ties=worst), a convention, a measure. "
+    "May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--pairs", metavar="N", type=click.IntRange(0, 16), default=8, show_default=True,
+    help="Where no switch turns the verdict alone: try every two of the N that cost the leader most.",
+)  # fmt: skip
+@click.option(
+    "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
+    help="Where p values and intervals come from, as for `idealrank compare`.",
+)  # fmt: skip
+@click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
+@query_files
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values.")
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="A grid for people; JSON or CSV for programs.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+def robust(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_text: str,
+    convention_text: str,
+    wanted: tuple[str, ...],
+    pairs: int,
+    test: str,
+    margin: float | None,
+    files: QueryFiles,
+    seed: int | None,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Show whether RUN_B still beats RUN_A when the measure is computed in other ways, and which change turns the verdict.
+
+    The comparison is made as asked, then with each switch of the convention changed (gain, discount, ideal, ties, unjudged documents,
+    unanswered queries, ...), with other cutoffs and thresholds, as each known tool would, and by other measures.
+    """
+    convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
+    names, of_queries = input_options.run_names(runs), files.read(input_options.notes().inform)
+    watch, judgments = Watch(), _judgments(inputs, qrels, convention)
+
+    def opened(path: str, name: str, progress: Progress) -> tuple[Run, Evaluation]:
+        run, policy = inputs.open_run(path, name, qrels), convention.alignment.duplicates
+        judged = judgments("error" if policy == "twice" else policy)
+        return run, evaluate(judged, run, measure, convention, threads=threads, progress=progress)
+
+    opened_runs = [watch.run(name, partial(opened, path, name)) for path, name in zip(runs, names, strict=True)]
+    (first, _), (second, _) = opened_runs
+    for path, (_, evaluation) in zip(runs, opened_runs, strict=True):
+        input_options.doubt(evaluation, path)
+    of_queries.check([evaluation for _, evaluation in opened_runs])
+    varied = partial(
+        robust_read, judgments, first, second, measure, convention, variants=[text for text in wanted if text.strip()] or None,
+        pairs=pairs, test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
+    )  # fmt: skip
+    found = watch.count("variants", lambda tell: varied(progress=tell))
+    _write(found, layout, output_path)
+
+
+def _checked(runs: Sequence[str], measure_text: str) -> Measure:
+    """The one measure, of two runs."""
+    if len(runs) != 2:
+        some = f"{len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}"
+        raise OptionError(f"found {some}; expected two: idealrank robust QRELS RUN_A RUN_B")
+    measures = options.parse_measure_texts([measure_text])
+    if len(measures) != 1:
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the one that is decided by")
+    return measures[0]
+
+
+def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> Callable[[QrelsDuplicates], Qrels]:
+    """Judgments as each policy for documents judged twice reads them; standard input can be read once only."""
+    if path == "-":
+        once = inputs.open_qrels(path, convention)
+        return lambda _policy: once
+    return cache(lambda policy: inputs.open_qrels(path, Convention.of("standard", duplicates=policy)))
+
+
+def _write(found: Robustness, layout: str, path: str | None) -> None:
+    """The report. Only the modules of it are loaded here."""
+    from idealrank.reports import robust as reports  # noqa: PLC0415
+
+    if layout == "table":
+        output.write_parts(reports.robust_parts(found), path)
+    else:
+        output.write((reports.robust_json if layout == "json" else reports.robust_csv)(found), path, layout)

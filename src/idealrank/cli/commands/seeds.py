@@ -1,0 +1,174 @@
+"""`idealrank seeds`: whether one system is better than another, when both were trained several times."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+
+import click
+
+from idealrank.analysis.systems import SystemComparison, compare_systems
+from idealrank.analysis.systems.copies import relation_of
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.cli import input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.data.run import name_of
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+
+_SEPARATOR = "vs"
+_COPY = re.compile(r"[-_. ]*(seed|fold|copy|run|s|f)?[-_. ]*[0-9]*$")
+_EPILOG = """\
+Examples:
+
+\b
+  Two systems, each trained with several seeds:
+    idealrank seeds qrels.txt old-seed*.run vs new-seed*.run
+\b
+  A baseline that is not trained:
+    idealrank seeds qrels.txt bm25.run vs new-seed*.run --single fixed
+\b
+  Several seeds of five folds each: runs that agree in what the pattern finds are folds of one copy:
+    idealrank seeds qrels.txt old-seed*.run vs new-seed*.run --copies 'seed[0-9]+' -m nDCG@10 --format json
+
+Runs of one system that answer the same queries are copies of it; runs without a query in common are the folds of one copy, each
+query answered by the fold in which it was held out. Over queries alone, `idealrank compare` says which of two copies is better;
+this says which system, counting that another training would give another copy.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Compare systems that were trained several times, seeds and queries both counted.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN_OF_A... vs RUN_OF_B...", nargs=-1, required=True)
+@options.measures
+@options.convention
+@click.option(
+    "--single", type=click.Choice(["fixed", "alike"]),
+    help="What a single run on one side means: fixed, it is not trained; alike, training moves it as it moves the other system.",
+)  # fmt: skip
+@click.option("--crossed", is_flag=True, help="The first copies of both sides belong together, as trained on one sample; so do the second.")
+@click.option("--copies", "pattern", metavar="REGEX", help="Runs whose names agree in what this finds are folds of one copy.")
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="Words and tables for people; JSON or CSV for programs.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+def seeds(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_texts: tuple[str, ...],
+    convention_text: str,
+    single: str | None,
+    crossed: bool,
+    pattern: str | None,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Say whether system B is better than system A, when each was trained several times.
+
+    The runs before the word `vs` are of A, those after it of B. Values are averaged over the copies of a system; the interval counts
+    that queries and trainings both are but samples, and the report says what more of either would buy. Queries count alike: there
+    are no weights, clusters or slices.
+    """
+    sides = _sides(runs)
+    convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    input_options.run_names([path for side in sides for path in side])
+    watch = Watch()
+    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+
+    def evaluated(paths: Sequence[str], name: str) -> Evaluation:
+        run = partial(inputs.open_run, paths, name, qrels)
+        found = watch.run(name, lambda progress: evaluate(judgments, run(), asked, convention, threads=threads, progress=progress))
+        input_options.doubt(found, paths[0])
+        return found
+
+    evaluations = [_copies(side, pattern, evaluated) for side in sides]
+    _check_numbers([len(copies) for copies in evaluations], single)
+    a, b = (_name(side) for side in sides)
+    found = compare_systems(
+        *evaluations, measures=asked, names=(a, b) if a and b and a != b else ("A", "B"),
+        seeds="crossed" if crossed else "nested", single=single,  # type: ignore[arg-type]
+    )  # fmt: skip
+    _write(found, layout, output_path)
+
+
+def _check_numbers(copies: Sequence[int], single: str | None) -> None:
+    if max(copies) == 1:
+        raise OptionError(
+            "found one copy of each system, which says nothing of training; `idealrank compare` compares two runs over queries"
+        )
+    if min(copies) == 1 and single is None:
+        raise OptionError("one system has a single copy; expected --single fixed if it is not trained, or --single alike if it is")
+
+
+def _sides(runs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The runs before and after the separator; patterns that no shell took apart are taken apart here."""
+    if runs.count(_SEPARATOR) != 1 or runs[0] == _SEPARATOR or runs[-1] == _SEPARATOR:
+        found = f"{runs.count(_SEPARATOR)} times {_SEPARATOR}" if runs.count(_SEPARATOR) != 1 else f"no run on one side of {_SEPARATOR}"
+        raise OptionError(f"found {found}, expected idealrank seeds QRELS RUN_OF_A... {_SEPARATOR} RUN_OF_B...")
+    place = runs.index(_SEPARATOR)
+    return _expanded(runs[:place]), _expanded(runs[place + 1 :])
+
+
+def _expanded(paths: Sequence[str]) -> list[str]:
+    found = []
+    for path in paths:
+        matching = [path] if path == "-" or Path(path).exists() else sorted(map(str, Path(path).parent.glob(Path(path).name)))
+        found += matching or [path]
+    return found
+
+
+def _copies(paths: Sequence[str], pattern: str | None, evaluated: Callable[[Sequence[str], str], Evaluation]) -> list[Evaluation]:
+    """One evaluation for each copy, whose folds are read as one run."""
+    if pattern is None:
+        parts = [evaluated([path], name_of(path)) for path in paths]
+        folds = len(parts) > 1 and relation_of(parts) == "folds"
+        return [evaluated(paths, _name(paths) or name_of(paths[0]))] if folds else parts
+    found = []
+    for copy, own in _by_copy(paths, pattern).items():
+        parts = [evaluated([path], name_of(path)) for path in own]
+        if len(parts) > 1 and relation_of(parts) == "copies":
+            raise OptionError(f"--copies {pattern}: found runs of the same queries in copy {copy!r}, {', '.join(own)}; expected its folds")
+        found.append(evaluated(own, copy) if len(parts) > 1 else parts[0])
+    return found
+
+
+def _by_copy(paths: Sequence[str], pattern: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        try:
+            match = re.search(pattern, name_of(path))
+        except re.error as error:
+            raise OptionError(f"--copies {pattern}: found no regular expression ({error}), expected one such as 'seed[0-9]+'") from None
+        if match is None:
+            raise OptionError(
+                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected what tells copies apart, as in 'seed[0-9]+'"
+            )
+        found.setdefault(match[0], []).append(path)
+    return found
+
+
+def _name(paths: Sequence[str]) -> str:
+    """What the names of the runs begin with, without the word for a copy."""
+    names = [name_of(path) for path in paths]
+    if len(names) == 1:
+        return names[0]
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return _COPY.sub("", "".join(letters[0] for letters in same))
+
+
+def _write(found: SystemComparison, layout: str, path: str | None) -> None:
+    """The report. Only the module of it is loaded here."""
+    from idealrank.reports import trained  # noqa: PLC0415
+
+    if layout == "table":
+        output.write_parts(trained.systems_parts(found), path)
+    else:
+        output.write((trained.systems_json if layout == "json" else trained.systems_csv)(found), path, layout)

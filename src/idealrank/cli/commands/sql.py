@@ -1,0 +1,111 @@
+"""`idealrank sql`: a question that nobody foresaw."""
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from idealrank.cli import options, output, store_options
+
+if TYPE_CHECKING:
+    from idealrank.store.sql import Answer
+
+_EPILOG = """\
+Examples:
+
+\b
+  The best evaluation of each run by AP:
+    idealrank sql "select run, max(value) from evaluations join means using (id) where measure = 'AP' group by run" --store results
+\b
+  The ten queries that are hardest for everybody:
+    idealrank sql "select query, avg(value) from values where measure = 'nDCG@10' group by query order by 2 limit 10" --store results
+\b
+  Which columns has a table?
+    idealrank sql "describe evaluations" --store results
+
+Tables: evaluations, means, values (of each query), hits (judged documents that were returned), comparisons, gates, tags; `id` joins
+them. Times are UTC. Values of queries are read from disk only where a question names values or hits.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Ask a store anything in SQL.")
+@click.argument("query")
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="A table for people; JSON or CSV for programs.",
+)  # fmt: skip
+@store_options.store
+@options.output
+def sql(*, query: str, layout: str, store_path: str | None, output_path: str | None) -> None:
+    """Answer one SELECT over everything in a store, in the SQL of DuckDB; - reads it from standard input.
+
+    It needs DuckDB: pip install 'idealrank[sql]'. The question can change nothing, and reaches no file and no network. Others may
+    write into the store meanwhile.
+    """
+    text = sys.stdin.read() if query == "-" else query
+    with store_options.opened(store_path) as store:
+        from idealrank.store.sql import ask  # noqa: PLC0415  (DuckDB; not for the help)
+
+        answer = ask(store, text)
+    output.write({"table": _table, "json": _json, "csv": _csv}[layout](answer), output_path, layout)
+
+
+def _table(answer: "Answer") -> list[str]:
+    from idealrank.reports.tables import Cell, Column, Table, as_text  # noqa: PLC0415  (not for the help)
+
+    numeric = [all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))]
+    columns = [Column(name, "number" if number else "text") for name, number in zip(answer.columns, numeric, strict=True)]
+    rows = [[Cell(_text(value)) for value in row] for row in answer.rows]
+    return [as_text(Table(columns, rows), 1 << 16), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
+
+
+def _text(value: Any) -> str:
+    """A value as people read it: six digits of a float, a dash for none."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value.isoformat(" ", "seconds") if isinstance(value, datetime) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON and CSV have it, with every digit."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _json(answer: "Answer") -> Iterable[str]:
+    yield "["
+    for place, row in enumerate(answer.rows):
+        yield (",\n " if place else "\n ") + json.dumps(dict(zip(answer.columns, map(_plain, row), strict=True)))
+    yield "\n]\n"
+
+
+def _csv(answer: "Answer") -> Iterable[str]:
+    yield _line(answer.columns)
+    for row in answer.rows:
+        yield _line(["" if value is None else _plain(value) for value in row])
+
+
+def _line(cells: Sequence[Any]) -> str:
+    from idealrank.reports.records import csv_row  # noqa: PLC0415  (not for the help)
+
+    return csv_row([str(cell) for cell in cells])

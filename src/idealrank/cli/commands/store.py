@@ -1,0 +1,38 @@
+"""`idealrank store`: carry entries from store to store, and out to other programs."""
+
+import click
+
+from idealrank.cli.lazy_groups import LazyGroup
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "export": "Write one evaluation as a file that another store takes.",
+    "import": "Take in evaluations that were exported.",
+    "parquet": "Write everything as Parquet tables.",
+    "remove": "Take entries out of a store.",
+    "info": "Say what a store holds, and how large it is.",
+}
+
+_EPILOG = """\
+Start here:
+
+\b
+  idealrank store info --store results
+  idealrank store export 3f2a bm25.zip --store results
+  idealrank store import bm25.zip --store other
+  idealrank store parquet tables --store results
+
+`idealrank history` and `idealrank show` look into a store, `idealrank sql` asks it anything.
+"""
+
+
+@click.group(
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.store", epilog=_EPILOG,
+    short_help="Carry evaluations from store to store, and out as Parquet.",
+)  # fmt: skip
+def store() -> None:
+    """Carry evaluations from one store to another, and out to other programs.
+
+    A store is a folder of one machine: copies of it while somebody writes are worth nothing, and network disks are refused. One
+    evaluation goes as one file, with its values to the last bit, its hashes, tags and notes, under the id that it has.
+    """

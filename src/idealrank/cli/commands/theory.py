@@ -1,0 +1,37 @@
+"""`idealrank theory`: what NDCG can and cannot tell as lists grow."""
+
+import click
+
+from idealrank.cli.lazy_groups import LazyGroup
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "limits": "Compute what NDCG tends to as lists grow, and its mean at any length.",
+    "distinguish": "Simulate whether a measure keeps preferring one of two rankers as lists grow.",
+    "feasible": "Say which discounts and cutoffs can tell rankers apart, and why.",
+    "figures": "Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.",
+}
+
+_EPILOG = """\
+Start here:
+
+\b
+  idealrank theory limits --ybar 0.1+0.8s
+  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --cutoff all,10 --runs 50
+  idealrank theory feasible --discount log2 --cutoff all,0.2n,10
+  idealrank theory figures --out figures --figure 2 --format svg
+
+Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures, COLT.
+"""
+
+
+@click.group(
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.theory", epilog=_EPILOG,
+    short_help="Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
+)  # fmt: skip
+def theory() -> None:
+    """Ask what NDCG can and cannot tell about two rankers as lists grow.
+
+    All of it is about more and more documents under one query: what NDCG tends to, which discounts and cutoffs can tell two rankers
+    apart for ever, and how many documents that takes. Users usually sample queries instead; intervals over queries are another matter.
+    """

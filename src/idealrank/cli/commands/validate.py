@@ -1,0 +1,163 @@
+"""`idealrank validate`: every problem of all files at once."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from idealrank.cli import options, output
+from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
+from idealrank.io.complaints import Complaint
+from idealrank.io.formats.detection import FORMAT_NAMES
+from idealrank.io.joins import Observation, observe_qrels, observe_run
+from idealrank.io.lint import Report, lint
+from idealrank.io.parts import Table
+from idealrank.reports.layout import printable
+from idealrank.version import __version__
+
+_SCHEMA = 1
+_WORDS = {"qrels": "judgments", "run": "run"}
+_EPILOG = """\
+Examples:
+
+\b
+  All problems of judgments and two runs, three lines of each kind:
+    idealrank validate qrels.txt bm25.run neural.run
+\b
+  For a program; exit code 2 if any file cannot be evaluated:
+    idealrank validate qrels.txt bm25.run --json
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Report every problem of judgment and run files at once.")
+@click.argument("qrels")
+@click.argument("runs", metavar="[RUN...]", nargs=-1)
+@click.option("--examples", metavar="N", type=click.IntRange(min=0), default=3, show_default=True, help="Lines to show of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="A report for programs.")
+@options.inputs
+def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs) -> None:
+    """Report every problem of judgment and run files at once.
+
+    Each file is checked line by line, then runs against the judgments: queries and documents that never meet, grades and scores
+    that decide nothing. Exit code 2 if something cannot be evaluated, 0 if there are warnings at most.
+    """
+    refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples)]
+    reports += [_lint((run,), "run", inputs, qrels, examples) for run in runs]
+    observations = _observe(reports, examples)
+    pieces = [_json(reports, observations)] if as_json else _text(reports, observations)
+    output.write(pieces, None, "json" if as_json else "table")
+    if _errors(reports, observations):
+        click.get_current_context().exit(2)
+
+
+def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, examples: int) -> Report:
+    labels = None if qrels == "-" else qrels
+    return lint(
+        paths, table, format=inputs.file_format, columns=inputs.columns, labels=labels, group=inputs.group, examples=examples
+    )  # fmt: skip
+
+
+def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]]:
+    """What each collection shows beside its lines: the judgments alone, each run together with them."""
+    qrels = reports[0].qrels
+    if qrels is None:
+        return [[] for _ in reports]
+    of_runs = [observe_run(qrels, report.run, examples) if report.run else [] for report in reports[1:]]
+    return [observe_qrels(qrels, examples), *of_runs]
+
+
+def _errors(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
+    return sum(report.n_errors for report in reports) + sum(found.severity == "error" for some in observations for found in some)
+
+
+def _warnings(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
+    return sum(report.n_warnings for report in reports) + sum(found.severity == "warning" for some in observations for found in some)
+
+
+def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> Iterator[str]:
+    """Lines such as compilers print, which editors can follow: ``file:line: error: ...``."""
+    for report, observed in zip(reports, observations, strict=True):
+        name = ", ".join(report.paths)
+        lines = [*_lines(report), *(f"{name}: {found.severity}: {found}" for found in observed)]
+        if report.table == "run" and not report.failure and (report.run is None or reports[0].qrels is None):
+            lines.append(f"{name}: not compared with the judgments until the errors are gone")
+        what = f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}" if report.format else _WORDS[report.table]
+        yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
+        yield from (f"{printable(line)}\n" for line in lines)
+        yield "\n"
+    errors, warnings = _errors(reports, observations), _warnings(reports, observations)
+    verdict = "something cannot be evaluated as it is" if errors else "everything can be evaluated"
+    yield f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}: {verdict}\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    """The problems of the lines of one collection, kind after kind, errors first."""
+    yield from (_labelled("note", note) for note in report.notes)
+    if report.failure:
+        yield _labelled("error", report.failure)
+    yield from (_labelled("warning", doubt) for doubt in report.doubts)
+    for kind in _kinds(report):
+        problems, severity = report.problems, report.problems.severities[kind]
+        shown = problems.examples[kind]
+        yield from (f"{complaint.place}: {severity}: {complaint.words}" for complaint in shown)
+        rest = problems.counts[kind] - len(shown)
+        if rest:
+            yield f"{', '.join(report.paths)}: {severity}: {rest:,} {'more ' if shown else ''}of kind {kind}"
+
+
+def _labelled(label: str, message: str) -> str:
+    """The message, which begins with its place, with a label behind that."""
+    place, _, words = message.partition(": ")
+    return f"{place}: {label}: {words}"
+
+
+def _kinds(report: Report) -> list[str]:
+    return sorted(report.problems.counts, key=lambda kind: report.problems.severities[kind])
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _json(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> str:
+    files = [_file(report, observed) for report, observed in zip(reports, observations, strict=True)]
+    errors, warnings = _errors(reports, observations), _warnings(reports, observations)
+    document = {"version": __version__, "schema": _SCHEMA, "errors": errors, "warnings": warnings, "files": files}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _file(report: Report, observed: Sequence[Observation]) -> dict[str, Any]:
+    problems = [
+        {
+            "kind": kind,
+            "severity": report.problems.severities[kind],
+            "count": report.problems.counts[kind],
+            "examples": [_example(complaint) for complaint in report.problems.examples[kind]],
+        }
+        for kind in _kinds(report)
+    ]
+    return {
+        "paths": report.paths,
+        "kind": report.table,
+        "format": report.format or None,
+        "failure": report.failure or None,
+        "notes": report.notes,
+        "doubts": report.doubts,
+        "problems": problems,
+        "observations": [
+            {"kind": found.kind, "severity": found.severity, "count": found.count, "message": found.message, "examples": found.examples}
+            for found in observed
+        ],
+    }
+
+
+def _example(complaint: Complaint) -> dict[str, Any]:
+    return {
+        "path": complaint.path,
+        "line": complaint.line or None,
+        "found": complaint.found,
+        "expected": complaint.expected,
+        "hint": complaint.hint or None,
+    }

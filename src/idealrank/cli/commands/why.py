@@ -1,0 +1,103 @@
+"""`idealrank why`: which queries and documents the difference of two runs comes from."""
+
+from collections.abc import Iterable, Sequence
+
+import click
+
+from idealrank.analysis.attribution import Attribution
+from idealrank.api.attribution import attribute
+from idealrank.cli import console, input_options, options, output
+from idealrank.cli.progress import Watch
+from idealrank.errors import OptionError
+
+_QUERIES, _DOCUMENTS = 5, 3  # of the table
+_EPILOG = """\
+Examples:
+
+\b
+  Which queries lost most, and which of their documents moved where?
+    idealrank why qrels.txt bm25.run neural.run
+\b
+  The ten worst queries by AP, with every document that changed:
+    idealrank why qrels.txt bm25.run neural.run -m AP --queries 10 --documents 1000
+\b
+  Every query, the worst first, for a spreadsheet; everything, for a program:
+    idealrank why qrels.txt bm25.run neural.run --format csv
+    idealrank why qrels.txt bm25.run neural.run --format json
+
+Whether the difference is more than chance is what `idealrank compare` says.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show which queries and documents the difference of two runs comes from.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
+@options.one_measure
+@options.convention
+@click.option(
+    "--queries", "n_queries", metavar="N", type=click.IntRange(0),
+    help=f"At most so many queries, the worst change first.  [default: {_QUERIES} in the table, else all]",
+)  # fmt: skip
+@click.option(
+    "--documents", "n_documents", metavar="N", type=click.IntRange(0),
+    help=f"At most so many documents of each query.  [default: {_DOCUMENTS} in the table, all in JSON]",
+)  # fmt: skip
+@click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="Text for people; JSON with queries and documents, or CSV with a query a row, for programs.",
+)  # fmt: skip
+@options.output
+@options.inputs
+@options.threads
+def why(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_text: str,
+    convention_text: str,
+    n_queries: int | None,
+    n_documents: int | None,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Take the difference RUN_B - RUN_A of one measure apart.
+
+    First what documents that entered, left, moved up and moved down contribute to it; then the queries, the one that lost most first,
+    with the documents that made it lose. For nDCG, DCG, P, R and RBP the parts are exact; for AP, RR, ERR and others a document adds
+    what the value rises when the list is known down to it.
+    """
+    if len(runs) != 2:
+        raise OptionError(f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank why QRELS RUN_A RUN_B")
+    if layout == "csv" and n_documents is not None:
+        raise OptionError("--documents: a CSV has a row for each query and no documents, expected --format table or json with it")
+    convention = options.parse_convention(convention_text)
+    measures = options.parse_measure_texts([measure_text])
+    if len(measures) != 1:
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to take apart")
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    names = input_options.run_names(runs)
+
+    def work(_: object) -> Attribution:
+        judgments = inputs.open_qrels(qrels, convention)
+        first, second = (inputs.open_run(path, name, qrels) for path, name in zip(runs, names, strict=True))
+        return attribute(judgments, first, second, measures[0], convention, threads=threads)
+
+    found = Watch().run(" - ".join(reversed(names)), work)
+    for warning in found.warnings:
+        console.say("warning", warning)
+    output.write(_report(found, layout, n_queries, n_documents), output_path, layout)
+
+
+def _report(found: Attribution, layout: str, n_queries: int | None, n_documents: int | None) -> Iterable[str]:
+    """The text. Only the module of the layout asked for is loaded."""
+    if layout == "table":
+        from idealrank.reports.attributed import attribution_report  # noqa: PLC0415
+
+        queries = _QUERIES if n_queries is None else n_queries
+        return [attribution_report(found, queries=queries, documents=_DOCUMENTS if n_documents is None else n_documents)]
+    from idealrank.reports.attributed_records import attribution_csv, attribution_json  # noqa: PLC0415
+
+    pieces: Sequence[str] | Iterable[str] = attribution_csv(found, queries=n_queries)
+    return pieces if layout == "csv" else attribution_json(found, queries=n_queries, documents=n_documents)

@@ -1,0 +1,180 @@
+"""Files named on the command line, as judgments and runs."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from idealrank.cli import console
+from idealrank.conventions import Convention
+from idealrank.data.join import Judgments
+from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.run import Run, name_of
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.columns import parse_columns
+from idealrank.io.notes import Notes
+from idealrank.io.read import read_qrels, read_run
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How the files of a command are to be read.
+
+    Attributes
+    ----------
+    file_format : str
+        ``"auto"``, or the format of all of them.
+    columns_text : str
+        Names of columns, ``query=...,document=...``; empty to guess.
+    group : str or None
+        Group sizes of LETOR files.
+    more_qrels : tuple of str
+        Further files of judgments.
+
+    Examples
+    --------
+    >>> Inputs(columns_text="query=topic").columns
+    {'query': 'topic'}
+    """
+
+    file_format: Any = "auto"
+    columns_text: str = ""
+    group: str | None = None
+    more_qrels: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, str] | None:
+        """Names of columns by their role; None to guess."""
+        return parse_columns(self.columns_text) if self.columns_text else None
+
+    def open_qrels(self, path: str, convention: Convention) -> Qrels:
+        """The judgments; a document judged twice falls under the convention's policy for duplicates."""
+        policy = convention.alignment.duplicates
+        duplicates = "error" if policy == "twice" else policy
+        paths = [path, *self.more_qrels]
+        return read_qrels(paths, format=self.file_format, columns=self.columns, duplicates=duplicates, group=self.group, tell=_note)
+
+    def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
+        """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
+        if kind == "qrels":
+            return self.open_qrels(path, convention)
+        from idealrank.io.formats.preferences import read_assessors, read_preferences  # noqa: PLC0415  (few commands read these)
+
+        paths = [path, *self.more_qrels]
+        if kind == "qrels_jg":
+            return read_assessors(paths, tell=_note)
+        return read_preferences(paths, layout="prefs" if kind == "prefs" else "qrels", tell=_note)
+
+    def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:
+        """One run, of one file or of several; a file of bare scores takes its queries and documents from the judgments' lines."""
+        labels = None if qrels == "-" else qrels
+        return read_run(path, name=name, format=self.file_format, columns=self.columns, labels=labels, group=self.group, tell=_note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The files of a command.
+
+    Attributes
+    ----------
+    qrels : str
+        Path of the judgments.
+    inputs : Inputs
+        How files are read, and further judgments.
+    others : tuple of (str or None)
+        Paths of runs, and of whatever else is read.
+
+    Examples
+    --------
+    >>> Given(qrels="qrels.txt", inputs=Inputs(more_qrels=("more.txt",)), others=("bm25.run", None)).paths
+    ('qrels.txt', 'more.txt', 'bm25.run')
+    """
+
+    qrels: str
+    inputs: Inputs
+    others: tuple[str | None, ...]
+
+    @property
+    def judgments(self) -> tuple[str, ...]:
+        """Paths of the judgments."""
+        return (self.qrels, *self.inputs.more_qrels)
+
+    @property
+    def every_path(self) -> tuple[str, ...]:
+        """Paths of everything that is read, as often as it is."""
+        return tuple(path for path in (*self.judgments, *self.others, self.inputs.group) if path is not None)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The same, each once."""
+        return tuple(dict.fromkeys(self.every_path))
+
+    def under_each_policy(self, convention: Convention, read: Qrels) -> "Callable[[QrelsDuplicates], Qrels]":
+        """Judgments as each policy for documents judged twice reads them; those read already, of standard input too, not again."""
+        policy = convention.alignment.duplicates
+        known = {"error" if policy == "twice" else policy: read}
+
+        def under(policy: QrelsDuplicates) -> Qrels:
+            if "-" in self.judgments:
+                return read
+            if policy not in known:
+                known[policy] = self.inputs.open_qrels(self.qrels, Convention.of("standard", duplicates=policy))
+            return known[policy]
+
+        return under
+
+
+def notes() -> Notes:
+    """What readers of files have to say goes to stderr.
+
+    Examples
+    --------
+    >>> notes().inform("read as CSV")  # prints to stderr
+    """
+    return Notes(_note)
+
+
+def _note(message: str) -> None:
+    console.say("note", message)
+
+
+def refuse_standard_input_twice(*paths: str) -> None:
+    """Standard input can be read once.
+
+    Examples
+    --------
+    >>> refuse_standard_input_twice("qrels.txt", "-")
+    """
+    if paths.count("-") > 1:
+        raise OptionError(f"found - (standard input) {paths.count('-')} times, expected it once, for it can be read only once")
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """A name for each run: the stem of its file, or the path where two stems are the same.
+
+    Examples
+    --------
+    >>> run_names(["a/bm25.run", "b/bm25.run", "neural.run"])
+    ['a/bm25.run', 'b/bm25.run', 'neural']
+    """
+    twice = [path for path, count in Counter(paths).items() if count > 1]
+    if twice:
+        raise OptionError(f"run {twice[0]}: found {paths.count(twice[0])} times, expected each run once")
+    stems = ["stdin" if path == "-" else name_of(path) for path in paths]
+    counts = Counter(stems)
+    return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]
+
+
+def doubt(evaluation: Evaluation, path: str) -> None:
+    """Refuse a run that holds nothing, as a broken pipe leaves it; warn of files that were hardly meant for each other.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> doubt(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]), "mine.run")
+    """
+    if not evaluation.coverage.queries_in_run:
+        raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
+    if words := evaluation.coverage.doubt(evaluation.name):
+        console.say("warning", words)

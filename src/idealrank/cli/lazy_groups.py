@@ -1,0 +1,61 @@
+"""Groups of commands whose modules are imported when a command is used, and for nothing else."""
+
+import gc
+from collections.abc import Mapping
+from importlib import import_module
+from keyword import iskeyword
+from typing import Any
+
+import click
+
+from idealrank.cli import console
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and line of help alone.
+
+    Parameters
+    ----------
+    commands : mapping of str to str
+        Name -> what it does in one line.
+    home : str
+        The package in which the command ``two-words`` is `two_words` of the module ``two_words``, and ``import`` is `import_`.
+
+    Examples
+    --------
+    >>> group = LazyGroup("idealrank", lines={"measures": "List them."}, home="idealrank.cli.commands")
+    >>> group.get_command(click.Context(group), "measures").name
+    'measures'
+    """
+
+    def __init__(self, *arguments: Any, lines: Mapping[str, str], home: str, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._lines = lines
+        self._home = home
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._lines)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._lines:
+            return None
+        name = cmd_name.replace("-", "_") + "_" * iskeyword(cmd_name)
+        command = getattr(import_module(f"{self._home}.{name}"), name)
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{cmd_name}: found {type(command).__name__}, expected a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._lines.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self._lines:
+            near = console.nearest(name, self._lines)
+            hint = f"; did you mean {near}?" if near else ""
+            ctx.fail(f"unknown command {name!r}, expected one of {', '.join(self._lines)}{hint}")
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,220 @@
+"""The entry of the command line: which commands there are, and what every one of them does about errors and signals.
+
+Neither NumPy nor a command's own module is imported here: `idealrank --help` needs none of them, and the limit on BLAS threads
+must stand before NumPy is loaded.
+"""
+
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NoReturn
+
+import click
+
+from idealrank.cli import console
+from idealrank.cli.lazy_groups import LazyGroup
+from idealrank.errors import IdealrankError, StoppedError
+from idealrank.version import __version__
+
+# Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
+FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "evaluate": "Evaluate runs against judgments, side by side.",
+    "compare": "Say whether one run is better than another, and how surely.",
+    "gate": "Let a run pass only if it is not shown to be worse, for continuous integration.",
+    "robust": "Show in how many ways of computing a verdict holds, and what turns it.",
+    "why": "Show which queries and documents the difference of two runs comes from.",
+    "seeds": "Compare systems that were trained several times, seeds and queries both counted.",
+    "history": "Show how a measure or a query developed, and since when it fails.",
+    "show": "Show everything about one entry of a store.",
+    "diff": "Show what changed between two evaluations of a store.",
+    "tag": "Give an entry of a store tags and notes, or take tags from it.",
+    "sql": "Ask a store anything in SQL.",
+    "store": "Carry evaluations from store to store, and out as Parquet.",
+    "gc": "Free the space that no entry of a store needs.",
+    "overlap": "Show how alike two runs are, without judgments.",
+    "explain": "Show where the value of one query comes from, rank by rank.",
+    "reconcile": "Find the conventions that give a number somebody else reported.",
+    "validate": "Report every problem of judgment and run files at once.",
+    "trec-eval": "Stand in for the trec_eval binary: its options, its output.",
+    "report": "Make a page of stored results, or compare stored evaluations on one.",
+    "conventions": "List the conventions, or show every switch of one.",
+    "measures": "List the measures, or explain some.",
+    "advise": "Say which measures and cutoffs fit judgments and a run, and why.",
+    "choose": "Say which discount and cutoff tell your own runs apart most surely.",
+    "theory": "Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
+}
+
+_EPILOG = """\
+Start here:
+
+\b
+  idealrank evaluate qrels.txt bm25.run neural.run
+  idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm --per-query --format csv
+  idealrank compare qrels.txt bm25.run neural.run
+  idealrank gate qrels.txt neural.run --baseline bm25.run
+  idealrank why qrels.txt bm25.run neural.run
+  idealrank explain qrels.txt bm25.run --query q1
+  idealrank conventions lightgbm
+  idealrank advise qrels.txt bm25.run
+  idealrank trec-eval -q -m all_trec qrels.txt bm25.run
+
+Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 3 a gate that the judgments do not reach, 70 a fault of idealrank,
+130 interrupted, 141 a reader of the output that left, 143 terminated. They do not depend on stderr; output that cannot be written is a
+fault.
+"""
+
+
+@click.group(
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.commands", epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.version_option(__version__, "--version", message="idealrank %(version)s")
+def cli() -> None:
+    """Evaluate rankings, with numbers that say how they were computed.
+
+    Every tool computes NDCG in its own way. idealrank knows these ways by name (conventions), reproduces each, and prints the
+    one it used beside every number.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave the process with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: the process's own.
+
+    Examples
+    --------
+    >>> try:  # doctest: +ELLIPSIS
+    ...     main(["--version"])
+    ... except SystemExit as exit:
+    ...     print(exit.code)
+    idealrank ...
+    0
+    """
+    _limit_blas_threads()
+    console.open_closed_streams()
+    # Loading modules makes many objects and no garbage; looking for some meanwhile takes a tenth of a small evaluation.
+    gc.disable()
+    try:
+        with console.ended_by_signals():
+            code = run(arguments)
+    finally:
+        gc.enable()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; errors and warnings go to stderr as one line each.
+
+    Examples
+    --------
+    >>> run(["--version"])  # doctest: +ELLIPSIS
+    idealrank ...
+    0
+    """
+    typed = sys.argv[1:] if arguments is None else list(arguments)
+    with console.warnings_as_lines():
+        try:
+            _dispatch(typed)
+        except click.exceptions.Exit as ended:
+            return ended.exit_code
+        except KeyboardInterrupt as stopped:
+            return console.interrupted(stopped)
+        except Exception as error:  # noqa: BLE001  (what is not told apart below must not end with the code of a gate either)
+            return _failed(error, typed)
+        return FINE
+
+
+def _failed(error: Exception, typed: Sequence[str]) -> int:
+    """Say what went wrong, and give the exit code for it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        console.tell(error.format_message())
+        return UNUSABLE
+    if isinstance(error, click.UsageError):
+        return _refuse(" ".join(error.format_message().split()), _usage_hint(error))
+    if isinstance(error, IdealrankError):
+        return _stopped_or_refused(error, typed)
+    if isinstance(error, BrokenPipeError):
+        console.to_void(sys.stdout)
+        return BROKEN_PIPE
+    if isinstance(error, console.UnwritableError) or (isinstance(error, OSError) and error.filename is None):
+        return _unwritable(error)  # readers name their files; without a name it is the help, which click writes
+    if words := _of_the_system(error):
+        return _refuse(words)
+    if words := _resources(error):
+        console.error(words)
+        return FAULT
+    console.tell("".join(traceback.format_exception(error)).rstrip("\n"))
+    console.error("this is a fault of idealrank; please report it with the lines above")
+    return FAULT
+
+
+def _of_the_system(error: Exception) -> str:
+    """Words for files that the system refuses, and for files that memory does not hold; nothing for any other error."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror or error}"
+    return "not enough memory for these files; split them by query and evaluate the parts" if isinstance(error, MemoryError) else ""
+
+
+def _resources(error: Exception) -> str:
+    """Words for a system that gives no more memory or threads; nothing for any other error."""
+    if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):  # a library that is there does not load
+        return f"{error}; is there enough memory to load the library?"
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "not enough memory, or too many threads: the system starts no further one"
+    return ""
+
+
+def _dispatch(typed: list[str]) -> None:
+    """What click's own ``main`` does, without its answers to Ctrl-C and broken pipes, which end with code 1."""
+    with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:  # what was typed is told by reports
+        cli.invoke(context)
+    sys.stdout.flush()
+
+
+def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
+    if isinstance(error, StoppedError):
+        return console.interrupted()
+    if typed[:1] == ["theory"]:  # its options are named as they are typed
+        return _refuse(str(error))
+    # Commands without a convention have the switches as options of their own.
+    convention = "" if typed[:1] == ["overlap"] else _convention_of(typed)
+    return _refuse(str(error), console.hint_for(error.switch, convention))
+
+
+def _refuse(message: str, hint: str = "") -> int:
+    console.error(message, hint)
+    return UNUSABLE
+
+
+def _convention_of(arguments: Sequence[str]) -> str:
+    """The convention that was asked for, for a hint."""
+    given = [after for before, after in pairwise(arguments) if before == "--convention"]
+    given += [argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")]
+    return given[-1] if given else "standard"
+
+
+def _usage_hint(error: click.UsageError) -> str:
+    return f"see {error.ctx.command_path} --help" if error.ctx else ""
+
+
+def _unwritable(error: Exception) -> int:
+    """Without its output no verdict of a gate has been given."""
+    console.to_void(sys.stdout)
+    console.error(f"output: {getattr(error, 'strerror', None) or error}")
+    return FAULT
+
+
+def _limit_blas_threads() -> None:
+    """No measure uses BLAS; without a limit its libraries start a pool of threads on import, which costs time and memory."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(name, "1")

@@ -1,0 +1,206 @@
+"""Options that several commands share, and what their texts mean."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from idealrank.cli import console
+from idealrank.cli.input_options import Inputs
+from idealrank.conventions import PRESETS, SWITCHES, Convention
+from idealrank.errors import OptionError, shown
+from idealrank.io.formats.detection import FORMATS
+from idealrank.measures.defaults import DEFAULT_MEASURES
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure, parse_measures
+from idealrank.measures.texts import split_outside_brackets
+
+# What stands alone between commas in trec_eval's lists of parameters, and the measure that such a list begins with.
+_NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")
+_NUMBERED = re.compile(r"(.+?[.@_])([-+]?[\d.]+(?:=[-+]?[\d.]+)?)", re.DOTALL)
+
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+
+measures: Decorator = click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists them. Repeat it, or put commas between.  "
+    f"[default: {','.join(DEFAULT_MEASURES)}]",
+)  # fmt: skip
+one_measure: Decorator = click.option(
+    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, help="The measure to explain."
+)  # fmt: skip
+convention: Decorator = click.option(
+    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
+    help="Compute as this tool does; `idealrank conventions` lists them.",
+)  # fmt: skip
+threads: Decorator = click.option(
+    "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="0 uses all cores; the numbers are the same for any N."
+)  # fmt: skip
+output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Write there; the file appears when it is complete.")
+
+digits: Decorator = click.option(
+    "--digits", metavar="N", type=click.IntRange(0, 15),
+    help="Decimals of what people read.  [default: as many as the intervals allow, from 2 to 4; 4 where there is none]",
+)  # fmt: skip
+
+_RUN_INPUTS: tuple[Decorator, ...] = (
+    click.option(
+        "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
+        help=f"Of all files: {', '.join(FORMATS)}. auto goes by ending and first line.",
+    ),
+    click.option(
+        "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+        help="Columns of tables: query=, document=, grade=, score= or rank=."
+    ),
+)  # fmt: skip
+_INPUTS: tuple[Decorator, ...] = (
+    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="A further file of judgments; may be repeated."),
+    *_RUN_INPUTS,
+    click.option("--group", metavar="FILE", help="Group sizes, for LETOR files without qid."),
+)
+
+
+def inputs(command: Command) -> Command:
+    """Give a command the options that say how files are read; it gets them as one argument, `inputs`."""
+
+    @wraps(command)
+    def with_inputs(*, file_format: str, columns_text: str, group: str | None, more_qrels: tuple[str, ...], **others: Any) -> Any:
+        runs = others.get("runs") or (others.get("run"),)
+        refuse_to_replace(others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group))
+        return command(inputs=Inputs(file_format, columns_text, group, more_qrels), **others)
+
+    return _decorated(with_inputs, _INPUTS)
+
+
+def run_inputs(command: Command) -> Command:
+    """The same for a command of two runs, `run_a` and `run_b`, and no judgments."""
+
+    @wraps(command)
+    def with_inputs(*, file_format: str, columns_text: str, **others: Any) -> Any:
+        refuse_to_replace(others.get("output_path"), (others["run_a"], others["run_b"]))
+        return command(inputs=Inputs(file_format, columns_text), **others)
+
+    return _decorated(with_inputs, _RUN_INPUTS)
+
+
+def _decorated(command: Command, decorators: Sequence[Decorator]) -> Command:
+    for decorate in reversed(decorators):
+        command = decorate(command)
+    return command
+
+
+def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None], *, option: str = "-o") -> None:
+    """Judgments cannot be had again; a result never takes their place.
+
+    Examples
+    --------
+    >>> refuse_to_replace("values.csv", ["qrels.txt", "bm25.run"])
+    """
+    if output_path is None or output_path == "-" or not Path(output_path).is_file():
+        return
+    for path in inputs:
+        if path is not None and path != "-" and Path(path).exists() and Path(path).samefile(output_path):
+            raise OptionError(f"{option} {output_path}: found a file that is read by this command, expected another name")
+
+
+def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
+    """Measures of all ``-m`` options; commas outside brackets separate.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in parse_measure_texts(["nDCG(gain=exp2,ideal=returned)@10,AP"])]
+    ['nDCG(gain=exp2,ideal=returned)@10', 'AP']
+    """
+    return parse_measures(measure_parts(texts, "nDCG@10") or DEFAULT_MEASURES)
+
+
+def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> list[str]:
+    """The texts of single measures of all ``-m`` options (or what `where` calls them); none where there is no such option.
+
+    Numbers alone after a measure with a number are trec_eval's list of parameters: a measure each, unless one measure takes them all.
+
+    Raises
+    ------
+    OptionError
+        There is one, and it holds nothing; the message has the example.
+
+    Examples
+    --------
+    >>> measure_parts(["RBO(estimate=min,p=0.9), tau", "tauAP"], "tau")
+    ['RBO(estimate=min,p=0.9)', 'tau', 'tauAP']
+    >>> measure_parts(["P.5,10,AP", "utility.1,-1,0,0"], "AP")
+    ['P.5', 'P.10', 'AP', 'utility.1,-1,0,0']
+    """
+    parts = [part for text in texts for part in _with_numbers([part.strip() for part in split_outside_brackets(text)], where)]
+    if texts and not any(parts):  # such as an unset variable of a script
+        without = "the default ones are computed" if where == "-m" else "all are listed"
+        raise OptionError(f"{where}: found no measure, expected one such as {example}; without {where} {without}")
+    return [part for part in parts if part]
+
+
+def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
+    """The parts of one option, numbers alone put behind the measure they belong to."""
+    numbers: list[str] = []
+    head = ""
+    for part in [*parts, ""]:
+        if part and _NUMBER.fullmatch(part):
+            if not _NUMBERED.fullmatch(head):
+                raise OptionError(
+                    f"{where} {shown(','.join(parts))}: found {shown(part)} without the measure it belongs to, expected a number with "
+                    "each, as in P@5,P@10, or trec_eval's P.5,10"
+                )
+            numbers.append(part)
+        else:
+            yield from _one_or_many(head, numbers)
+            head, numbers = part, []
+
+
+def _one_or_many(head: str, numbers: list[str]) -> Iterator[str]:
+    """One measure that takes all numbers (``11pt_avg.0.1,0.2``), or one for each (``P.5,10``)."""
+    whole, named = ",".join([head, *numbers]), _NUMBERED.fullmatch(head)
+    if numbers and named and not _is_measure(whole):
+        yield from (named[1] + number for number in [named[2], *numbers])
+    else:
+        yield whole
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        parse_measure(text)
+    except OptionError:
+        return False
+    return True
+
+
+def parse_convention(text: str) -> Convention:
+    """A convention from its text; for what is nearly right, what may have been meant.
+
+    Raises
+    ------
+    OptionError
+        The preset, a switch or a value is unknown.
+
+    Examples
+    --------
+    >>> parse_convention("lightgbm,ties=expected").alignment.ties
+    'expected'
+    """
+    name, *changes = split_outside_brackets(text)
+    if name.partition("=")[0].strip().replace("-", "_") in SWITCHES:
+        raise OptionError(
+            f"convention {shown(repr(text))}: found a switch, expected the name of a convention before it, as in standard,{shown(text)}"
+        )
+    _check("convention", name.strip().lower(), PRESETS, "one that `idealrank conventions` lists")
+    for change in changes:
+        _check("switch", change.partition("=")[0].strip().replace("-", "_"), SWITCHES, f"one of {', '.join(SWITCHES)}")
+    return Convention.of(text)
+
+
+def _check(kind: str, name: str, known: Iterable[str], expected: str) -> None:
+    if name not in known:
+        near = console.nearest(name, known)
+        raise OptionError(f"unknown {kind} {shown(repr(name))}, expected {expected}" + (f"; did you mean {near}?" if near else ""))

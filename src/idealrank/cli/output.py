@@ -1,0 +1,103 @@
+"""Where results go: standard output, or a file that appears whole or not at all."""
+
+import sys
+from collections.abc import Iterable
+
+from idealrank._files import write_bytes
+from idealrank.cli import console
+from idealrank.reports.layout import printable_lines
+from idealrank.reports.parts import Part, parts_text
+
+# What programs read: every byte of an id counts, and none is shown.
+_EXACT = ("csv", "json", "trec", "xml")
+
+
+def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> None:
+    r"""Write text as UTF-8; bytes of ids that were not UTF-8 come out as they came in.
+
+    In text that people read, whatever could move a cursor or turn the direction of writing is spelled out, so that no id, name or note
+    gives a terminal commands.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        The text.
+    path : str or None
+        A file, made under another name and renamed when it is complete; None or ``"-"`` is standard output.
+    layout : str
+        That of the text: csv, json, trec and xml are written as they are.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(["a", "b\x1b[2J"], f"{folder}/out.txt")
+    ...     Path(folder, "out.txt").read_text(encoding="utf-8"), len(os.listdir(folder))
+    ('ab\\x1b[2J', 1)
+    """
+    if layout not in _EXACT:
+        pieces = map(printable_lines, pieces)
+    if path is None or path == "-":
+        _write_stdout(pieces)
+        return
+    write_bytes(_batches(pieces), path)
+
+
+def write_parts(parts: Iterable[Part], path: str | None) -> None:
+    r"""Write a report for people: in colour on a terminal, as plain text anywhere else.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        Paragraphs and tables.
+    path : str or None
+        As of `write`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parts([["a paragraph"], ["another"]], f"{folder}/out.txt")
+    ...     Path(folder, "out.txt").read_text(encoding="utf-8")
+    'a paragraph\n\nanother\n'
+    """
+    if path in (None, "-") and console.in_colour(sys.stdout):
+        from idealrank.cli.colours import print_parts  # noqa: PLC0415  (rich is for terminals alone)
+
+        with console.writing_output():
+            print_parts(parts)
+        return
+    write([parts_text(parts)], path)
+
+
+def _write_stdout(pieces: Iterable[str]) -> None:
+    for batch in _batches(pieces):
+        with console.writing_output():
+            sys.stdout.buffer.write(batch)
+    with console.writing_output():
+        sys.stdout.buffer.flush()
+
+
+def _batches(pieces: Iterable[str]) -> Iterable[bytes]:
+    """Pieces joined to batches worth a system call."""
+    batch: list[str] = []
+    size = 0
+    for piece in pieces:
+        batch.append(piece)
+        size += len(piece)
+        if size > 1 << 16:
+            yield "".join(batch).encode("utf-8", "surrogateescape")
+            batch, size = [], 0
+    yield "".join(batch).encode("utf-8", "surrogateescape")

@@ -1,0 +1,69 @@
+"""A map of all pairs of runs as a file: SVG, PNG, PDF, a page, or its specification."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from idealrank.analysis.comparison import Comparison
+from idealrank.cli import options
+from idealrank.errors import OptionError
+from idealrank.reports import plots
+
+option: Callable[..., Any] = click.option(
+    "--figure", "figure_path", metavar="FILE",
+    help="Draw a map of all pairs, too, by the first measure, in a page by all: FILE ends in .svg, .png, .pdf, .html "
+    "(these take the extra plots) or .json (Vega-Lite).",
+)  # fmt: skip
+
+
+def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]) -> None:
+    """Refuse what cannot be drawn before anything is computed for it.
+
+    Raises
+    ------
+    OptionError
+        The file has another ending, is read by the command, or runs are compared with a baseline alone.
+    MissingExtraError
+        Its format needs what is not installed.
+
+    Examples
+    --------
+    >>> check("pairs.json", None, ())
+    """
+    if path is None:
+        return
+    if baseline is not None:
+        raise OptionError(f"--figure {path}: found --baseline {baseline}, expected every two runs to be compared; leave one of them out")
+    plots.check_drawable(_kind(path))
+    options.refuse_to_replace(path, inputs)
+
+
+def draw(comparison: Comparison, path: str | None) -> None:
+    """Write the file, if one was asked for.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> draw(ir.compare(one, one), None)
+    """
+    if path is None:
+        return
+    from idealrank.reports.compared_figures import pairs_spec  # noqa: PLC0415  (few ask for it)
+
+    kind, measures = _kind(path), list(comparison.means)
+    if kind == "html":
+        specs = {f"pairs-{number}": pairs_spec(comparison, measure) for number, measure in enumerate(measures, 1)}
+        plots.write_file(Path(path), plots.page(specs, f"All pairs of {len(comparison.names)} runs"))
+    else:
+        plots.write_file(Path(path), plots.drawn(pairs_spec(comparison, measures[0]), kind))
+
+
+def _kind(path: str) -> plots.Format:
+    ending = Path(path).suffix.removeprefix(".").lower()
+    known: dict[str, plots.Format] = {kind: kind for kind in get_args(plots.Format)}
+    if ending not in known:
+        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in known)}")
+    return known[ending]

@@ -1,0 +1,150 @@
+"""Long work in a thread of its own, so that the main thread can draw a bar and hear Ctrl-C while the kernel computes."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from idealrank.cli import console
+from idealrank.data.progress import Progress
+from idealrank.errors import StoppedError
+from idealrank.reports.layout import printable
+
+Result = TypeVar("Result")
+
+# A bar that flashes by for a second is noise.
+PATIENCE = 2.0
+_INTERVAL = 0.1
+# How long a stopped kernel may take to come back before the process leaves without it.
+_FAREWELL = 1.0
+
+
+class Count:
+    """How far a job of Python's own is; the job calls it with what is done and of how much, and is stopped by what it raises.
+
+    Examples
+    --------
+    >>> count = Count()
+    >>> count(1, 40)
+    >>> count.done, count.total
+    (1, 40)
+    """
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.total = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the job when it tells of itself the next time."""
+        self._stopped = True
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._stopped:
+            raise StoppedError("stopped")
+        self.done, self.total = done, total
+
+
+class Watch:
+    """Runs jobs one after another; draws a bar once the whole has taken longer than some seconds and stderr is a terminal.
+
+    Parameters
+    ----------
+    patience : float
+        Seconds before a bar appears.
+
+    Examples
+    --------
+    >>> Watch().run("adding", lambda progress: 1 + 1)
+    2
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._bar_from = time.monotonic() + patience
+
+    def run(self, label: str, work: Callable[[Progress], Result]) -> Result:
+        """Do the work and give its result, or raise what it raised.
+
+        Parameters
+        ----------
+        label : str
+            Stands beside the bar.
+        work : callable
+            Takes the progress to count on; stops with an error soon after ``progress.stop()``.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            The user pressed Ctrl-C; the work was told to stop.
+        """
+        return self._run(label, _Job(work, Progress()))
+
+    def count(self, label: str, work: Callable[[Count], Result]) -> Result:
+        """The same for work that tells how far it is by calling what it is given.
+
+        Examples
+        --------
+        >>> Watch().count("adding", lambda tell: 1 + 1)
+        2
+        """
+        return self._run(label, _Job(work, Count()))
+
+    def _run(self, label: str, job: "_Job[Result]") -> Result:
+        try:
+            job.start()  # in here: an interrupt may come before this returns, and the work must then be stopped too
+            if sys.stderr is not None and sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
+                with suppress(OSError):  # the terminal is gone; the work is not
+                    _draw(label, job)
+            job.ended.wait()
+        except KeyboardInterrupt as stopped:
+            job.progress.stop()
+            if not job.ended.wait(_FAREWELL):
+                _leave(stopped)
+            raise
+        return job.result()
+
+
+class _Job(Generic[Result]):
+    """One piece of work in its thread."""
+
+    def __init__(self, work: Callable[[Any], Result], progress: "Progress | Count") -> None:
+        self.progress = progress
+        self.ended = threading.Event()
+        self._results: list[Result] = []
+        self._errors: list[BaseException] = []
+        self._work = work
+
+    def start(self) -> None:
+        threading.Thread(target=self._do, daemon=True).start()
+
+    def _do(self) -> None:
+        try:
+            self._results.append(self._work(self.progress))
+        except BaseException as error:  # noqa: BLE001  (carried over to the main thread, whatever it is)
+            self._errors.append(error)
+        finally:
+            self.ended.set()
+
+    def result(self) -> Result:
+        if self._errors:  # not kept: what it holds, as mapped files, would hold it
+            raise self._errors.pop()
+        return self._results[0]
+
+
+def _draw(label: str, job: _Job[Any]) -> None:
+    from rich import progress as bars  # noqa: PLC0415  (loaded only when a bar is drawn)
+    from rich.console import Console  # noqa: PLC0415
+
+    columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(printable(label), total=None)
+        while not job.ended.wait(_INTERVAL):
+            bar.update(task, total=job.progress.total or None, completed=job.progress.done)
+
+
+def _leave(stopped: KeyboardInterrupt) -> None:
+    """Leave at once: a thread that waits for a pipe or computes in C++ cannot be ended, and Python would wait or abort at exit."""
+    os._exit(console.interrupted(stopped))

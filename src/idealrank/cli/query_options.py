@@ -1,0 +1,35 @@
+"""Files that say something of each query, as options of a command: weights, clusters and slices."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from idealrank.cli import options
+from idealrank.io.query_files import QueryFiles
+
+# For a command of `query_files` that shows slices, too.
+slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--slices", "slices_text", metavar="FILE",
+    help="Every difference on each category of queries, too: CSV with columns query and category. traffic:FILE makes head, torso and "
+    "tail of columns query and traffic.",
+)  # fmt: skip
+
+
+def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options; it gets the files as one argument, `files`."""
+
+    @wraps(command)
+    def with_files(*, weights_path: str | None, cluster_path: str | None, slices_text: str | None = None, **others: Any) -> Any:
+        files = QueryFiles(weights_path, cluster_path, slices_text)
+        options.refuse_to_replace(others.get("output_path"), files.paths)
+        return command(files=files, **others)
+
+    weights = click.option(
+        "--weights", "weights_path", metavar="FILE", help="How much each query counts, as traffic does: lines QUERY WEIGHT."
+    )
+    clusters = click.option(
+        "--cluster", "cluster_path", metavar="FILE", help="Which queries belong together, as those of one user: lines QUERY LABEL."
+    )
+    return weights(clusters(with_files))

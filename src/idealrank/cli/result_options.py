@@ -1,0 +1,312 @@
+"""What a command keeps of its results beside what it prints: a page, figures of it, and an entry of a store."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from idealrank._files import real_path, write_bytes
+from idealrank._lazy import is_installed
+from idealrank.cli import command_line, console, options
+from idealrank.cli.input_options import Given
+from idealrank.cli.progress import Watch
+from idealrank.data.qrels import Qrels
+from idealrank.errors import MissingExtraError, OptionError
+from idealrank.io.provenance import input_files
+
+if TYPE_CHECKING:
+    from idealrank.analysis.gate import Gated
+    from idealrank.api.report.material import Found
+    from idealrank.measures.measure import Measure
+    from idealrank.reports.page.subject import Made, Subject
+
+_EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """What was asked for.
+
+    Attributes
+    ----------
+    report, figures : str or None
+        Path of the page, and folder of the figures.
+    queries, documents : str or None
+        Files of texts by id.
+    robust : bool or None
+        Whether the page has the robust verdict; None leaves it to the size of the runs.
+    store : str or None
+        Folder of the store.
+    page_option : str
+        What names the page, for messages.
+    tags, notes : tuple of str
+        Of what is put into it.
+
+    Examples
+    --------
+    >>> Results(report="out.html").check(["qrels.txt", "bm25.run"]), Results().is_page
+    (None, False)
+    """
+
+    report: str | None = None
+    figures: str | None = None
+    queries: str | None = None
+    documents: str | None = None
+    robust: bool | None = None
+    store: str | None = None
+    page_option: str = "--report"
+    tags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether anything is to be kept: then runs are looked at again."""
+        return self.is_page or self.store is not None
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a page or figures are asked for."""
+        return self.report is not None or self.figures is not None
+
+    def looked_at(self, measures: "Sequence[Measure]") -> "Sequence[Measure]":
+        """Measures for which the hits of every run are kept, so that no run is aligned a second time; none where nothing is wanted."""
+        if not self.is_page:
+            return measures if self.store is not None else ()
+        from idealrank.api.report.gather import measures_looked_at  # noqa: PLC0415  (few ask for pages)
+
+        return measures_looked_at(measures)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that are read."""
+        return tuple(path for path in (self.queries, self.documents) if path is not None)
+
+    def check(self, read: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({})) -> None:
+        """Refuse what cannot be made before anything is computed for it.
+
+        Parameters
+        ----------
+        read : sequence of str
+            Paths of the command's input.
+        written : mapping of str to (str or None)
+            Path of its other output, by the option.
+
+        Raises
+        ------
+        OptionError
+            The page has another ending, is read or written by the command otherwise, or its folder is missing or cannot be written to.
+        MissingExtraError
+            What draws pages is not installed.
+        """
+        self._check_store()
+        if not self.is_page:
+            _refuse_idle("--queries", self.queries)
+            _refuse_idle("--documents", self.documents)
+            return
+        for module, package in _EXTRA.items():
+            if not is_installed(module):
+                raise MissingExtraError("a page of results", package, "report")
+        from idealrank.reports.drawing import check_room  # noqa: PLC0415  (few ask for pages)
+
+        check_room("a page of results")
+        inputs = [*read, *self.paths]
+        if inputs.count("-") > 1:
+            raise OptionError("found - (standard input) more than once, expected it once, for it can be read only once")
+        if self.report is not None:
+            self._check_report(self.report, inputs, written)
+        if self.figures is not None:
+            from idealrank.cli.figure_files import check_figures  # noqa: PLC0415  (few ask for it)
+
+            check_figures(self.figures)
+
+    def _check_store(self) -> None:
+        """Open the store once, so that a folder that can hold none is found out before the work is done."""
+        if self.store is None:
+            for option, words in (("--tag", self.tags), ("--note", self.notes)):
+                if words:
+                    raise OptionError(
+                        f"{option} {words[0]}: found no store, expected --store DIR too, or IDEALRANK_STORE in the environment"
+                    )
+            return
+        from idealrank.cli import storage  # noqa: PLC0415
+
+        storage.check(self.store)
+
+    def _check_report(self, path: str, inputs: Sequence[str], written: Mapping[str, str | None]) -> None:
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            raise OptionError(f"{self.page_option} {path}: expected a file that ends in .html")
+        options.refuse_to_replace(path, inputs, option=self.page_option)
+        folder = Path(path).parent
+        if not folder.is_dir():
+            raise OptionError(f"{self.page_option} {path}: found no folder {folder}, expected one to write the file to")
+        if Path(path).is_dir() or not os.access(folder, os.W_OK):
+            raise OptionError(f"{self.page_option} {path}: cannot be written, expected a file in a folder that can")
+        for option, other in written.items():
+            if other is not None and real_path(other) == real_path(path):
+                raise OptionError(f"{self.page_option} {path}: found the place that {option} writes to, expected another name")
+
+    def write(self, watch: Watch, given: Given, **found: Any) -> None:
+        """Keep results: put them into the store, write the page and the figures, and say on stderr what was done.
+
+        Parameters
+        ----------
+        watch : Watch
+            Draws the bars.
+        given : Given
+            The command's input.
+        **found
+            As for `gathered`.
+
+        Raises
+        ------
+        InputError
+            A file cannot be read or written.
+        """
+        self.write_page(self.gathered(watch, given, **found))
+
+    def gathered(self, watch: Watch, given: Given, *, gated: "Gated | None" = None, **parts: Any) -> "Subject | None":
+        """Put results into the store, and gather what the page shows; errors as for `write`.
+
+        Parameters
+        ----------
+        watch, given
+            As for `write`.
+        gated : Gated, optional
+            What a gate said of the evaluations, the first of which is that of its run.
+        **parts
+            Of `api.report.material.Found`.
+
+        Returns
+        -------
+        Subject or None
+            None where no page is wanted.
+        """
+        if not self.are_wanted:
+            return None
+        from idealrank.api.report.material import Found  # noqa: PLC0415
+        from idealrank.api.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
+
+        found = Found(**parts)
+        ids = self._stored(found, gated, given)
+        if not self.is_page:
+            return None
+        found = found if gated is None else with_gate(found, gated)
+        convention, read = found.evaluations[0].convention, found.qrels
+        judgments = given.under_each_policy(convention, read) if isinstance(read, Qrels) else read
+        robust = watch.count("variants", lambda tell: robustness(found, judgments, wanted=self.robust, tell=tell))
+        made = self._made([*given.paths, *self.paths], ids)
+        return self.shown(replace(found, robustness=robust, made=made), watch)
+
+    def shown(self, found: "Found", watch: Watch) -> "Subject":
+        """What the page shows, texts from the files; errors as for `write`."""
+        from idealrank.api.report.gather import gather  # noqa: PLC0415
+
+        whole = replace(found, queries=self.queries, documents=self.documents)
+        return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
+
+    def _stored(self, found: "Found", gated: "Gated | None", given: Given) -> tuple[str, ...]:
+        """Ids of what was put into the store."""
+        if self.store is None or found.qrels is None:
+            return ()
+        from idealrank.api.evaluation import kept_hits  # noqa: PLC0415
+        from idealrank.cli import storage  # noqa: PLC0415
+
+        options = {
+            "measures": list(map(str, found.measures)),
+            "weights": found.weights,
+            "clusters": found.clusters,
+            "slices": found.categories,
+        }
+        kept = storage.keep(
+            self.store, found.evaluations, gated or found.comparison, hits=list(map(kept_hits, found.evaluations)),
+            judgments=given.judgments, options={name: value for name, value in options.items() if value is not None},
+            command=command_line.command_line(), tags=self.tags, notes=self.notes,
+        )  # fmt: skip
+        _note(kept.line)
+        return kept.ids
+
+    def _made(self, read: Sequence[str], ids: tuple[str, ...]) -> "Made":
+        from idealrank.api.report.origin import hashed, moment  # noqa: PLC0415
+        from idealrank.cli.checkout import checkout  # noqa: PLC0415
+        from idealrank.reports.page.subject import Made  # noqa: PLC0415
+
+        inputs = hashed(input_files(read))
+        return Made(command=command_line.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)
+
+    def write_page(self, subject: "Subject | None") -> None:
+        """Write the page and the figures of what was gathered; errors as for `write`."""
+        if self.report is not None and subject is not None:
+            from idealrank.reports.page.html import page_html  # noqa: PLC0415
+
+            page = page_html(subject).encode()
+            write_bytes([page], self.report)
+            _note(f"wrote {self.report}, {_size(len(page))}")
+        if self.figures is not None and subject is not None:
+            from idealrank.cli.figure_files import write_figures  # noqa: PLC0415
+
+            _note(f"wrote {len(write_figures(subject, self.figures))} files to {self.figures}")
+
+
+def _refuse_idle(option: str, path: str | None) -> None:
+    if path is not None:
+        raise OptionError(f"{option} {path}: found neither --report nor --figures, expected one of them: texts are shown on pages")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{-(-size // 1000)} kB"
+
+
+def _note(message: str) -> None:
+    console.say("note", message)
+
+
+_OPTIONS = (
+    click.option(
+        "--report",
+        metavar="FILE",
+        help="Write a page, too: every query, rankings side by side, plots; FILE ends in .html and opens offline.",
+    ),
+    click.option("--figures", metavar="DIR", help="Write the page's plots, too, as SVG, PNG and PDF."),
+    click.option("--queries", metavar="FILE", help="Texts of queries for the page: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."),
+    click.option("--documents", metavar="FILE", help="Texts of documents, likewise; only those shown are kept."),
+    click.option(
+        "--store",
+        metavar="DIR",
+        envvar="IDEALRANK_STORE",
+        help="Put the results into the store in this folder.  [default: $IDEALRANK_STORE]",
+    ),
+    click.option(
+        "--tag", "tags", metavar="NAME", multiple=True, help="A word by which the stored results are found again; may be repeated."
+    ),
+    click.option("--note", "notes", metavar="TEXT", multiple=True, help="A note beside the stored results; may be repeated."),
+)
+_ROBUST = click.option(
+    "--robust/--no-robust", default=None,
+    help="Whether the page says if the verdict holds when it is computed otherwise.  [default: of runs of up to four million lines]",
+)  # fmt: skip
+
+
+def results(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options; it gets them as one argument, `results`."""
+    names = [field.name for field in fields(Results)]
+
+    @wraps(command)
+    def with_results(**others: Any) -> Any:
+        asked = {name: others.pop(name) for name in names if name in others}
+        return command(results=Results(**{**asked, "store": asked["store"] or None}), **others)
+
+    decorated: Callable[..., Any] = with_results
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
+
+
+def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command that compares runs."""
+    decorated: Callable[..., Any] = _ROBUST(results(command))
+    return decorated

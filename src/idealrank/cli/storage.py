@@ -1,0 +1,157 @@
+"""What a command does with a store: results go in, with the command line, the commit and the files they came from."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from idealrank.cli.checkout import checkout
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.judged_hits import JudgedHits
+from idealrank.io.provenance import input_files
+from idealrank.store import Record, Store
+
+if TYPE_CHECKING:  # SciPy, for those who have a verdict
+    from idealrank.analysis.comparison import Comparison
+    from idealrank.analysis.gate import Gated
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was put into a store.
+
+    Attributes
+    ----------
+    evaluations : tuple of str
+        Ids, in the order of the evaluations.
+    verdict : str
+        Id of the comparison or gate; empty where there was none.
+    line : str
+        What to tell the user.
+
+    Examples
+    --------
+    >>> Kept(("3f2a9c41d07b",), "", "stored as 3f2a9c41d07b").ids
+    ('3f2a9c41d07b',)
+    """
+
+    evaluations: tuple[str, ...]
+    verdict: str
+    line: str
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All of them, that of the verdict first."""
+        return (self.verdict, *self.evaluations) if self.verdict else self.evaluations
+
+
+def check(folder: str) -> None:
+    """Open a store before the work is done, so that a folder that cannot hold one is found out first.
+
+    Raises
+    ------
+    InputError
+        It cannot be opened, made or written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> check(tempfile.mkdtemp())
+    """
+    with Store.open(folder) as store:
+        store.check_writable()
+
+
+def command_line(arguments: Sequence[str] | None = None) -> str:
+    """The command as it could be typed again.
+
+    Examples
+    --------
+    >>> command_line(["evaluate", "my qrels.txt", "bm25.run"])
+    "idealrank evaluate 'my qrels.txt' bm25.run"
+    """
+    return shlex.join(["idealrank", *(sys.argv[1:] if arguments is None else arguments)])
+
+
+def keep(
+    folder: str,
+    evaluations: Sequence[Evaluation],
+    verdict: "Comparison | Gated | None" = None,
+    *,
+    hits: Sequence[JudgedHits | None] = (),
+    judgments: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    command: str = "",
+    tags: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Kept:
+    """Put results into a store.
+
+    Parameters
+    ----------
+    folder : str
+        Of the store; it is made where there is none.
+    evaluations : sequence of Evaluation
+        In the order of the comparison; of a gate the run first, then its baselines.
+    verdict : Comparison or Gated, optional
+        What was made of them.
+    hits : sequence of JudgedHits, optional
+        One for each evaluation.
+    judgments : sequence of str
+        Paths; they and the path of the run stand in for the inputs of an evaluation that names none.
+    options : mapping, optional
+        Of the comparison or gate: weights, clusters and slices by query.
+    command : str
+        As `command_line` gives it.
+    tags, notes : sequence of str
+        For every entry.
+
+    Raises
+    ------
+    InputError
+        The store cannot be written; what was stored before stays.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> keep(tempfile.mkdtemp(), [ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP")]).line[:9]
+    'stored as'
+    """
+    here = checkout()
+    record = Record(command=command, commit=here.commit, dirty=here.dirty, tags=tuple(tags), notes=tuple(notes))
+    with Store.open(folder) as store:
+        found = list(hits) or [None] * len(evaluations)
+        ids = tuple(
+            store.add(_with_inputs(evaluation, judgments), hits=own, record=record)
+            for evaluation, own in zip(evaluations, found, strict=True)
+        )
+        key = ""
+        if verdict is not None:
+            key = _keep_verdict(store, verdict, ids, options, record)
+        return Kept(ids, key, _line(store, ids, key))
+
+
+def _keep_verdict(
+    store: Store, verdict: "Comparison | Gated", ids: Sequence[str], options: Mapping[str, Any] | None, record: Record
+) -> str:
+    from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loaded by now)
+
+    if isinstance(verdict, Comparison):
+        return store.add_comparison(verdict, ids, options=options, record=record)
+    return store.add_gate(verdict, ids, options=options, record=record)
+
+
+def _with_inputs(evaluation: Evaluation, judgments: Sequence[str]) -> Evaluation:
+    provenance = evaluation.provenance
+    if provenance.inputs:
+        return evaluation
+    paths = [path for path in (*judgments, evaluation.path) if path]
+    return replace(evaluation, provenance=replace(provenance, inputs=input_files(paths)))
+
+
+def _line(store: Store, ids: Sequence[str], key: str) -> str:
+    """One line that names everything, and how to see it again."""
+    first = key or ids[0]
+    made = f", made of {', '.join(ids)}" if key else "".join(f", {one}" for one in ids[1:])
+    return f"stored as {first}{made}; idealrank show {store.shortest(first)}"

@@ -1,0 +1,135 @@
+"""`idealrank theory distinguish`: whether a measure keeps its mind about two rankers as the list grows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import numpy as np
+
+from idealrank.cli import console, input_options, output
+from idealrank.cli import options as shared
+from idealrank.cli.progress import Watch
+from idealrank.cli.theory import options
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Ranking, Run
+from idealrank.errors import InputError
+from idealrank.reports import distinguished
+from idealrank.theory import distinguish_many
+
+_DEFAULT = (("log2",), ("all", "0.2n", "10"))
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 50 --sizes 100,1000,10000
+  idealrank theory distinguish --a 0.1+0.8s --b 0.5 --discount 'log2,geometric(2)' --cutoff all --runs 50 --sizes 10,100,1000
+  idealrank theory distinguish qrels.txt bm25.run neural.run --query q1 --format csv
+
+Models are typed as for `idealrank theory limits`; repeat --a and --b for grades. Both must have the same share of relevant documents.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Simulate whether a measure keeps preferring one of two rankers as lists grow.")
+@click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")
+@click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="How likely the documents of ranker a are relevant, as in 0.1+0.8s.")
+@click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="The same of ranker b.")
+@click.option("--query", "query_id", metavar="ID", help="With files: the query whose documents are taken; needed where there are several.")
+@options.discounts(_DEFAULT[0])
+@options.cutoffs(_DEFAULT[1])
+@click.option(
+    "--sizes", "size_texts", metavar="N", multiple=True,
+    help="List lengths that are looked at.  [default: 4 a decade and more, to 100,000 or all documents]",
+)  # fmt: skip
+@click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="How many growing lists.")
+@options.seed
+@options.gain
+@options.layout
+@shared.output
+@shared.inputs
+@shared.threads
+def distinguish(
+    *,
+    runs: tuple[str, ...],
+    texts_a: tuple[str, ...],
+    texts_b: tuple[str, ...],
+    query_id: str | None,
+    discount_texts: tuple[str, ...],
+    cutoff_texts: tuple[str, ...],
+    size_texts: tuple[str, ...],
+    n_lists: int,
+    seed: int,
+    gain: str,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Draw growing lists, and count how often a measure puts ranker a above ranker b, and keeps to its verdict.
+
+    The rankers are two models, or two runs on the documents of one query: then each list takes these documents in a random order.
+    What is counted is about the lengths that were looked at, never about longer lists.
+    """
+    pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
+    sizes = options.list_sizes(size_texts, "--sizes") or None
+    rivals = _models(texts_a, texts_b, gain) if not runs else _scores(runs, texts_a + texts_b, query_id, inputs)
+    found = Watch().count(
+        "lists",
+        lambda tell: distinguish_many(
+            measures=pairs, sizes=sizes, runs=n_lists, rng=seed, gain=gain, threads=threads or None, progress=tell, **rivals
+        ),
+    )
+    output.write(
+        distinguished.report([options.measure_text(pair) for pair in pairs], found, layout, every_size=sizes is not None),
+        output_path,
+        layout,
+    )
+
+
+def _models(texts_a: Sequence[str], texts_b: Sequence[str], gain: str) -> dict[str, Any]:
+    if not texts_a or not texts_b:
+        raise click.UsageError("expected two rankers: --a MODEL and --b MODEL, or the files QRELS RUN_A RUN_B")
+    return {"a": options.model_of(texts_a, "--a", gain), "b": options.model_of(texts_b, "--b", gain)}
+
+
+def _scores(paths: tuple[str, ...], models: Sequence[str], query_id: str | None, inputs: input_options.Inputs) -> dict[str, Any]:
+    """Labels and scores of the documents of one query that both runs list."""
+    if len(paths) != 3 or models:
+        raise click.UsageError(f"found {len(paths)} files{' and a model' * bool(models)}, expected QRELS RUN_A RUN_B, or --a and --b")
+    input_options.refuse_standard_input_twice(*paths)
+    qrels_path, *run_paths = paths
+    names = input_options.run_names(run_paths)
+    qrels = inputs.open_qrels(qrels_path, Convention.of("standard"))
+    query = _query(qrels, query_id, qrels_path)
+    found = [_ranking(inputs.open_run(path, name, qrels_path), query, path) for path, name in zip(run_paths, names, strict=True)]
+    return {**_joined(qrels[query], found[0], found[1], query), "names": tuple(names)}
+
+
+def _query(qrels: Qrels, query_id: str | None, path: str) -> str:
+    if query_id is not None:
+        if query_id not in qrels:
+            near = console.nearest(query_id, qrels)
+            raise InputError(f"{path}: found no judgments of query {query_id!r}" + (f"; did you mean {near}?" if near else ""))
+        return query_id
+    if len(qrels) != 1:
+        raise click.UsageError(f"{path} has {len(qrels):,} queries, expected --query ID: lists grow under one query")
+    return next(iter(qrels))
+
+
+def _ranking(run: Run, query: str, path: str) -> Ranking:
+    try:
+        return run.ranking(query)
+    except KeyError:
+        raise InputError(f"{path}: found no documents for query {query!r}, expected some from both runs") from None
+
+
+def _joined(grades: dict[str, float], first: Ranking, second: Ranking, query: str) -> dict[str, Any]:
+    """Ranks in place of scores: the same order and ties, and always finite."""
+    places = [dict(zip(each.documents, -(each.first + each.last) / 2, strict=True)) for each in (first, second)]
+    both = [document for document in first.documents if document in places[1]]
+    if not both:
+        raise InputError(f"query {query!r}: found no document in both runs, expected some")
+    left_out = len(first.documents) + len(second.documents) - 2 * len(both)
+    console.say("note", f"query {query}: {len(both):,} documents are in both runs; {left_out:,} that only one of them lists are left out")
+    a, b = (np.array([place[document] for document in both], np.float64) for place in places)
+    return {"a": a, "b": b, "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in both])}

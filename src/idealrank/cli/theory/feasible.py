@@ -1,0 +1,39 @@
+"""`idealrank theory feasible`: which discounts and cutoffs can tell rankers apart."""
+
+import click
+
+from idealrank.cli import options as shared
+from idealrank.cli import output
+from idealrank.cli.theory import options
+from idealrank.reports import theory
+from idealrank.theory import feasibility
+
+_DEFAULT = (("log2", "zipf(0.5)", "zipf(1)", "geometric(2)"), ("all", "0.2n", "sqrt(n)", "10"))
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank theory feasible
+  idealrank theory feasible --discount log2 --cutoff 10
+  idealrank theory feasible --discount 'zipf(0.3),linear' --cutoff all,n^0.7 --format csv
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Say which discounts and cutoffs can tell rankers apart, and why.")
+@options.discounts(_DEFAULT[0])
+@options.cutoffs(_DEFAULT[1])
+@options.layout
+@shared.output
+def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
+    """Say whether NDCG with a discount and a cutoff can tell rankers apart on one query whose list grows.
+
+    \b
+    feasible    NDCG settles, and so does which of two rankers is ahead
+    borderline  it settles, but on the chance of relevance at the very top
+    infeasible  it does not settle: chance decides for ever
+
+    More queries help where more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
+    """  # noqa: D301  (click's mark is the backspace itself)
+    pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
+    found = [feasibility(discount, cutoff) for discount, cutoff in pairs]
+    output.write(theory.feasibility_report([options.measure_text(pair) for pair in pairs], found, layout), output_path, layout)

@@ -1,0 +1,211 @@
+"""`idealrank theory limits`: what NDCG tends to, and what it is on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import click
+
+from idealrank.cli import input_options, output
+from idealrank.cli import options as shared
+from idealrank.cli.progress import Count, Watch
+from idealrank.cli.theory import files, options
+from idealrank.errors import OptionError
+from idealrank.measures.cutoffs import cutoff_text
+from idealrank.reports import theory
+from idealrank.reports.theory import Ended, LimitRow
+from idealrank.theory import YbarEstimate, estimate_ybar, feasibility, limit, pseudo_expectation
+from idealrank.theory.relevance import RelevanceModel
+
+_DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))
+_SIZES = ("100", "10_000", "1e6")
+_CERTAIN = (
+    "a few documents at the top decide, and there the relevance of a document is certain in the end, so that NDCG settles all the same: "
+    "Theorem 10 is about chances strictly between 0 and 1 at the very top."
+)
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank theory limits --ybar 0.1+0.8s
+  idealrank theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n --n 1e3,1e12
+  idealrank theory limits --ybar 0:0.1,0.8:0.1,0.8:0.9,1:0.9 --format json
+  idealrank theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2
+  idealrank theory limits qrels.txt bm25.run --discount log2 --cutoff all --n 1000,1e6
+
+s is the share of the documents that the ranker puts below: 0 at the bottom of the list, 1 at the top. --ybar says how likely a
+document there is relevant:
+
+\b
+  0.1+0.8s                     a polynomial in s, with + - * ^ and brackets
+  logistic(8,-5)               1 / (1 + exp(-(8s - 5)))
+  0:0.1,0.5:0.3,0.5:0.9,1:0.9  points s:chance joined by straight lines, with a jump at 0.5
+  curve.csv                    such points from a file, s,chance a line
+  2:0.1s --ybar 1:0.3          one chance for each grade
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")
+@click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
+@click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="How likely documents are relevant; see below.")
+@options.discounts(_DEFAULT[0])
+@options.cutoffs(_DEFAULT[1])
+@click.option(
+    "--n", "size_texts", metavar="N", multiple=True,
+    help=f"List lengths, as in 1000,1e6; repeat it, or put commas between.  [default: {','.join(_SIZES)}]",
+)  # fmt: skip
+@options.gain
+@click.option(
+    "--resamples", metavar="N", type=click.IntRange(20), default=200, show_default=True,
+    help="With files: samples drawn again for an interval.",
+)  # fmt: skip
+@options.seed
+@options.layout
+@shared.output
+@shared.inputs
+def limits(
+    *,
+    runs: tuple[str, ...],
+    texts: tuple[str, ...],
+    discount_texts: tuple[str, ...],
+    cutoff_texts: tuple[str, ...],
+    size_texts: tuple[str, ...],
+    gain: str,
+    resamples: int,
+    seed: int,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+) -> None:
+    """Compute what NDCG of one query tends to as its list grows, by theorem, and its mean at some list lengths.
+
+    A limit is of little use without the lengths: under the logarithmic discount all rankers tend to 1, and most are far from it on
+    any list there is. With one discount and one cutoff, the conditions of the theorem and the rate are told as well.
+
+    The ranker is a model (--ybar), or a run: then the chance of relevance along its lists is estimated from the judgments, and values
+    come with intervals. They are about longer lists of such documents under such queries.
+    """
+    if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
+        raise click.UsageError(f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS RUN")
+    pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
+    sizes = options.list_sizes(size_texts or _SIZES, "--n")
+    watch = Watch()
+    ranker: _Ranker
+    if runs:
+        ranker = watch.run(runs[1], lambda progress: Estimated.of(runs[0], runs[1], inputs, (gain, resamples, seed), progress))
+    else:
+        ranker = Typed(options.model_of(texts, "--ybar", gain), ", ".join(texts))
+
+    def work(progress: Count) -> list[LimitRow]:
+        rows = []
+        for done, pair in enumerate(pairs):
+            progress(done, len(pairs))
+            rows.append(_row(ranker, pair, sizes))
+        return rows
+
+    rows = watch.count("limits", work)
+    output.write(theory.limits_report(rows, sizes, ranker.model, ranker.text, layout), output_path, layout)
+
+
+def _given(runs: Sequence[str], texts: Sequence[str]) -> str:
+    """What stands on the command line, in words."""
+    named = f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})" if runs else ""
+    return " and ".join(part for part in (named, "--ybar" if texts else "") if part) or "neither --ybar nor files"
+
+
+class _Ranker(Protocol):
+    """What a row needs of a ranker."""
+
+    @property
+    def model(self) -> RelevanceModel: ...
+    @property
+    def text(self) -> str: ...
+    def limit(self, pair: options.Pair) -> Ended: ...
+    def means(self, sizes: Sequence[int], pair: options.Pair) -> list[Ended]: ...
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A model from the command line.
+
+    Examples
+    --------
+    >>> Typed(options.model_of(["0.1+0.8s"], "--ybar", "linear"), "mine").limit(("log2", None)).value
+    1.0
+    """
+
+    model: RelevanceModel
+    text: str
+
+    def limit(self, pair: options.Pair) -> Ended:
+        """What a measure tends to."""
+        return Ended(limit(self.model, discount=pair[0], cutoff=pair[1]).value)
+
+    def means(self, sizes: Sequence[int], pair: options.Pair) -> list[Ended]:
+        """N* at each list length."""
+        return [Ended(value) for value in pseudo_expectation(self.model, sizes, *pair).tolist()]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A ranker known by its labelled lists."""
+
+    estimate: YbarEstimate
+    name: str
+    gain: str
+    resamples: int
+    seed: int
+
+    @classmethod
+    def of(cls, qrels: str, run: str, inputs: input_options.Inputs, how: tuple[str, int, int], progress: Any) -> "Estimated":
+        """Read the files and estimate."""
+        lists = files.lists_of(qrels, run, inputs, progress)
+        return cls(estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"), input_options.run_names([run])[0], *how)
+
+    @property
+    def model(self) -> RelevanceModel:
+        """The estimate as a model."""
+        return RelevanceModel.of(self.estimate.ybar, points=self.estimate.points, gain=self.gain)
+
+    @property
+    def text(self) -> str:
+        """What it is, for the head of a table."""
+        found = self.estimate
+        return f"{self.name} ({found.n:,} documents of {found.n_queries:,} queries; {found.method}; {found.check})"
+
+    def limit(self, pair: options.Pair) -> Ended:
+        """What a measure tends to, with its interval."""
+        found = self.estimate.limit(*pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
+        return Ended(found.value, found.low, found.high)
+
+    def means(self, sizes: Sequence[int], pair: options.Pair) -> list[Ended]:
+        """Its mean at each list length, with its interval."""
+        found = self.estimate.pseudo_expectation(sizes, *pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
+        return [Ended(each.value, each.low, each.high) for each in found]
+
+
+def _row(ranker: _Ranker, pair: options.Pair, sizes: Sequence[int]) -> LimitRow:
+    discount, cutoff = pair
+    names = (options.measure_text(pair), discount, cutoff_text(cutoff).removeprefix("@"))
+    means = tuple(_means(ranker, sizes, pair))
+    try:
+        told = limit(ranker.model, discount=discount, cutoff=cutoff)
+    except OptionError:
+        verdict = feasibility(discount, cutoff)
+        if verdict.verdict != "infeasible":
+            raise
+        certain = ranker.model.at_top / ranker.model.gains[0]
+        if isinstance(ranker, Typed) and certain in {0.0, 1.0}:
+            return LimitRow(*names, Ended(certain), f"not {verdict.theorem}", None, _CERTAIN, means)
+        return LimitRow(*names, None, verdict.theorem, None, verdict.reason, means)
+    return LimitRow(*names, ranker.limit(pair), told.theorem, told, "", means)
+
+
+def _means(ranker: _Ranker, sizes: Sequence[int], pair: options.Pair) -> list[Ended | None]:
+    """N*; there is none of discounts whose integral is not known, such as a table of weights, nor of a single document."""
+    long = [size for size in sizes if size > 1]
+    try:
+        found = dict(zip(long, ranker.means(long, pair), strict=True)) if long else {}
+    except OptionError:
+        found = {}
+    return [found.get(size) for size in sizes]

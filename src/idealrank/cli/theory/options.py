@@ -1,0 +1,139 @@
+"""What the commands of `idealrank theory` share: models, discounts, cutoffs and list lengths from the command line."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from idealrank.cli.options import Decorator
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.cutoffs import Cutoff, make_cutoff
+from idealrank.measures.dcg import NDCG
+from idealrank.measures.discounts import make_discount
+from idealrank.measures.texts import split_outside_brackets
+from idealrank.theory.expressions import parse_model
+from idealrank.theory.relevance import RelevanceModel
+
+Pair = tuple[str, Cutoff | None]
+
+_WHOLE = ("all", "n")
+_LONGEST = 10**18  # documents in a list
+_SIZE = re.compile(r"(?P<mantissa>[0-9][0-9_]*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})")
+
+layout: Decorator = click.option(
+    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    help="A table for people; JSON or CSV for programs.",
+)  # fmt: skip
+gain: Decorator = click.option("--gain", default="linear", show_default=True, help="What a grade is worth: linear, exp2, ...")
+seed: Decorator = click.option(
+    "--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True,
+    help="Of all that is random; the same seed gives the same numbers.",
+)  # fmt: skip
+
+
+def discounts(default: Sequence[str]) -> Decorator:
+    """The option ``--discount``."""
+    return click.option(
+        "--discount", "discount_texts", metavar="D", multiple=True,
+        help=f"log2, zipf(0.5), geometric(2), jarvelin(2), linear, ...; repeat it, or put commas between.  [default: {','.join(default)}]",
+    )  # fmt: skip
+
+
+def cutoffs(default: Sequence[str]) -> Decorator:
+    """The option ``--cutoff``."""
+    return click.option(
+        "--cutoff", "cutoff_texts", metavar="K", multiple=True,
+        help=f"all, 10, 0.2n, sqrt(n), n^0.3, ...; repeat it, or put commas between.  [default: {','.join(default)}]",
+    )  # fmt: skip
+
+
+def pairs(discount_texts: Sequence[str], cutoff_texts: Sequence[str], default: tuple[Sequence[str], Sequence[str]]) -> list[Pair]:
+    """Every discount with every cutoff, as the library takes them.
+
+    Examples
+    --------
+    >>> pairs(["log2,zipf(0.5)"], [], (["log2"], ["all", "10"]))
+    [('log2', None), ('log2', 10), ('zipf(0.5)', None), ('zipf(0.5)', 10)]
+    """
+    named = [make_discount(text).text for text in _parts(discount_texts, "--discount", default[0])]
+    depths = [None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts(cutoff_texts, "--cutoff", default[1])]
+    return list(dict.fromkeys((discount, cutoff) for discount in named for cutoff in depths))
+
+
+def _parts(texts: Sequence[str], option: str, default: Sequence[str]) -> list[str]:
+    found = [part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()]
+    if texts and not found:  # such as an unset variable of a script
+        raise OptionError(f"{option}: found nothing, expected one such as {default[-1]}; without it, {','.join(default)} are taken")
+    return found or list(default)
+
+
+def measure_text(pair: Pair) -> str:
+    """The measure of a discount and a cutoff, as other commands take it.
+
+    Examples
+    --------
+    >>> measure_text(("log2", 10)), measure_text(("zipf(0.5)", None))
+    ('nDCG@10', 'nDCG(discount=zipf(0.5))')
+    """
+    discount, cutoff = pair
+    return str(NDCG(discount=None if discount == "log2" else discount, cutoff=cutoff))
+
+
+def list_sizes(texts: Sequence[str], option: str) -> list[int]:
+    """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``.
+
+    Examples
+    --------
+    >>> list_sizes(["1e6,100", "10^9"], "--n")
+    [100, 1000000, 1000000000]
+    """
+    sizes = set()
+    for part in (part.strip().lower() for text in texts for part in text.split(",") if part.strip()):
+        found = _SIZE.fullmatch(part)
+        size = (
+            10 ** int(found["alone"])
+            if found and found["alone"]
+            else int(found["mantissa"]) * 10 ** int(found["power"] or 0)
+            if found
+            else 0
+        )
+        if not 1 <= size <= _LONGEST:
+            raise OptionError(f"{option} {part}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6")
+        sizes.add(size)
+    return sorted(sizes)
+
+
+def model_of(texts: Sequence[str], option: str, gain_text: str) -> RelevanceModel:
+    """A model from the texts of one option; a file of points is read.
+
+    Raises
+    ------
+    OptionError
+        A text is no model; the message begins with the option.
+
+    Examples
+    --------
+    >>> model_of(["0.1+0.8s"], "--ybar", "linear").share
+    0.5
+    """
+    try:
+        return parse_model([_points_of_file(text) if text.lower().endswith(".csv") else text for text in texts], gain=gain_text)
+    except (OptionError, InputError) as error:
+        message = str(error)
+        raise type(error)(f"{option} {message[5:]}" if message.startswith("ybar ") else f"{option}: {message}") from None
+
+
+def _points_of_file(path: str) -> str:
+    """The points of a file, a line each with s and the chance, as one types them; a line of words above them is their head."""
+    try:
+        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+    rows = [line.replace(" ", "").split(",") for line in lines]
+    if rows and re.search("[a-df-z]", rows[0][0].lower()):
+        del rows[0]
+    for number, row in enumerate(rows):
+        if len(row) != 2:
+            raise InputError(f"{path}: found {len(row)} values in row {number + 1} of the points, expected 2: s,chance")
+    return ",".join(f"{score}:{chance}" for score, chance in rows)

@@ -1,0 +1,209 @@
+"""What a tracker gets of a result: numbers, settings, words and files, before any tracker is asked."""
+
+import json
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from idealrank.analysis.comparison import Comparison, Pair, intervals
+from idealrank.analysis.gate import Gated
+from idealrank.api.report import report
+from idealrank.conventions import Convention
+from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.integrations.names import metric_names
+from idealrank.integrations.per_query import Columns, columns_of, parquet
+from idealrank.reports.compared_records import comparison_csv, comparison_json
+from idealrank.reports.gated import gate_json, gate_text
+from idealrank.reports.records import csv_report, json_report
+from idealrank.version import __version__
+
+Result: TypeAlias = Evaluation | Comparison | Gated
+
+_MOST_PAIRS = 20  # of more runs than that gives, the means are numbers of the tracker and the pairs are in a file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Everything that is logged of one result.
+
+    Attributes
+    ----------
+    metrics : mapping of str to float
+        Finite numbers by names that every tracker takes.
+    settings : mapping of str to str
+        How the numbers were made: convention, version, test.
+    words : mapping of str to str
+        What changes from result to result: names, verdicts, the way back from names to measures.
+    files : mapping of str to (str or bytes)
+        By name.
+    columns : mapping of str to sequence
+        The per-query table; empty where there is none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = content_of(ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR"))
+    >>> found.metrics["RR"], found.settings["convention"], sorted(found.files)[:2]
+    (0.5, 'standard', ['evaluation.json', 'per_query.csv'])
+    """
+
+    metrics: Mapping[str, float]
+    settings: Mapping[str, str]
+    words: Mapping[str, str]
+    files: Mapping[str, str | bytes]
+    columns: Columns = field(default_factory=dict)
+
+
+def content_of(result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None) -> Content:
+    """Numbers, settings, words and files of a result.
+
+    Parameters
+    ----------
+    result : Evaluation, Comparison or Gated
+        What is logged.
+    evaluations : sequence of Evaluation
+        Those behind a comparison or a gate.
+    page : str, optional
+        A report that was made already; an empty one for none. By default it is made here, where the evaluations are at hand.
+
+    Raises
+    ------
+    OptionError
+        The result is of another kind.
+
+    Examples
+    --------
+    >>> content_of(3)
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.OptionError: found a result of type int, expected an Evaluation, a Comparison or a Gated
+    """
+    if isinstance(result, Evaluation):
+        found = _of_evaluation(result)
+    elif isinstance(result, Comparison):
+        found = _of_comparison(result, evaluations)
+    elif isinstance(result, Gated):
+        found = _of_gate(result, evaluations)
+    else:
+        raise OptionError(f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison or a Gated")
+    shown = _page(result, evaluations) if page is None else page
+    return replace(found, files={**found.files, "report.html": shown}) if shown else found
+
+
+def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
+    """The report; empty, and said so, where what it takes is not installed."""
+    if not isinstance(result, Evaluation) and not evaluations:
+        return ""
+    try:
+        return report(result, evaluations=evaluations or None)
+    except MissingExtraError as missing:
+        warnings.warn(f"logged without a report: {missing}", IdealrankWarning, stacklevel=4)
+        return ""
+
+
+def _of_evaluation(evaluation: Evaluation) -> Content:
+    names = metric_names(map(str, evaluation.measures))
+    means = intervals(evaluation)
+    metrics: dict[str, float] = {names[text]: value for text, value in evaluation.mean().items()}
+    for text, one in means.items():
+        metrics |= {f"{names[text]}_low": one.interval[0], f"{names[text]}_high": one.interval[1], f"{names[text]}_queries": one.n}
+    metrics |= {f"coverage_{name}": value for name, value in evaluation.coverage.as_dict().items()}
+    return Content(
+        metrics=_finite(metrics),
+        settings=_settings(evaluation.convention) | {"measures_resolved": ", ".join(evaluation.provenance.measures)},
+        words={"run": evaluation.name, "measures": _way_back(names)},
+        files={"evaluation.json": "".join(json_report([evaluation], intervals=[means])), **_tables([evaluation])},
+        columns=columns_of([evaluation]),
+    )
+
+
+def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) -> Content:
+    names, runs = metric_names(comparison.means), metric_names(comparison.names)
+    metrics: dict[str, float] = {}
+    for text, by_run in comparison.means.items():
+        for run, one in by_run.items():
+            name = f"{runs[run]}_{names[text]}"
+            metrics |= {name: one.mean, f"{name}_low": one.interval[0], f"{name}_high": one.interval[1]}
+    if len(comparison.pairs) <= _MOST_PAIRS:
+        for pair in comparison.pairs:
+            metrics |= _of_pair(pair, names, "" if len(comparison.pairs) == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_")
+    method = comparison.method
+    return Content(
+        metrics=_finite(metrics),
+        settings=_settings(comparison.convention) | {"test": method.test, "correction": method.correction, "level": f"{method.level:g}"},
+        words={
+            "runs": _way_back(runs),
+            "measures": _way_back(names),
+            "verdicts": str(comparison) if len(comparison.pairs) <= _MOST_PAIRS else f"{len(comparison.pairs):,} pairs: comparison.csv",
+        },
+        files={
+            "comparison.json": "".join(comparison_json(comparison)),
+            "comparison.csv": "".join(comparison_csv(comparison)),
+            **_tables(evaluations),
+        },
+        columns=columns_of(evaluations),
+    )
+
+
+def _of_pair(pair: Pair, names: Mapping[str, str], before: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text, row in pair.measures.items():
+        name = f"{before}{names[text]}_difference"
+        found |= {name: row.difference, f"{name}_low": row.interval[0], f"{name}_high": row.interval[1], f"{name}_p": row.p_corrected}
+        found |= {f"{name}_wins": row.wins, f"{name}_ties": row.ties, f"{name}_losses": row.losses}
+    return found
+
+
+def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
+    names = metric_names(check.measure for check in gated.checks)
+    baselines = metric_names(gated.baselines)
+    metrics: dict[str, float] = {"gate_passed": float(gated.passed)}
+    for check in gated.checks:
+        before = "" if len(gated.baselines) == 1 else f"vs_{baselines[check.baseline]}_"
+        metrics[names[check.measure]] = check.mean_run
+        name = f"{before}{names[check.measure]}"
+        metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
+        metrics |= {f"{name}_difference_bound": check.bound, f"{name}_difference_p": check.p_two_sided}
+        metrics |= {f"{name}_difference_p_one_sided": check.p_corrected, f"{name}_decides": float(check.decides)}
+        if check.tipping is not None and check.tipping.significance is not None:
+            metrics[f"{name}_tipping"] = check.tipping.significance
+    return Content(
+        metrics=_finite(metrics),
+        settings=_settings(gated.convention) | {"gate_correction": gated.correction},
+        words={
+            "run": gated.run,
+            "baselines": _way_back(baselines),
+            "measures": _way_back(names),
+            "gate": {"passed": "open", "failed": "closed"}.get(gated.outcome, gated.outcome),
+            "gate_outcome": gated.outcome,
+            "gate_reasons": "\n".join(gated.reasons) or "none",
+        },
+        files={"gate.json": gate_json(gated), "gate.txt": gate_text(gated), **_tables(evaluations)},
+        columns=columns_of(evaluations),
+    )
+
+
+def _settings(convention: Convention) -> dict[str, str]:
+    """The convention by its name, its fingerprint and each of its switches."""
+    switches = {f"convention_{name}": value for name, value in convention.switches().items()}
+    return {"version": __version__, "convention": convention.name, "convention_fingerprint": convention.fingerprint, **switches}
+
+
+def _way_back(names: Mapping[str, str]) -> str:
+    return json.dumps({name: text for text, name in names.items()})
+
+
+def _finite(metrics: Mapping[str, float]) -> dict[str, float]:
+    """What is infinite or has no value is left out: charts of trackers have no place for it, and their stores disagree about it."""
+    return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
+
+
+def _tables(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    if not evaluations:
+        return {}
+    found: dict[str, str | bytes] = {"per_query.csv": "".join(csv_report(evaluations, per_query=True))}
+    packed = parquet(columns_of(evaluations))
+    return found if packed is None else found | {"per_query.parquet": packed}

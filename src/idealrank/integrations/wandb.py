@@ -1,0 +1,101 @@
+"""Results in Weights & Biases: numbers, configuration, a table and an artefact of a run."""
+
+import tempfile
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.integrations.content import Content, Result, content_of
+
+_MOST_ROWS = 10_000  # that a table of W&B shows; the artefact has all
+
+
+def log_to_wandb(
+    result: Result,
+    *,
+    evaluations: Sequence[Evaluation] = (),
+    page: str | None = None,
+    run: Any = None,
+    step: int | None = None,
+    prefix: str = "",
+) -> None:
+    """Log an evaluation, a comparison or a gate to Weights & Biases.
+
+    Numbers are those of `log_to_mlflow`, with the same names. The convention with every switch is in the configuration under
+    ``idealrank``, the name of the run, the verdict and the texts of the measures by their names in the summary. The per-query table is
+    a table of W&B (its first 10,000 rows) and, as CSV and, where pyarrow is installed, as Parquet, part of an artefact of type
+    ``idealrank`` beside the report and the result as JSON. It works offline as well.
+
+    Parameters
+    ----------
+    result : Evaluation, Comparison or Gated
+        What to log.
+    evaluations : sequence of Evaluation, optional
+        Those behind a comparison or a gate, for the per-query table and the report.
+    page : str, optional
+        A report that `report` made with rankings and texts, or an empty one for none; default one of the values alone, where the extra
+        ``report`` is installed.
+    run : wandb.Run, optional
+        Default the one that is active.
+    step : int, optional
+        Of the training, where a model is evaluated again and again.
+    prefix : str
+        Begins every name, as ``test/``; for several results in one run.
+
+    Raises
+    ------
+    MissingExtraError
+        W&B is not installed.
+    OptionError
+        No run of W&B is active, or the result is of another kind.
+
+    Examples
+    --------
+    In a training script::
+
+        import idealrank as ir, wandb
+
+        with wandb.init(project="search"):
+            ir.log_to_wandb(ir.evaluate(qrels, run, ["nDCG@10", "AP"]))
+
+    It takes results, not numbers:
+
+    >>> log_to_wandb(0.42)
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.OptionError: found a result of type float, expected an Evaluation, a Comparison or a Gated
+    """
+    content = content_of(result, evaluations, page)
+    wandb = load_extra("wandb", "logging to Weights & Biases", "wandb")
+    tracked = wandb.run if run is None else run
+    if tracked is None:
+        raise OptionError("log_to_wandb: found no active run of Weights & Biases; expected `with wandb.init(...):` around it, or run=")
+    logged: dict[str, Any] = {prefix + name: value for name, value in content.metrics.items()}
+    if content.columns:
+        logged[f"{prefix}per_query"] = _table(wandb, content)
+    if "report.html" in content.files:
+        logged[f"{prefix}report"] = wandb.Html(str(content.files["report.html"]), inject=False)
+    tracked.config.update({f"{prefix}idealrank": dict(content.settings)}, allow_val_change=True)
+    tracked.log(logged, step=step)
+    tracked.summary.update({f"{prefix}idealrank_{name}": value for name, value in content.words.items()})
+    _log_files(wandb, tracked, content, prefix)
+
+
+def _table(wandb: Any, content: Content) -> Any:
+    rows = zip(*content.columns.values(), strict=True)
+    return wandb.Table(columns=list(content.columns), data=[list(row) for row in islice(rows, _MOST_ROWS)])
+
+
+def _log_files(wandb: Any, tracked: Any, content: Content, prefix: str) -> None:
+    name = "-".join(filter(None, ["idealrank", prefix.strip("/").replace("/", "-"), str(tracked.id)]))
+    artefact = wandb.Artifact(name, type="idealrank")
+    with tempfile.TemporaryDirectory() as made:
+        for file, text in content.files.items():
+            path = Path(made, file)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            artefact.add_file(str(path), name=file, policy="mutable")  # copied now: the folder goes before it is sent
+        tracked.log_artifact(artefact)

@@ -1,0 +1,130 @@
+"""The plug-in for pytest: the fixture `ranking_gate` fails a test where a run is worse than its baseline.
+
+pytest loads this module in every session of everyone who has idealrank, so it imports neither NumPy nor anything of the library;
+`idealrank.integrations.pytest_gate` does the work, and is loaded when a test asks for it.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
+
+_SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--update-ranking-baseline``."""
+    parser.getgroup("idealrank", "ranking gates (idealrank)").addoption(
+        "--update-ranking-baseline",
+        action="store_true",
+        help="write the runs that tests give to ranking_gate as their baselines, and hold them to nothing",
+    )
+
+
+@pytest.fixture
+def ranking_gate(request: pytest.FixtureRequest) -> "RankingGate":
+    """Fail a test where a run is shown to be worse than its baseline: ranking_gate(qrels, run, baseline="main.baseline.gz")."""
+    return RankingGate(request.config, request.node.user_properties)
+
+
+class RankingGate:
+    """What the fixture `ranking_gate` gives a test: a function that holds a run to its baselines.
+
+    Parameters
+    ----------
+    config : pytest.Config
+        Of the session.
+    said : list of (str, object)
+        User properties of the test: with the drops that its gates detect.
+
+    Examples
+    --------
+    A test in a file of one's own::
+
+        def test_search_did_not_get_worse(ranking_gate):
+            ranking_gate("qrels.txt", my_search(), baseline="main.baseline.gz")
+    """
+
+    def __init__(self, config: pytest.Config, said: list[tuple[str, object]]) -> None:
+        self._config = config
+        self._said = said
+
+    def __call__(
+        self,
+        qrels: Any,
+        run: Any,
+        *,
+        baseline: Any = None,
+        measures: Any = None,
+        also: Any = None,
+        convention: Any = None,
+        contracts: "str | PathLike[str] | Iterable[Contract] | None" = None,
+        tolerance: float | None = None,
+        strict: bool | None = None,
+        margin: float | None = None,
+        alpha: float | None = None,
+        when_unjudged: "WhenUnjudged | None" = None,
+    ) -> "Gated":
+        """Fail the test unless the run may take the place of its baselines; skip it where the judgments do not reach.
+
+        Parameters
+        ----------
+        qrels, run : path, mapping, dataframe, Qrels or Run
+            As for `evaluate`. Relative paths start at pytest's rootdir, where ``pyproject.toml`` lies.
+        baseline : path, or list of paths
+            What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
+            stay as they are.
+        measures, convention
+            As for `evaluate`; default nDCG@10. The first measure decides, the others are companions, which never fail the test.
+        also : measure, or list of them
+            Measures that may fail the test, too.
+        contracts : path, or iterable of Contract, optional
+            What single queries must reach.
+        tolerance, strict, margin, alpha, when_unjudged
+            The parts of a `Policy`. What is not given here or above comes from ``[tool.idealrank.gate]`` of ``pyproject.toml``.
+
+        Returns
+        -------
+        Gated
+            What the gate says, where it is open.
+        """
+        __tracebackhide__ = True
+        gating = import_module("idealrank.integrations.pytest_gate")  # NumPy, and all of the library that a gate needs
+        policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha, "when_unjudged": when_unjudged}
+        options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy}
+        given = {name: value for name, value in options.items() if value is not None}
+        update = self._config.getoption("update_ranking_baseline")
+        answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update)
+        self._said.extend((_SAID, line) for line in answer.said)
+        if answer.failure:
+            pytest.fail(answer.failure, pytrace=False)
+        if answer.skipped:
+            pytest.skip(answer.skipped)
+        found: Gated = answer.gated
+        return found
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say of every gate, open or closed, which drop it detects."""
+    said: dict[str, list[str]] = {}
+    for report in _reports(terminalreporter):
+        lines = [str(value) for name, value in report.user_properties if name == _SAID]
+        if len(lines) > len(said.get(report.nodeid, ())):  # set-up, call and tear-down of a test tell the same
+            said[report.nodeid] = lines
+    if said:
+        terminalreporter.section("ranking gates")
+    for test, lines in said.items():
+        terminalreporter.line(test)
+        for line in lines:
+            terminalreporter.line(f"  {line}")
+
+
+def _reports(terminalreporter: pytest.TerminalReporter) -> Iterator[pytest.TestReport]:
+    for reports in terminalreporter.stats.values():
+        yield from (report for report in reports if isinstance(report, pytest.TestReport))
