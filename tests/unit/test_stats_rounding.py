@@ -10,7 +10,7 @@ from scipy import stats as peer
 
 import idealrank as ir
 from idealrank.analysis.comparison import slices
-from idealrank.reports.compared_cells import Shown, number_cells
+from idealrank.reports.compared_cells import Line, Shown, difference_columns
 from idealrank.stats import (
     Design,
     difference_interval,
@@ -233,5 +233,5 @@ def test_an_infinite_effect_is_printed_and_is_null_in_json() -> None:
     found = slices(one, two, dict.fromkeys(queries, "all"))
     row = found["all"]
     assert row.effect == np.inf
-    assert "+inf" in [cell.text for cell in number_cells(row, 1, Shown(2, 2, 0.05))]
+    assert "+inf" in [column.beside(Line(row, 1)).text for column in difference_columns("pair", Shown(2, 2, 0.05), 0.95)]
     assert found.as_dict()["slices"]["all"]["effect"] is None

@@ -2,11 +2,11 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from idealrank.evaluation.overlap import Overlap
-from idealrank.reports.cells import Cell, Column, Table
-from idealrank.reports.digits import number
+from idealrank.reports.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.layout import wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
@@ -75,23 +75,45 @@ def overlap_means(found: Overlap) -> Table:
     >>> overlap_means(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).rows[0][1].value
     0.5
     """
-    counted = found.scored.sum(axis=0).tolist()
-    rows = [[Cell(text), _cell(value), Cell(f"{n:,}", n)] for (text, value), n in zip(found.mean().items(), counted, strict=True)]
-    return Table([Column("measure"), Column("mean", "number"), Column("queries", "number")], rows)
+    means = found.mean()
+    counted = dict(zip(means, found.scored.sum(axis=0).tolist(), strict=True))
+    columns: list[Column[str]] = [
+        Column("measure", cell=str),
+        Column("mean", "number", lambda measure: number_cell(means[measure])),
+        Column("queries", "number", lambda measure: count_cell(counted[measure])),
+    ]
+    return Table.of(columns, means)
 
 
 def _per_query(found: Overlap) -> Table:
     a, b = found.names
-    titles = [f"in {a}", f"in {b}", "common", *map(str, found.measures)]
-    rows = []
-    for (query, values), lengths, common in zip(found.per_query().items(), found.lengths.tolist(), found.common.tolist(), strict=True):
-        counts = [Cell(f"{count:,}", count, tone="quiet") for count in (*lengths, common)]
-        rows.append([Cell(query), *counts, *map(_cell, values.values())])
-    return Table([Column("query"), *(Column(title, "number") for title in titles)], rows)
+    columns: list[Column[_Query]] = [
+        Column("query", cell=lambda one: one.query),
+        Column(f"in {a}", "number", lambda one: count_cell(one.length_a, "quiet")),
+        Column(f"in {b}", "number", lambda one: count_cell(one.length_b, "quiet")),
+        Column("common", "number", lambda one: count_cell(one.common, "quiet")),
+        *map(_value_column, map(str, found.measures)),
+    ]
+    counted = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
+    rows = [
+        _Query(query, first, second, common, of)
+        for (query, of), ((first, second), common) in zip(found.per_query().items(), counted, strict=True)
+    ]
+    return Table.of(columns, rows)
 
 
-def _cell(value: float | None) -> Cell:
-    return Cell("-") if value is None else Cell(number(value), value)
+def _value_column(measure: str) -> "Column[_Query]":
+    return Column(measure, "number", lambda one: number_cell(one.values[measure]))
+
+
+class _Query(NamedTuple):
+    """A query: documents of both runs, how many are common, values by measure."""
+
+    query: str
+    length_a: int
+    length_b: int
+    common: int
+    values: Mapping[str, float | None]
 
 
 def _notes(found: Overlap) -> list[str]:

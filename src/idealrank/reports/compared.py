@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.compared_cells import Shown, number_cells, number_columns, share_cell
+from idealrank.reports.cells import Column, Table
+from idealrank.reports.compared_cells import Line, Shown, Where, difference_columns
 from idealrank.reports.compared_letters import Letters, letters_note
 from idealrank.reports.compared_many import is_many, opening
 from idealrank.reports.compared_method import method_text
@@ -16,8 +18,6 @@ from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.plain_effects import plain_sentence
 from idealrank.reports.reach import BOTH_RUNS, reach_text, sentence
-from idealrank.reports.reach import share as share_text
-from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import is_identical, word
 from idealrank.reports.words import paragraph, unanswered, warned
 
@@ -255,7 +255,7 @@ def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None)
     return lines
 
 
-def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = None, mark: str = "") -> Table:
+def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = None) -> Table:
     """Every measure of one pair, a row each.
 
     Parameters
@@ -268,8 +268,6 @@ def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = 
         Above it.
     clip : int or None
         Letters that a name has room for; None for all.
-    mark : str
-        Of differences that are decided.
 
     Examples
     --------
@@ -278,10 +276,15 @@ def pair_table(pair: Pair, shown: Shown, *, title: str = "", clip: int | None = 
     >>> pair_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05)).rows[0][1].text
     '1.00'
     """
+    return Table.of([_MEASURE, *_columns("pair", pair, shown, clip)], map(Line.of, pair.measures.values()), title=title)
+
+
+_MEASURE: Column[Line] = Column("measure", cell=lambda line: line.measure)
+
+
+def _columns(where: Where, pair: Pair, shown: Shown, clip: int | None) -> list[Column[Line]]:
     names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    level = next(iter(pair.measures.values())).level
-    rows = [[Cell(row.measure), *number_cells(row, row.direction, shown, mark=mark)] for row in pair.measures.values()]
-    return Table([Column("measure"), *number_columns(names[0], names[1], level)], rows, title=title)
+    return difference_columns(where, shown, next(iter(pair.measures.values())).level, *names)
 
 
 def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
@@ -297,32 +300,13 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     rows = list(pair.measures.values())
     if not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
-    names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    titles = (*names, "tips at", "turns at", "likely behind", "likely ahead", "difference on judged documents")
-    columns = [Column("unjudged"), *(Column(title, "number") for title in titles)]
-    cells = []
-    for row in rows:
-        judged = Cell(row.judged_reason or shown.signed(row.difference_judged), row.difference_judged)
-        cells.append([Cell(row.measure), share_cell(row.unjudged_a), share_cell(row.unjudged_b), *_tipping_cells(row), judged])
     note = (
         "tips at: share of the unjudged documents of the run behind that, if relevant, undo the significance (paired t); "
         "turns at: the share that turns the sign; likely: relevant at most (run behind) and at least (run ahead), by judged "
         "documents at these ranks; " + BOTH_RUNS
     )
-    return Table(columns, cells, notes=[note] if any(row.tipping is not None for row in rows) else [])
-
-
-def _tipping_cells(row: Difference) -> list[Cell]:
-    """Shares at which a difference tips and turns, and the likely one; a dash where none does, or it is not known."""
-    found = row.tipping
-    if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
-        return [Cell("-")] * 4
-    tips = Cell("-") if found.significance == 0 else _share_cell(found.significance)
-    return [tips, _share_cell(found.sign), _share_cell(found.likely), _share_cell(found.likely_ahead)]
-
-
-def _share_cell(share: float | None) -> Cell:
-    return Cell("never" if share is None else share_text(share), share)
+    notes = [note] if any(row.tipping is not None for row in rows) else []
+    return Table.of([replace(_MEASURE, title="unjudged"), *_columns("judged", pair, shown, clip)], map(Line.of, rows), notes=notes)
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:

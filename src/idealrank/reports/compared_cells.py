@@ -1,13 +1,15 @@
-"""One difference as the cells of a table, the same in every format, and the decimals that all of a comparison is shown with."""
+"""The columns of all tables of differences, one list for every format and for pages; and the decimals they are shown with."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
-from idealrank.reports.cells import Cell, Column, Tone
+from idealrank.reports.cells import Cell, Column, Kind, Tone, count_cell, number_cell, p_cell, share_cell
 from idealrank.reports.digits import decimals, interval, number, p_text
-from idealrank.reports.verdicts import word
+from idealrank.reports.reach import share as share_text
+from idealrank.reports.verdicts import look, word
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
@@ -25,8 +27,10 @@ class Shown:
         Decimals of means and differences: one number for the whole comparison, so that its tables and sentences agree.
     ends : int
         Decimals of intervals; others only where an interval is not of a difference.
-    alpha : float
-        What p values are held against.
+    alpha : float or None
+        What p values are held against; None for none.
+    mark : str
+        Of a difference that is decided; what it means is then said in a note.
 
     Examples
     --------
@@ -36,7 +40,8 @@ class Shown:
 
     places: int
     ends: int
-    alpha: float
+    alpha: float | None
+    mark: str = ""
 
     @classmethod
     def of(cls, comparison: Comparison, asked: int | None = None) -> "Shown":
@@ -73,7 +78,7 @@ class Shown:
         Examples
         --------
         >>> Shown.of_rows([], 0.95)
-        Shown(places=4, ends=4, alpha=0.05)
+        Shown(places=4, ends=4, alpha=0.05, mark='')
         """
         of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
         others = [row for row in rows if row.about not in _OF_DIFFERENCES]
@@ -84,6 +89,19 @@ class Shown:
         return cls(
             places, decimals((row.interval for row in others), apart=shares, asked=asked) if others else places, round(1 - level, 12)
         )
+
+    @classmethod
+    def on_page(cls, rows: Sequence[Difference | Slice]) -> "Shown":
+        """Of one table of a page: no interval may look as if it held 0 where it does not.
+
+        Examples
+        --------
+        >>> Shown.on_page([]).places
+        4
+        """
+        usual = [row for row in rows if row.about == "mean difference"]
+        places = decimals((row.interval for row in usual), apart=[(end, 0.0) for row in usual for end in row.interval])
+        return cls(places, places, None)
 
     def number(self, value: float) -> str:
         """A mean, or what else has no sign."""
@@ -113,60 +131,287 @@ def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
     return [low] if low > limit else [high] if high < limit else []
 
 
-def number_columns(first: str, second: str, level: float) -> list[Column]:
-    """The columns of `number_cells`.
+@dataclass(frozen=True)
+class Line:
+    """What a row of such a table is about.
+
+    Attributes
+    ----------
+    row : Difference or Slice
+        The difference.
+    direction : int
+        Of its measure: the better mean is strong.
+    name : str
+        Of the row, where it is not its measure: a slice, a run, a change.
+    a, b : str
+        The runs, where each row has its own.
+    measure : str
+        Its measure.
 
     Examples
     --------
-    >>> [column.title for column in number_columns("a", "b", 0.95)][:4]
-    ['a', 'b', 'difference', '95 % interval']
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> Line.of(ir.compare(one, one)["RR"]).measure
+    'RR'
     """
-    titles = [first, second, "difference", f"{100 * level:g} % interval", "p", "+/=/-", "d_z", "detectable"]
-    return [*(Column(title, "number") for title in titles), Column("verdict")]
+
+    row: Difference | Slice
+    direction: int
+    name: str = ""
+    a: str = ""
+    b: str = ""
+    measure: str = ""
+
+    @classmethod
+    def of(cls, row: Difference, name: str = "", a: str = "", b: str = "") -> "Line":
+        """The line of a difference over all queries."""
+        return cls(row, row.direction, name, a, b, row.measure)
+
+    @property
+    def whole(self) -> Difference:
+        """The difference, in tables that have no slices."""
+        return cast("Difference", self.row)
 
 
-def number_cells(row: Difference | Slice, direction: int, shown: Shown, *, mark: str = "") -> list[Cell]:
-    """Means, difference, interval, p, wins, d_z, the detectable difference, verdict.
+Where: TypeAlias = Literal[
+    "pair", "with slices", "slices", "baseline", "robust", "judged", "page", "page: more", "page: pairs", "page: slices", "page: robust"
+]
+"""The tables: of a pair, with slices below each measure, of slices alone, of runs beside a baseline, of variants, of what was judged."""
+
+Form: TypeAlias = Callable[[Line, Shown], Cell]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A column of such tables.
+
+    Attributes
+    ----------
+    name : str
+        By which a row of given cells knows it.
+    titles : mapping
+        The tables that have it, and its title there; ``{a}``, ``{b}`` and ``{level}`` stand for both runs and the level.
+    cell : callable
+        Of a line: what people read and the exact number.
+    kind : {"text", "number"}
+        How its texts stand.
+    on_page : callable, optional
+        The cell on a page; default the same without colours and marks.
+
+    Examples
+    --------
+    >>> [column.name for column in COLUMNS if "page: slices" in column.titles]
+    ['verdict', 'queries', 'mean a', 'mean b', 'difference', 'interval', 'p']
+    """
+
+    name: str
+    titles: Mapping[Where, str]
+    cell: Form
+    kind: Kind = "number"
+    on_page: Form | None = None
+
+    def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
+        """The column of one table."""
+        form = self.cell if not where.startswith("page") else self.on_page or self._plain
+        return Column(self.titles[where].format(**words), self.kind, lambda line: form(line, shown), self.name)
+
+    def _plain(self, line: Line, shown: Shown) -> Cell:
+        cell = self.cell(line, shown)
+        return Cell(cell.text, cell.value)
+
+
+def difference_columns(
+    where: Where, shown: Shown, level: float, a: str = "a", b: str = "b", *, without: Collection[str] = ()
+) -> "list[Column[Line]]":
+    """The columns of one table, in their order.
 
     Parameters
     ----------
-    row : Difference or Slice
-        What is shown.
-    direction : int
-        Of its measure: the better mean is strong.
+    where : str
+        Which table.
     shown : Shown
         With how many digits.
-    mark : str
-        Of a difference that is decided; what it means is then said in a note.
+    level : float
+        Of its intervals.
+    a, b : str
+        Names of the runs, as its titles have them.
+    without : collection of str
+        Names of columns that it lacks.
+
+    Examples
+    --------
+    >>> [column.title for column in difference_columns("pair", Shown(2, 2, 0.05), 0.95)][:4]
+    ['a', 'b', 'difference', '95 % interval']
+    >>> from idealrank.analysis.comparison import slices
+    >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
+    >>> [column.beside(line).text for column in difference_columns("slices", Shown(2, 2, 0.05), 0.95)]
+    ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', 'none', 'undecided']
+    """
+    words = {"a": a, "b": b, "level": f"{100 * level:g} %"}
+    return [one.column(where, shown, words) for one in COLUMNS if where in one.titles and one.name not in without]
+
+
+# --- the cells ---------------------------------------------------------------------------------------------------------------
+
+
+def difference_tone(row: Difference | Slice) -> Tone:
+    """The colour of a difference that is decided.
 
     Examples
     --------
     >>> from idealrank.analysis.comparison import slices
-    >>> row = slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"]
-    >>> [cell.text for cell in number_cells(row, 1, Shown(2, 2, 0.05))]
-    ['0.50', '0.75', '+0.25', '-', '1', '1/0/0', '-', '-', 'undecided']
+    >>> difference_tone(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"])
+    ''
     """
-    gain, decided = row.difference * direction, row.verdict in ("better", "worse")
-    tone: Tone = "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
-    return [
-        Cell(shown.number(row.mean_a), row.mean_a, strong=gain < 0),
-        Cell(shown.number(row.mean_b), row.mean_b, strong=gain > 0),
-        Cell(shown.signed(row.difference), row.difference, mark=mark if decided else "", tone=tone),
-        Cell(shown.interval(row), row.interval),
-        Cell(shown.p(row.p_corrected), row.p_corrected),
-        Cell(f"{row.wins}/{row.ties}/{row.losses}", f"{row.wins}/{row.ties}/{row.losses}", tone="quiet"),
-        Cell("-" if math.isnan(row.effect) else f"{row.effect:+.2f}", row.effect, tone="quiet"),
-        Cell(shown.number(row.detectable), row.detectable, tone="quiet"),
-        Cell(SHORT.get(row.verdict, word(row)), tone=tone),
-    ]
+    return "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
 
 
-def share_cell(share: float | None) -> Cell:
-    """A share in per cent; a dash where it was not measured.
+def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
+    gain = line.row.difference * line.direction
+    mean, is_better = (line.row.mean_a, gain < 0) if side == "a" else (line.row.mean_b, gain > 0)
+    return number_cell(mean, shown.places, strong=is_better)
 
-    Examples
-    --------
-    >>> share_cell(0.0871).text, share_cell(None).text
-    ('8.7%', '-')
-    """
-    return Cell("-" if share is None else f"{share:.1%}", share)
+
+def _difference(line: Line, shown: Shown) -> Cell:
+    tone = difference_tone(line.row)
+    return Cell(shown.signed(line.row.difference), line.row.difference, mark=shown.mark if tone else "", tone=tone)
+
+
+def _wins(line: Line, _: Shown) -> Cell:
+    counts = f"{line.row.wins}/{line.row.ties}/{line.row.losses}"
+    return Cell(counts, counts, tone="quiet")
+
+
+def _outcomes(line: Line, _: Shown) -> Cell:
+    return Cell(f"{line.row.wins:,} / {line.row.ties:,} / {line.row.losses:,}")
+
+
+def _effect(line: Line, _: Shown) -> Cell:
+    return Cell("-" if math.isnan(line.row.effect) else f"{line.row.effect:+.2f}", line.row.effect, tone="quiet")
+
+
+def _detectable(line: Line, shown: Shown) -> Cell:
+    if isinstance(line.row, Slice) and math.isinf(line.row.detectable):  # so few queries can show no difference
+        return Cell("none", None, tone="quiet")
+    return number_cell(line.row.detectable, shown.places, tone="quiet")
+
+
+def _tipping(line: Line, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
+    """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash where none does, or it is unknown."""
+    found = line.whole.tipping
+    if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
+        return Cell("-")
+    value: float | None = getattr(found, share)
+    if share == "significance" and value == 0:
+        return Cell("-")
+    return Cell("never" if value is None else share_text(value), value)
+
+
+def _judged(line: Line, shown: Shown) -> Cell:
+    difference = line.whole.difference_judged
+    return Cell(line.whole.judged_reason or shown.signed(difference), difference)
+
+
+def _short_verdict(line: Line, _: Shown) -> Cell:
+    return Cell(SHORT.get(line.row.verdict, word(line.row)), tone=difference_tone(line.row))
+
+
+def _verdict(line: Line, _: Shown) -> Cell:
+    said = word(line.row)
+    return Cell(said, tone=look(said).tone)
+
+
+# --- the list ----------------------------------------------------------------------------------------------------------------
+
+
+def _in(title: str, *where: Where) -> dict[Where, str]:
+    return dict.fromkeys(where, title)
+
+
+COLUMNS = (
+    Compared(name="verdict", titles=_in("verdict", "page", "page: pairs", "page: slices"), cell=_verdict, kind="text", on_page=_verdict),
+    Compared(
+        name="queries",
+        titles=_in("queries", "with slices", "slices", "page: slices", "page: more"),
+        cell=lambda line, _: count_cell(line.row.n),
+    ),
+    Compared(name="left out", titles=_in("left out", "page: more"), cell=lambda line, _: count_cell(line.whole.excluded_queries)),
+    Compared(
+        name="mean a",
+        titles=_in("{a}", "pair", "with slices", "slices", "robust", "page", "page: slices"),
+        cell=lambda line, shown: _mean(line, shown, "a"),
+    ),
+    Compared(
+        name="mean b",
+        titles=_in("{b}", "pair", "with slices", "slices", "baseline", "robust", "page", "page: slices"),
+        cell=lambda line, shown: _mean(line, shown, "b"),
+    ),
+    Compared(
+        name="difference",
+        titles=_in("difference", "pair", "with slices", "slices", "baseline", "page", "page: pairs", "page: slices", "page: robust")
+        | _in("b - a", "robust"),
+        cell=_difference,
+    ),
+    Compared(
+        name="interval",
+        titles=_in("{level} interval", "pair", "with slices", "slices", "baseline", "robust", "page", "page: pairs", "page: slices"),
+        cell=lambda line, shown: Cell(shown.interval(line.row), line.row.interval),
+    ),
+    Compared(
+        name="interval",
+        titles=_in("interval", "page: robust"),
+        cell=lambda line, shown: Cell(interval(line.row.interval, shown.ends, signed=True), line.row.interval),
+    ),
+    Compared(
+        name="p",
+        titles=_in("p", "pair", "with slices", "slices", "baseline", "robust", "page", "page: pairs", "page: slices"),
+        cell=lambda line, shown: p_cell(line.row.p_corrected, shown.alpha),
+    ),
+    Compared(
+        name="wins",
+        titles=_in("+/=/-", "pair", "with slices", "slices", "baseline") | _in("better / equal / worse", "page", "page: pairs"),
+        cell=_wins,
+        on_page=_outcomes,
+    ),
+    Compared(name="d_z", titles=_in("d_z", "pair", "with slices", "robust") | _in("effect d_z", "page: more"), cell=_effect),
+    Compared(
+        name="detectable",
+        titles=_in("detectable", "pair", "with slices", "slices", "baseline") | _in("detectable with 80 % power", "page: more"),
+        cell=_detectable,
+    ),
+    Compared(name="queries needed", titles=_in("queries needed", "page: more"), cell=lambda line, _: count_cell(line.whole.queries_needed)),
+    Compared(
+        name="p alone",
+        titles=_in("p of this row alone", "page: more") | _in("p", "page: robust"),
+        cell=lambda line, shown: p_cell(line.row.p, shown.alpha),
+    ),
+    Compared(
+        name="unjudged a",
+        titles=_in("{a}", "judged") | _in("unjudged {a}", "page"),
+        cell=lambda line, _: share_cell(line.whole.unjudged_a),
+    ),
+    Compared(
+        name="unjudged b",
+        titles=_in("{b}", "judged") | _in("unjudged {b}", "page"),
+        cell=lambda line, _: share_cell(line.whole.unjudged_b),
+    ),
+    Compared(name="tips at", titles=_in("tips at", "judged"), cell=lambda line, _: _tipping(line, "significance")),
+    Compared(name="turns at", titles=_in("turns at", "judged"), cell=lambda line, _: _tipping(line, "sign")),
+    Compared(name="likely behind", titles=_in("likely behind", "judged"), cell=lambda line, _: _tipping(line, "likely")),
+    Compared(name="likely ahead", titles=_in("likely ahead", "judged"), cell=lambda line, _: _tipping(line, "likely_ahead")),
+    Compared(
+        name="difference judged",
+        titles=_in("difference on judged documents", "judged") | _in("on judged documents", "page: more"),
+        cell=_judged,
+        on_page=lambda line, shown: number_cell(line.whole.difference_judged, shown.places, signed=True),
+    ),
+    Compared(
+        name="verdict",
+        titles=_in("verdict", "pair", "with slices", "slices", "baseline", "robust", "page: robust"),
+        cell=_short_verdict,
+        kind="text",
+        on_page=_verdict,
+    ),
+)  # fmt: skip
+"""All of them. A new column is one more value here: its titles say which tables have it."""

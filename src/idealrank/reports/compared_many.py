@@ -1,27 +1,24 @@
 """Comparisons of many runs for people: the top group, then league tables with letters, or tables against a baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal
 
-from idealrank.analysis.comparison import Comparison, RunMean
-from idealrank.reports.compared_cells import Shown, number_cells, number_columns
+from idealrank.analysis.comparison import Comparison, Difference, RunMean
+from idealrank.reports.cells import Cell, Column, Given, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.compared_cells import Line, Shown, difference_columns
 from idealrank.reports.compared_letters import Letters, better_letters, letter_of
 from idealrank.reports.compared_map import pair_map
-from idealrank.reports.digits import decimals, interval, number
+from idealrank.reports.digits import decimals
 from idealrank.reports.laying import fits
 from idealrank.reports.layout import clipped, filled
 from idealrank.reports.parts import Part
-from idealrank.reports.tables import Cell, Column, Table
-
-T = TypeVar("T")
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
 _NAME = 24  # letters of a run's name
 _MAPS = 3  # measures; with more of them only the first has its map
 _LONG_ROW = 4  # letters in a row from which only the first and the last are written
 _LETTERS = 20
-_PLACES = [Column("#", "number"), Column("run")]
 _TITLES: dict[Letters, str] = {"better": "better than", "groups": "group"}
 _SOME = 9  # runs named in a sentence
 
@@ -68,19 +65,17 @@ class Ranked:
     letters: dict[str, str]
     about: Letters = "groups"
 
-    def table(
-        self, order: Sequence[str], places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column"
-    ) -> Table:
-        """Means in this order of runs, the best strong; intervals where their level is given; letters in a column, or as marks."""
-        columns = [Column(self.measure, "number"), *([Column(f"{100 * level:g} % interval", "number")] if level else [])]
-        best, rows = next(iter(self.means.values())).mean, []
-        for run in order:
-            one = self.means[run]
-            mark = self.letters[run] if letters == "mark" else ""
-            mean = Cell(number(one.mean, places), one.mean, strong=one.mean == best, mark=mark)
-            ends = [Cell(interval(one.interval, places), one.interval)] if level else []
-            rows.append([mean, *ends, *([Cell(fitting(self.letters[run]))] if letters == "column" else [])])
-        return Table([*columns, *([Column(_TITLES[self.about])] if letters == "column" else [])], rows)
+    def columns(self, places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column") -> list[Column[str]]:
+        """Beside each run its mean, the best strong; intervals where their level is given; letters in a column, or as marks."""
+        best, marks = next(iter(self.means.values())).mean, self.letters if letters == "mark" else {}
+
+        def mean(run: str) -> Cell:
+            return replace(number_cell(self.means[run].mean, places, strong=self.means[run].mean == best), mark=marks.get(run, ""))
+
+        columns = [Column(self.measure, "number", mean)]
+        if level:
+            columns.append(Column(f"{100 * level:g} % interval", "number", lambda run: interval_cell(self.means[run].interval, places)))
+        return [*columns, *([Column(_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))] if letters == "column" else [])]
 
     @classmethod
     def of(cls, comparison: Comparison, measure: str) -> "Ranked":
@@ -111,18 +106,19 @@ def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
     return [replace(one, letters=better_letters(comparison, one.measure, order), about="better") for one in found]
 
 
-def named_rows(order: Sequence[str], letters: Letters, clip: int | None = None) -> Table:
+def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None) -> list[Column[str]]:
     """The first columns of a league table: the place of each run, or its letter, and its name of at most `clip` letters.
 
     Examples
     --------
-    >>> [[cell.text for cell in row] for row in named_rows(["fusion", "bm25"], "better").rows]
+    >>> [[column.beside(run).text for column in run_columns(["fusion", "bm25"], "better")] for run in ["fusion", "bm25"]]
     [['a', 'fusion'], ['b', 'bm25']]
     """
-    names = [Cell(run if clip is None else clipped(run, clip)) for run in order]
+    places = {run: place for place, run in enumerate(order)}
+    named: Column[str] = Column("run", cell=lambda run: run if clip is None else clipped(run, clip))
     if letters == "better":
-        return Table([Column("#"), Column("run")], [[Cell(letter_of(place)), name] for place, name in enumerate(names)])
-    return Table(_PLACES, [[Cell(str(place), place, tone="quiet"), name] for place, name in enumerate(names, 1)])
+        return [Column("#", cell=lambda run: letter_of(places[run])), named]
+    return [Column("#", "number", lambda run: count_cell(places[run] + 1, "quiet")), named]
 
 
 def shortened(letters: str) -> str:
@@ -229,28 +225,19 @@ def league_tables(comparison: Comparison, digits: int | None = None, letters: Le
     """
     ranked = ranked_by_all(comparison, letters)
     order = list(ranked[0].means)
-    names = named_rows(order, letters, _NAME)
-    tables = [beside(names, ranked[0].table(order, league_places(comparison, ranked[0], digits), level=comparison.method.level))]
-    for one in ranked[1:]:
-        more = one.table(order, league_places(comparison, one, digits))
-        wider = beside(tables[-1], more)
+    first, *others = ranked
+    names = run_columns(order, letters, _NAME)
+    columns = [*names, *first.columns(league_places(comparison, first, digits), level=comparison.method.level)]
+    tables = [Table.of(columns, order)]
+    for one in others:
+        more = one.columns(league_places(comparison, one, digits))
+        wider = Table.of([*columns, *more], order)
         if fits(wider):
-            tables[-1] = wider
+            columns, tables[-1] = [*columns, *more], wider
         else:
-            tables.append(beside(names, more))
+            columns = [*names, *more]
+            tables.append(Table.of(columns, order))
     return tables
-
-
-def beside(left: Table, right: Table) -> Table:
-    """Two tables of the same rows as one.
-
-    Examples
-    --------
-    >>> one = Table([Column("run")], [[Cell("bm25")]])
-    >>> len(beside(one, one).columns)
-    2
-    """
-    return Table([*left.columns, *right.columns], [[*a, *b] for a, b in zip(left.rows, right.rows, strict=True)])
 
 
 def league_places(comparison: Comparison, ranked: Ranked, asked: int | None = None) -> int:
@@ -273,16 +260,14 @@ def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> lis
     """Every run beside the baseline, the best first."""
     ranked = Ranked.of(comparison, measure)
     found = {pair.b: pair.measures[measure] for pair in comparison.pairs}
-    columns = _of_baseline(number_columns("", measure, next(iter(found.values())).level))
-    rows = []
-    for place, (run, mean) in enumerate(ranked.means.items(), 1):
-        row = found.get(run)
-        cells = [Cell(shown.number(mean.mean), mean.mean), *[Cell("")] * (len(columns) - 2), Cell("baseline", tone="quiet")]
-        cells = cells if row is None else _of_baseline(number_cells(row, row.direction, shown))
-        rows.append([Cell(str(place), place, tone="quiet"), Cell(clipped(run, _NAME)), *cells])
-    return [filled([headline(comparison, measure)]), Table([*_PLACES, *columns], rows)]
+    named: list[Column[Line]] = [column.of(lambda line: line.name) for column in run_columns(list(ranked.means), "groups", _NAME)]
+    columns = [*named, *difference_columns("baseline", shown, next(iter(found.values())).level, b=measure)]
+    return [filled([headline(comparison, measure)]), Table.of(columns, [_of_run(run, ranked, found, shown) for run in ranked.means])]
 
 
-def _of_baseline(cells: Sequence[T]) -> list[T]:
-    """Of the cells of a difference those that stand beside a baseline's: not its own mean, nor d_z."""
-    return [cell for place, cell in enumerate(cells) if place not in (0, 6)]
+def _of_run(run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown) -> Line | Given:
+    """Its difference; of the baseline itself place, name and mean."""
+    if run in found:
+        return Line.of(found[run], run)
+    named = {column.title: column.beside(run) for column in run_columns(list(ranked.means), "groups", _NAME)}
+    return Given(named | {"mean b": number_cell(ranked.means[run].mean, shown.places), "verdict": Cell("baseline", tone="quiet")})

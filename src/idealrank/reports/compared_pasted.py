@@ -1,17 +1,18 @@
 """Comparisons to paste: Markdown and LaTeX, from the tables of the report, with marks, letters and notes that say how it was found out."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from idealrank.analysis.comparison import Comparison
-from idealrank.reports.compared import needed_text, pair_table, verdict_text
-from idealrank.reports.compared_cells import Shown, number_cells, number_columns
+from idealrank.analysis.comparison import Comparison, Difference, Pair
+from idealrank.reports.cells import Column, Table
+from idealrank.reports.compared import needed_text, verdict_text
+from idealrank.reports.compared_cells import Line, Shown, difference_columns
 from idealrank.reports.compared_letters import Letters, letters_note
-from idealrank.reports.compared_many import beside, is_many, league_places, named_rows, ranked_by_all
+from idealrank.reports.compared_many import is_many, league_places, ranked_by_all, run_columns
 from idealrank.reports.compared_method import mark_note, method_text
-from idealrank.reports.compared_slices import slice_cells
 from idealrank.reports.markdown import markdown_text
 from idealrank.reports.plain_effects import plain_sentence
-from idealrank.reports.tables import Cell, Column, Table, as_latex, as_markdown
+from idealrank.reports.tables import as_latex, as_markdown
 from idealrank.reports.verdicts import is_identical
 from idealrank.reports.words import warned
 
@@ -76,38 +77,37 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     >>> [column.title for column in comparison_cells(ir.compare(one, one)).columns][:3]
     ['measure', 'run', 'run (2)']
     """
-    shown, several = Shown.of(comparison, digits), len(comparison.pairs) > 1
-    notes = [mark_note(comparison, _MARK)]
-    if not several and comparison.method.slices is None:
-        table = pair_table(comparison.pairs[0], shown, mark=_MARK)
-    else:
-        first, sliced = comparison.pairs[0], comparison.method.slices is not None
-        names = ("mean a", "mean b") if several else (first.a, first.b)
-        columns = [*(Column(one) for one in (("a", "b", "measure") if several else ("measure",)))]
-        columns += [Column("slice"), Column("queries", "number")] if sliced else []
-        rows = []
-        for pair, row in comparison.rows():
-            head = [*(Cell(name) for name in ((pair.a, pair.b) if several else ())), Cell(row.measure)]
-            cells = number_cells(row, row.direction, shown, mark=_MARK)
-            rows.append([*head, *([Cell("all"), Cell(f"{row.n:,}", row.n)] if sliced else []), *cells])
-            rows += [[*head, Cell(one.name), *slice_cells(one, row.direction, shown, mark=_MARK)] for one in row.slices or ()]
-        table = Table([*columns, *number_columns(*names, comparison.method.level)], rows)
-    return replace(table, notes=notes if any(cell.mark for row in table.rows for cell in row) else [])
+    shown, method, several = replace(Shown.of(comparison, digits), mark=_MARK), comparison.method, len(comparison.pairs) > 1
+    first, sliced = comparison.pairs[0], method.slices is not None
+    columns: list[Column[Line]] = [Column("measure", cell=lambda line: line.measure)]
+    if several:
+        columns = [Column("a", cell=lambda line: line.a), Column("b", cell=lambda line: line.b), *columns]
+    if sliced:
+        columns.append(Column("slice", cell=lambda line: line.name))
+    names = ("mean a", "mean b") if several else (first.a, first.b)
+    columns += difference_columns("with slices" if sliced else "pair", shown, method.level, *names)
+    table = Table.of(columns, (line for pair, row in comparison.rows() for line in _lines(pair, row)))
+    return replace(table, notes=[mark_note(comparison, _MARK)] if any(cell.mark for cell in table.cells()) else [])
+
+
+def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
+    """A difference over all queries, and below it those of its slices."""
+    yield Line.of(row, "all", pair.a, pair.b)
+    yield from (Line(one, row.direction, one.name, pair.a, pair.b, row.measure) for one in row.slices or ())
 
 
 def _league(comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool) -> Table:
     """A row a run, the best by the first measure first; letters in columns of their own, or as marks where there are no intervals."""
     ranked, level = ranked_by_all(comparison, letters), comparison.method.level
     order = list(ranked[0].means)
-    table = named_rows(order, letters) if letters == "better" else Table([Column("run")], [[Cell(run)] for run in order])
+    columns: list[Column[str]] = run_columns(order, letters) if letters == "better" else [Column("run", cell=str)]
     for one in ranked:
         places = league_places(comparison, one, digits)
-        more = one.table(order, places, level=level) if intervals else one.table(order, places, letters="mark")
-        table = beside(table, more)
+        columns += one.columns(places, level=level) if intervals else one.columns(places, letters="mark")
     said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
     meaning = letters_note(comparison, letters)
     note = f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
-    return replace(table, notes=[note])
+    return Table.of(columns, order, notes=[note])
 
 
 def _below(comparison: Comparison) -> str:

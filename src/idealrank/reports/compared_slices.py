@@ -2,20 +2,16 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 from idealrank.analysis.comparison import Comparison, Pair, Slice, Slices
-from idealrank.reports.compared_cells import Shown, number_cells, number_columns
+from idealrank.reports.cells import Cell, Column, Given, Table, count_cell, number_cell
+from idealrank.reports.compared_cells import Line, Shown, difference_columns, difference_tone
 from idealrank.reports.layout import clipped
 from idealrank.reports.parts import Part, parts_text
-from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import correction_word
-
-T = TypeVar("T")
 
 _NAME = 14
 _SLICE = 28
-_D_Z = 8  # place in the columns of a table
 _DECIDED = "(* decided after correction)"
 
 
@@ -47,10 +43,9 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
         return []
     first = next(iter(comparison.pairs[0].measures))
     if not with_pairs:
-        rows = {f"{pair.b} - {pair.a}": _of(pair, first) for pair in comparison.pairs}
-        names = list(dict.fromkeys(one.name for found in rows.values() for one in found))
-        by_pair = {label: [_by_name(found).get(name) for name in names] for label, found in rows.items()}
-        return [_brief(f"differences on slices by {first} {_DECIDED}", "pair", names, by_pair, shown)]
+        rows = {f"{pair.b} - {pair.a}": _by_name(_of(pair, first)) for pair in comparison.pairs}
+        names = list(dict.fromkeys(name for found in rows.values() for name in found))
+        return [_brief(f"differences on slices by {first} {_DECIDED}", "pair", names, rows, shown)]
     return [part for pair in comparison.pairs for part in (slice_table(pair, first, shown), _others(pair, first, shown))]
 
 
@@ -83,28 +78,12 @@ def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = _N
 
 
 def _slices(title: str, rows: Sequence[Slice], direction: int, names: Sequence[str], level: float, shown: Shown) -> Table:
-    columns = [Column("slice"), Column("queries", "number"), *number_columns(names[0], names[1], level)]
-    cells = [[Cell(clipped(row.name, _SLICE)), *slice_cells(row, direction, shown)] for row in rows]
-    return Table(_without_d_z(columns), [_without_d_z(row) for row in cells], title=title)
+    lines = [Line(row, direction, clipped(row.name, _SLICE)) for row in rows]
+    return Table.of(_columns(names, level, shown), lines, title=title)
 
 
-def _without_d_z(cells: Sequence[T]) -> list[T]:
-    return [*cells[:_D_Z], *cells[_D_Z + 1 :]]
-
-
-def slice_cells(row: Slice, direction: int, shown: Shown, *, mark: str = "") -> list[Cell]:
-    """Queries of a slice, then cells as of a measure; ``none`` where so few queries can show no difference.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import slices
-    >>> row = slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"]
-    >>> [cell.text for cell in slice_cells(row, 1, Shown(2, 2, 0.05))]
-    ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', '-', 'none', 'undecided']
-    """
-    *cells, detectable, verdict = number_cells(row, direction, shown, mark=mark)
-    detectable = Cell("none", None, tone="quiet") if math.isinf(row.detectable) else detectable
-    return [Cell(f"{row.n:,}", row.n), *cells, detectable, verdict]
+def _columns(names: Sequence[str], level: float, shown: Shown) -> list[Column[Line]]:
+    return [Column("slice", cell=lambda line: line.name), *difference_columns("slices", shown, level, *names)]
 
 
 def _others(pair: Pair, first: str, shown: Shown) -> Part:
@@ -114,21 +93,25 @@ def _others(pair: Pair, first: str, shown: Shown) -> Part:
     names = list(dict.fromkeys(name for found in (_by_name(_of(pair, first)), *rows.values()) for name in found))
     if not others or not names:
         return []
-    by_slice = {name: [rows[measure].get(name) for measure in others] for name in names}
+    by_slice = {name: {measure: rows[measure][name] for measure in others if name in rows[measure]} for name in names}
     return _brief(f"differences by other measures {_DECIDED}", "slice", others, by_slice, shown)
 
 
-def _brief(title: str, corner: str, head: Sequence[str], rows: Mapping[str, Sequence[Slice | None]], shown: Shown) -> Table:
-    columns = [Column(corner), *(Column(clipped(name, _NAME), "number") for name in head)]
-    cells = [[Cell(clipped(label, _SLICE)), *(_difference(row, shown) for row in found)] for label, found in rows.items()]
-    return Table(columns, cells, title=title)
+def _brief(title: str, corner: str, head: Sequence[str], rows: Mapping[str, Mapping[str, Slice]], shown: Shown) -> Table:
+    """A row each of `rows`, by its name, and a column each of `head`."""
+    names: Column[str] = Column(corner, cell=lambda row: clipped(row, _SLICE))
+    return Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows, title=title)
+
+
+def _brief_column(name: str, rows: Mapping[str, Mapping[str, Slice]], shown: Shown) -> Column[str]:
+    return Column(clipped(name, _NAME), "number", lambda row: _difference(rows[row].get(name), shown))
 
 
 def _difference(row: Slice | None, shown: Shown) -> Cell:
     if row is None:
         return Cell("-")
-    *_, verdict = number_cells(row, 1, shown)
-    return Cell(shown.signed(row.difference), row.difference, mark="*" if row.verdict in ("better", "worse") else "", tone=verdict.tone)
+    tone = difference_tone(row)
+    return Cell(shown.signed(row.difference), row.difference, mark="*" if tone else "", tone=tone)
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:
@@ -201,6 +184,6 @@ def slices_cells(found: Slices) -> Table:
     ['news', 'all']
     """
     shown = Shown.of_rows(found.rows, found.level)
-    table = _slices("", found.rows, 1, ["a", "b"], found.level, shown)
-    total = [Cell("all"), Cell(f"{found.n:,}", found.n), Cell(""), Cell(""), Cell(shown.signed(found.difference), found.difference)]
-    return Table(table.columns, [*table.rows, [*total, *[Cell("")] * 5]])
+    lines: list[Line | Given] = [Line(row, 1, clipped(row.name, _SLICE)) for row in found.rows]
+    total = Given(slice=Cell("all"), queries=count_cell(found.n), difference=number_cell(found.difference, shown.places, signed=True))
+    return Table.of(_columns(["a", "b"], found.level, shown), [*lines, total])

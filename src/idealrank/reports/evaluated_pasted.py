@@ -1,11 +1,13 @@
 """The means of `idealrank evaluate` to paste: Markdown and LaTeX, from the tables of the report."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.tables import Column, Table, as_latex, as_markdown
-from idealrank.reports.text import interval_table, means_table, query_table
+from idealrank.reports.cells import Column, Table
+from idealrank.reports.tables import as_latex, as_markdown
+from idealrank.reports.text import EvaluatedRun, evaluated_runs, interval_columns, mean_columns, query_table
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
@@ -58,20 +60,16 @@ def _pasted(
     per_query: bool,
 ) -> str:
     tables = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
-    means = means_table(evaluations, intervals, digits, mark="")
-    notes = ["Bold: the best of each measure."] if any(cell.strong for row in means.rows for cell in row) else []
+    runs = evaluated_runs(evaluations, intervals)
+    columns: list[Column[EvaluatedRun]] = [Column("run", cell=lambda run: run.name)]
+    means = mean_columns(evaluations, intervals, digits, mark="")
+    ends = interval_columns(evaluations, intervals, digits) if intervals else {}
+    for measure, mean in means.items():
+        columns.append(mean)
+        if measure in ends and any(ends[measure].beside(run).text != "-" for run in runs):  # none beside what is no mean
+            columns.append(replace(ends[measure], title="95 % interval"))
+    table = Table.of(columns, runs)
+    notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
     notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
-    table = _with_intervals(means, interval_table(evaluations, intervals, digits)) if intervals else means
-    noted = Table(table.columns, table.rows, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
+    noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
     return "\n".join(map(form, [*tables, noted]))
-
-
-def _with_intervals(means: Table, intervals: Table) -> Table:
-    """Each interval beside its mean; none beside what is no mean."""
-    columns, rows = [means.columns[0]], [[row[0]] for row in means.rows]
-    for place in range(1, len(means.columns)):
-        shown = any(row[place].text != "-" for row in intervals.rows)
-        columns += [means.columns[place], *([Column("95 % interval", "number")] if shown else [])]
-        for row, mean, ends in zip(rows, means.rows, intervals.rows, strict=True):
-            row += [mean[place], *([ends[place]] if shown else [])]
-    return Table(columns, rows)

@@ -144,10 +144,10 @@ def ranking_table(explanation: Explanation, caption: str = "") -> Table:
     """
     rows = shown_rows(explanation, everything=False)
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
-    cells = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
-    columns = [Column("rank", "number"), *(Column(name, "text" if name in ("document", "tied") else "number") for name in cells)]
-    shown = [[Cell(str(row.rank), row.rank), *(Cell(cell(row)) for cell in cells.values())] for row in rows]
-    return Table(columns, shown, title=caption)
+    columns: list[Column[RankedDocument]] = [Column("rank", "number", lambda row: Cell(str(row.rank), row.rank))]
+    for name, cell in _LIST.items():
+        columns += [Column(name, "text" if name in ("document", "tied") else "number", cell)] if _is_shown(name, rows) else []
+    return Table.of(columns, rows, title=caption)
 
 
 def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[str]:

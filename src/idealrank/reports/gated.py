@@ -3,11 +3,12 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, Kept
-from idealrank.analysis.gate.outcome import UNREACHED
-from idealrank.reports.cells import Cell, Column, Table, Tone
-from idealrank.reports.compared_cells import share_cell
+from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
+from idealrank.reports.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.digits import USUAL, number, p_text
 from idealrank.reports.gated_words import (
     COMPANION,
@@ -224,15 +225,20 @@ def _unjudged(checks: Sequence[Check], places: int) -> Part:
     """How far the judgments reach, where they do not reach everything."""
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
-    known = any(check.difference_judged is not None for check in checks)
-    titles = ["its share", "run's share", *(["difference on judged documents"] if known else [])]
-    rows = []
-    for check in checks:
-        judged = "-" if check.difference_judged is None else number(check.difference_judged, places, signed=True)
-        shares = [share_cell(share) for share in (check.unjudged_baseline, check.unjudged_run)]
-        head = [Cell(check.measure), Cell(clipped(check.baseline, _NAME))]
-        rows.append([*head, *shares, *([Cell(judged, check.difference_judged)] if known else [])])
-    return Table([Column("unjudged"), Column("baseline"), *(Column(title, "number") for title in titles)], rows)
+    columns: list[Column[Check]] = [
+        Column("unjudged", cell=lambda check: check.measure),
+        Column("baseline", cell=lambda check: clipped(check.baseline, _NAME)),
+        Column("its share", "number", lambda check: share_cell(check.unjudged_baseline)),
+        Column("run's share", "number", lambda check: share_cell(check.unjudged_run)),
+    ]
+    if any(check.difference_judged is not None for check in checks):
+        judged = partial(_judged, places=places)
+        columns.append(Column("difference on judged documents", "number", judged))
+    return Table.of(columns, checks)
+
+
+def _judged(check: Check, places: int) -> Cell:
+    return number_cell(check.difference_judged, places, signed=True)
 
 
 def _reach(gated: Gated) -> list[str]:
@@ -257,30 +263,39 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
     >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
     ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
     """
-    numbers = ["its mean", "run", "difference", "bound", "1-sided p", "2-sided p", "+/=/-", "detectable"]
-    columns = [Column("measure"), Column("baseline"), *(Column(title, "number") for title in numbers), Column("verdict")]
-    notes = () if all(check.decides for check in checks) else (COMPANION,)
-    return Table(columns, [_row(check, places, clip) for check in checks], notes=notes)
+    columns: list[Column[Check]] = [
+        Column("measure", cell=lambda check: check.measure),
+        Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
+        Column("its mean", "number", lambda check: number_cell(check.mean_baseline, places)),
+        Column("run", "number", lambda check: number_cell(check.mean_run, places)),
+        Column(
+            "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
+        ),
+        Column("bound", "number", lambda check: number_cell(check.bound, places, signed=True)),
+        Column("1-sided p", "number", lambda check: p_cell(check.p_corrected)),
+        Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
+        Column("+/=/-", "number", _wins),
+        Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
+        Column("verdict", cell=_verdict),
+    ]
+    return Table.of(columns, checks, notes=() if all(check.decides for check in checks) else (COMPANION,))
 
 
-def _row(check: Check, places: int, clip: int | None) -> list[Cell]:
-    shut = check.decides and check.outcome == "failed"
+def _shut(check: Check) -> bool:
+    """Whether it closes the gate."""
+    return check.decides and check.outcome == "failed"
+
+
+def _wins(check: Check) -> Cell:
+    counts = f"{check.wins}/{check.ties}/{check.losses}"
+    return Cell(counts, counts, tone="quiet")
+
+
+def _verdict(check: Check) -> Cell:
+    shut = _shut(check)
     tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
     verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check).replace(UNREACHED, "out of reach")
-    counts = f"{check.wins}/{check.ties}/{check.losses}"
-    return [
-        Cell(check.measure),
-        Cell(check.baseline if clip is None else clipped(check.baseline, clip)),
-        Cell(number(check.mean_baseline, places), check.mean_baseline),
-        Cell(number(check.mean_run, places), check.mean_run),
-        Cell(number(check.difference, places, signed=True), check.difference, tone="worse" if shut else ""),
-        Cell(number(check.bound, places, signed=True), check.bound),
-        Cell(p_text(check.p_corrected), check.p_corrected),
-        Cell(p_text(check.p_two_sided), check.p_two_sided),
-        Cell(counts, counts, tone="quiet"),
-        Cell(number(check.detectable, places), check.detectable, tone="quiet"),
-        Cell(verdict, strong=check.decides and not check.passed, tone=tone),
-    ]
+    return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
 
 
 def _with_worst(gated: Gated) -> list[Check]:
@@ -302,16 +317,14 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
     """
     against = f" against {check.baseline}" if many else ""
     shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
-    columns = [Column("query"), *(Column(title, "number") for title in ("baseline", "run", "difference"))]
-    rows = [
-        [
-            Cell(clipped(one.query, 40)),
-            *(Cell(number(value, USUAL), value) for value in (one.baseline, one.run)),
-            Cell(number(one.difference, USUAL, signed=True), one.difference, tone="worse"),
-        ]
-        for one in shown
+    columns: list[Column[QueryDrop]] = [
+        Column("query", cell=lambda one: clipped(one.query, 40)),
+        Column("baseline", "number", lambda one: number_cell(one.baseline)),
+        Column("run", "number", lambda one: number_cell(one.run)),
+        Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
     ]
-    return Table(columns, rows, title=f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)")
+    title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
+    return Table.of(columns, shown, title=title)
 
 
 def _contracts(gated: Gated) -> Part:
@@ -321,14 +334,18 @@ def _contracts(gated: Gated) -> Part:
     title = f"contracts: {len(gated.contracts) - len(broken):,} kept, {len(broken):,} broken"
     if not broken:
         return [title]
-    columns = [Column("query"), Column("measure"), Column("demanded", "number"), Column("found", "number"), Column("demanded by")]
-    rows = []
-    for one in broken:
-        found = "no value" if math.isnan(one.found) else number(one.found, USUAL)
-        demanded = "a value" if math.isnan(one.demanded) else number(one.demanded, USUAL)
-        named = [Cell(clipped(one.contract.query, 40)), Cell(one.measure)]
-        rows.append([*named, Cell(demanded, one.demanded), Cell(found, one.found, tone="worse"), Cell(_demanded_by(one))])
-    return Table(columns, rows, title=title)
+    columns: list[Column[Kept]] = [
+        Column("query", cell=lambda one: clipped(one.contract.query, 40)),
+        Column("measure", cell=lambda one: one.measure),
+        Column("demanded", "number", lambda one: _demanded(one.demanded, "a value")),
+        Column("found", "number", lambda one: replace(_demanded(one.found, "no value"), tone="worse")),
+        Column("demanded by", cell=_demanded_by),
+    ]
+    return Table.of(columns, broken, title=title)
+
+
+def _demanded(value: float, without: str) -> Cell:
+    return Cell(without, value) if math.isnan(value) else number_cell(value)
 
 
 def _demanded_by(kept: Kept) -> str:

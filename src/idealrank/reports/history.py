@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from idealrank.analysis.history import Onset, Point, Step, Suspects, Timeline, Trace, steps
+from idealrank.reports.cells import Cell, Column, Table, number_cell
 from idealrank.reports.digits import number
 from idealrank.reports.layout import clipped, columns, filled, printable
 from idealrank.reports.parts import parts_text
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.sparkline import sparkline
-from idealrank.reports.tables import Cell, Column, Table, as_text
+from idealrank.reports.tables import as_text
 from idealrank.version import __version__
 
 _RUN, _TAGS = 24, 24  # widths of names in a table
@@ -57,24 +58,20 @@ def _title(timeline: Timeline, shown: int) -> str:
 
 
 def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
-    kinds = {"value": "number", "change": "number"}
-    titles = ("id", "when", "run", "commit", "value", "change", "tags")
-    columns = [Column(title, "number" if title in kinds else "text") for title in titles]
-    return as_text(Table(columns, [_row(by_id[point.id]) for point in points]), _WIDTH).splitlines()
-
-
-def _row(step: Step) -> list[Cell]:
-    point = step.point
-    change = Cell(number(math.nan if step.change is None else step.change, signed=True), step.change)
-    return [
-        Cell(point.id),
-        Cell(minute(point.when)),
-        Cell(clipped(point.run, _RUN)),
-        Cell(short_commit(point)),
-        Cell(number(point.value), point.value),
-        Cell(f"| {' and '.join(step.breaks)}", tone="worse") if step.breaks else change,
-        Cell(clipped(", ".join(point.tags), _TAGS)),
+    columns: list[Column[Step]] = [
+        Column("id", cell=lambda step: step.point.id),
+        Column("when", cell=lambda step: minute(step.point.when)),
+        Column("run", cell=lambda step: clipped(step.point.run, _RUN)),
+        Column("commit", cell=lambda step: short_commit(step.point)),
+        Column("value", "number", lambda step: number_cell(step.point.value)),
+        Column("change", "number", _change),
+        Column("tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS)),
     ]
+    return as_text(Table.of(columns, [by_id[point.id] for point in points]), _WIDTH).splitlines()
+
+
+def _change(step: Step) -> Cell:
+    return Cell(f"| {' and '.join(step.breaks)}", tone="worse") if step.breaks else number_cell(step.change, signed=True)
 
 
 def minute(when: str) -> str:

@@ -4,6 +4,7 @@ Everything is one element with its own few styles, which hold in light and dark 
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from idealrank.analysis.comparison import Comparison, Slices, intervals
@@ -121,7 +122,7 @@ def comparison_html(found: Comparison) -> str:
     with_pairs = found.pairs if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None else ()
     for pair in with_pairs:
         about = f"{pair.b} against {pair.a}" if several else ""
-        blocks += [pair_table(pair, shown, title=about, mark="*"), judged_table(pair, shown)]
+        blocks += [pair_table(pair, replace(shown, mark="*"), title=about), judged_table(pair, shown)]
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
     marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
     blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []

@@ -4,17 +4,15 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from idealrank.analysis.comparison import Difference
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
-from idealrank.reports.compared_cells import Shown, number_cells
+from idealrank.reports.cells import Cell, Column, Given, Table
+from idealrank.reports.compared_cells import Line, Shown, difference_columns
 from idealrank.reports.laying import fits
 from idealrank.reports.layout import WIDTH, clipped, printable, wrapped
 from idealrank.reports.parts import Part, parts_text
 from idealrank.reports.records import SCHEMA, csv_row
-from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.verdicts import word
 from idealrank.reports.words import paragraph, warned
 
@@ -154,31 +152,26 @@ def movers_table(found: Robustness, shown: Shown) -> Part:
     others = sorted((one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf), key=lambda one: -moved[one.change])
     if not turning and not others:
         return []
-    level = f"{100 * found.method.level:g} % interval"
-    head = [clipped(found.run_a, _NAME), clipped(found.run_b, _NAME), "b - a", level, "p", "d_z"]
-    columns = [Column("turns it" if turning else "moves it most"), *(Column(title, "number") for title in head), Column("verdict")]
-    empty = [Cell("")] * (len(head) + 1)
-    rows = [[Cell(one.change), *_numbers(one.row, shown)] for one in turning[:_MOST_TURNING] if one.row is not None]
+    lines: list[Line | Given] = [Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None]
     if hidden := len(turning[_MOST_TURNING:]):
-        rows.append([Cell(f"and {hidden} more"), *empty])
+        lines.append(Given(change=Cell(f"and {hidden} more")))
     if turning and others:
-        rows += [[Cell(""), *empty], [Cell("moves it most", tone="quiet"), *empty]]
-    rows += [[Cell(one.change), *_numbers(one.row, shown)] for one in others[:_MOVERS] if one.row is not None]
-    return _narrow(Table(columns, rows))
+        lines += [Given(), Given(change=Cell("moves it most", tone="quiet"))]
+    lines += [Line.of(one.row, one.change) for one in others[:_MOVERS] if one.row is not None]
+    names = (clipped(name, _NAME) for name in (found.run_a, found.run_b))
+    columns = difference_columns("robust", shown, found.method.level, *names)
+    return _fitting("turns it" if turning else "moves it most", columns, lines)
 
 
-def _narrow(table: Table) -> Table:
+def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | Given]) -> Table:
     """The table with as much of the changes as a page has room for."""
-    for width in range(_CHANGE, _CHANGE // 2, -2):
-        narrow = Table(table.columns, [[replace(first, text=clipped(first.text, width)), *others] for first, *others in table.rows])
-        if fits(narrow, gap=" "):
-            return narrow
-    return table
 
+    def table(width: int | None) -> Table:
+        change: Column[Line] = Column(title, cell=lambda line: line.name if width is None else clipped(line.name, width), name="change")
+        return Table.of([change, *columns], lines)
 
-def _numbers(row: Difference, shown: Shown) -> list[Cell]:
-    mean_a, mean_b, difference, interval, p, _, effect, _, verdict = number_cells(row, row.direction, shown)
-    return [mean_a, mean_b, difference, interval, p, effect, verdict]
+    narrow = map(table, range(_CHANGE, _CHANGE // 2, -2))
+    return next((found for found in narrow if fits(found, gap=" ")), table(None))
 
 
 def _counts(found: Robustness) -> list[str]:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from idealrank.evaluation.evaluate import InputRecord
-from idealrank.reports.digits import decimals, interval, number, p_text
+from idealrank.reports.cells import Cell, Column, Table, Tone, count_cell, interval_cell, number_cell, p_cell
+from idealrank.reports.digits import decimals
 from idealrank.reports.layout import columns, printable
-from idealrank.reports.tables import Cell, Column, Table, Tone, as_text
+from idealrank.reports.tables import as_text
 from idealrank.reports.words import JUDGED
 
 _WIDTH = 120
@@ -44,9 +45,13 @@ def inputs_table(inputs: Sequence[InputRecord]) -> Table:
     >>> [column.title for column in inputs_table([]).columns]
     ['inputs', 'bytes', 'modified', 'sha256']
     """
-    titles = [Column("inputs"), Column("bytes", "number"), Column("modified"), Column("sha256")]
-    rows = [[Cell(one.path), Cell(f"{one.size:,}", one.size), Cell(one.modified or "-"), Cell(one.sha256 or "-")] for one in inputs]
-    return Table(titles, rows)
+    columns: list[Column[InputRecord]] = [
+        Column("inputs", cell=lambda one: one.path),
+        Column("bytes", "number", lambda one: count_cell(one.size)),
+        Column("modified", cell=lambda one: one.modified or "-"),
+        Column("sha256", cell=lambda one: one.sha256 or "-"),
+    ]
+    return Table.of(columns, inputs)
 
 
 def means_table(means: Mapping[str, float | None]) -> Table:
@@ -57,8 +62,8 @@ def means_table(means: Mapping[str, float | None]) -> Table:
     >>> means_table({"AP": 0.25}).rows[0][1].text
     '0.2500'
     """
-    rows = [[Cell(measure), _value(value)] for measure, value in means.items()]
-    return Table([Column("measure"), Column("value", "number")], rows)
+    columns: list[Column[str]] = [Column("measure", cell=str), Column("value", "number", lambda measure: number_cell(means[measure]))]
+    return Table.of(columns, means)
 
 
 def verdict_table(kind: str, result: Mapping[str, Any]) -> Table:
@@ -82,43 +87,44 @@ def verdict_table(kind: str, result: Mapping[str, Any]) -> Table:
 
 
 def _of_comparison(result: Mapping[str, Any]) -> Table:
-    found = [(pair, text, row) for pair in result["pairs"] for text, row in pair["measures"].items()]
-    level = f"{result['method']['level'] * 100:g} % interval"
-    titles = [Column(title) for title in ("a", "b", "measure")]
-    titles += [Column(title, "number") for title in ("mean a", "mean b", "difference", level, "p")]
-    ends = [_ends(row) for _, _, row in found]
-    places = decimals(ends)
-    rows = [
-        [
-            Cell(pair["a"]), Cell(pair["b"]), Cell(text), _value(row["mean_a"]), _value(row["mean_b"]),
-            _value(row["difference"], signed=True), Cell(interval(both, places, signed=True), both), _p(row["p_corrected"]),
-            Cell(row["verdict"], tone=_TONES.get(row["verdict"], "")),
-        ]
-        for (pair, text, row), both in zip(found, ends, strict=True)
-    ]  # fmt: skip
+    rows = [row | {"a": pair["a"], "b": pair["b"], "measure": text} for pair in result["pairs"] for text, row in pair["measures"].items()]
+    places = decimals(map(_ends, rows))
+    columns: list[Column[Mapping[str, Any]]] = [
+        *(_text(name) for name in ("a", "b", "measure")),
+        *(_number(title, name) for title, name in (("mean a", "mean_a"), ("mean b", "mean_b"))),
+        _number("difference", "difference", signed=True),
+        Column(f"{result['method']['level'] * 100:g} % interval", "number", lambda row: interval_cell(_ends(row), places, signed=True)),
+        Column("p", "number", lambda row: p_cell(row["p_corrected"])),
+        Column("b is", cell=lambda row: Cell(row["verdict"], tone=_TONES.get(row["verdict"], ""))),
+    ]
     method = result["method"]
-    note = (
-        f"b - a; p: {method['test']} test, {method['correction']} correction over {method['families'].get('all queries', len(found))} tests"
-    )
+    tests = method["families"].get("all queries", len(rows))
+    note = f"b - a; p: {method['test']} test, {method['correction']} correction over {tests} tests"
     judged = [f"{said.capitalize()}." for said in JUDGED[method.get("judgments", "same")]]  # an earlier version did not ask
-    return Table([*titles, Column("b is")], rows, notes=[note, *judged])
+    return Table.of(columns, rows, notes=[note, *judged])
 
 
 def _of_gate(result: Mapping[str, Any]) -> Table:
-    titles = [Column("baseline"), Column("measure")]
-    titles += [Column(title, "number") for title in ("its mean", result["run"], "difference", "bound", "1-sided p", "2-sided p")]
-    rows = [
-        [
-            Cell(check["baseline"]), Cell(check["measure"]), _value(check["mean_baseline"]), _value(check["mean_run"]),
-            _value(check["difference"], signed=True), _value(check["bound"], signed=True), _p(check["p_corrected"]),
-            _p(check.get("p_two_sided")), _outcome(check),
-        ]
-        for check in result["checks"]
-    ]  # fmt: skip
+    columns: list[Column[Mapping[str, Any]]] = [
+        *(_text(name) for name in ("baseline", "measure")),
+        *(_number(title, name) for title, name in (("its mean", "mean_baseline"), (result["run"], "mean_run"))),
+        *(_number(name, name, signed=True) for name in ("difference", "bound")),
+        Column("1-sided p", "number", lambda check: p_cell(check["p_corrected"])),
+        Column("2-sided p", "number", lambda check: p_cell(check.get("p_two_sided"))),
+        Column("check", cell=_outcome),
+    ]
     judged = [f"{said.capitalize()}." for said in JUDGED[result.get("judgments", "same")]]
     words = {"passed": "The gate was open.", "failed": "The gate was closed.", "judgments do not reach": "The judgments did not reach."}
     notes = [words[result.get("outcome", "passed" if result["passed"] else "failed")], *result["reasons"], *judged]
-    return Table([*titles, Column("check")], rows, notes=notes)
+    return Table.of(columns, result["checks"], notes=notes)
+
+
+def _text(name: str) -> Column[Mapping[str, Any]]:
+    return Column(name, cell=lambda row: Cell(row[name]))
+
+
+def _number(title: str, name: str, *, signed: bool = False) -> Column[Mapping[str, Any]]:
+    return Column(title, "number", lambda row: number_cell(row[name], signed=signed))
 
 
 def _outcome(check: Mapping[str, Any]) -> Cell:
@@ -132,14 +138,6 @@ def _outcome(check: Mapping[str, Any]) -> Cell:
 def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
     low, high = (_NONE if end is None else float(end) for end in row["interval"])
     return low, high
-
-
-def _value(value: float | None, *, signed: bool = False) -> Cell:
-    return Cell(number(_NONE if value is None else value, signed=signed), value)
-
-
-def _p(value: float | None) -> Cell:
-    return Cell("-" if value is None else p_text(value), value)
 
 
 def verdict_text(kind: str, result: Mapping[str, Any]) -> str:

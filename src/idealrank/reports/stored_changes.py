@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from idealrank.reports.digits import number
+from idealrank.reports.cells import Cell, Column, Table, number_cell
 from idealrank.reports.layout import filled, printable
 from idealrank.reports.records import SCHEMA
 from idealrank.reports.stored import verdict_text
-from idealrank.reports.tables import Cell, Column, Table, as_csv, as_text
+from idealrank.reports.tables import as_csv, as_text
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
@@ -40,8 +40,13 @@ def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = Non
     >>> print(changes_text(found).splitlines()[0])
     a  3f2a9c41d07b  bm25  2026-01-01 09:30
     """
-    sides = Table([Column(""), Column(""), Column(""), Column("")], [_side(name, found[name]) for name in ("a", "b")])
-    head = "\n".join(as_text(sides, _WIDTH).splitlines()[1:])
+    sides: list[Column[str]] = [
+        Column("", cell=str),
+        Column("", cell=lambda side: found[side]["id"]),
+        Column("", cell=lambda side: found[side]["run"]),
+        Column("", cell=lambda side: found[side]["when"][:16].replace("T", " ")),
+    ]
+    head = "\n".join(as_text(Table.of(sides, ["a", "b"]), _WIDTH).splitlines()[1:])
     parts = [head, _inputs(found), _rules(found), _means(found), _queries(found)]
     if comparison is not None:
         parts.append("paired comparison\n" + verdict_text("comparison", comparison.as_dict()).rstrip("\n"))
@@ -50,24 +55,21 @@ def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = Non
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _side(name: str, one: Mapping[str, Any]) -> list[Cell]:
-    return [Cell(name), Cell(one["id"]), Cell(one["run"]), Cell(one["when"][:16].replace("T", " "))]
-
-
 def _inputs(found: Mapping[str, Any]) -> str:
     if not found["inputs"]:
         return "Neither knows the files it was made of."
-    rows = [
-        [Cell(one["name"]), Cell(one["state"], tone="" if one["state"] == "same" else "worse"), _hash(one["a"]), _hash(one["b"])]
-        for one in found["inputs"]
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("inputs", cell=lambda one: one["name"]),
+        Column("is", cell=lambda one: Cell(one["state"], tone="" if one["state"] == "same" else "worse")),
+        Column("sha256 in a", cell=lambda one: _hash(one["a"])),
+        Column("in b", cell=lambda one: _hash(one["b"])),
     ]
     judged = {
         "same": "The judgments are the same.",
         "changed": "The judgments changed.",
         "unknown": "Whether the judgments changed is not known.",
     }
-    table = Table([Column("inputs"), Column("is"), Column("sha256 in a"), Column("in b")], rows, notes=[judged[found["judgments"]]])
-    return as_text(table, _WIDTH).rstrip("\n")
+    return as_text(Table.of(columns, found["inputs"], notes=[judged[found["judgments"]]]), _WIDTH).rstrip("\n")
 
 
 def _hash(text: str | None) -> Cell:
@@ -76,42 +78,41 @@ def _hash(text: str | None) -> Cell:
 
 def _rules(found: Mapping[str, Any]) -> str:
     """Switches, versions and others that differ; a sentence where none does."""
-    rows = [[Cell(one["switch"]), _word(one["a"]), _word(one["b"])] for one in found["convention"]]
-    rows += [[Cell(one["what"]), _word(one["a"]), _word(one["b"])] for one in found["made"]]
-    rows += [
-        [Cell(f"measured in {side} alone"), *_alone(found["measures"][f"only_{side}"], side)]
-        for side in "ab"
-        if found["measures"][f"only_{side}"]
-    ]
+    rows = [*({"what": one["switch"], **one} for one in found["convention"]), *found["made"]]
+    alone = {side: found["measures"][f"only_{side}"] for side in "ab"}
+    rows += [{"what": f"measured in {side} alone", "a": None, "b": None, side: some} for side, some in alone.items() if some]
     if not rows:
         return "Convention, version, commit and measures are the same."
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("made otherwise", cell=lambda one: one["what"]),
+        Column("in a", cell=lambda one: _word(one["a"])),
+        Column("in b", cell=lambda one: _word(one["b"])),
+    ]
     same = [] if found["convention"] else [f"The convention is the same, {found['a']['convention']}."]
-    return as_text(Table([Column("made otherwise"), Column("in a"), Column("in b")], rows, notes=same), _WIDTH).rstrip("\n")
+    return as_text(Table.of(columns, rows, notes=same), _WIDTH).rstrip("\n")
 
 
-def _alone(measures: Sequence[str], side: str) -> list[Cell]:
-    texts = Cell(", ".join(measures))
-    return [texts, Cell("-")] if side == "a" else [Cell("-"), texts]
-
-
-def _word(value: Any) -> Cell:
-    return Cell("-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)[:40])
+def _word(value: Any) -> str:
+    """What is told in a word or a number, cut where it is long; names of measures in full."""
+    if isinstance(value, list | tuple):
+        return ", ".join(value)
+    return "-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)[:40]
 
 
 def _means(found: Mapping[str, Any]) -> str:
     if not found["means"]:
         return "They have no measure in common."
-    titles = [Column("measure"), *(Column(title, "number") for title in ("a", "b", "b - a"))]
-    rows = [[Cell(one["measure"]), *_numbers(one)] for one in found["means"]]
-    return as_text(Table(titles, rows), _WIDTH).rstrip("\n")
+    return as_text(Table.of(_sides("measure"), found["means"]), _WIDTH).rstrip("\n")
 
 
-def _numbers(one: Mapping[str, Any]) -> list[Cell]:
-    return [_number(one["a"]), _number(one["b"]), _number(one["difference"], signed=True)]
-
-
-def _number(value: float | None, *, signed: bool = False) -> Cell:
-    return Cell(number(_NONE if value is None else value, signed=signed), value)
+def _sides(first: str) -> list[Column[Mapping[str, Any]]]:
+    """What a row is of, its values in both, and their difference."""
+    return [
+        Column(first, cell=lambda one: Cell(one[first])),
+        Column("a", "number", lambda one: number_cell(one["a"])),
+        Column("b", "number", lambda one: number_cell(one["b"])),
+        Column("b - a", "number", lambda one: number_cell(one["difference"], signed=True)),
+    ]
 
 
 def _queries(found: Mapping[str, Any]) -> str:
@@ -144,10 +145,9 @@ def queries_table(changed: Mapping[str, Any], n: int) -> Table:
     >>> queries_table({"measure": "RR", "n": 1, "top": top}, 4).notes
     ['1 of 4 queries changed by RR.']
     """
-    titles = [Column("query"), *(Column(title, "number") for title in ("a", "b", "b - a"))]
     shown = f"; shown are the {len(changed['top']):,} that changed most" if len(changed["top"]) < changed["n"] else ""
     note = f"{changed['n']:,} of {n:,} queries changed by {changed['measure']}{shown}."
-    return Table(titles, [[Cell(one["query"]), *_numbers(one)] for one in changed["top"]], notes=[note])
+    return Table.of(_sides("query"), changed["top"], notes=[note])
 
 
 def changes_csv(found: Mapping[str, Any]) -> str:

@@ -81,7 +81,7 @@ def as_latex(table: Table) -> str:
     return "".join(lines)
 
 
-def _column_latex(column: Column, cells: Sequence[Cell]) -> list[str]:
+def _column_latex(column: Column[Any], cells: Sequence[Cell]) -> list[str]:
     if column.kind == "text":
         return [_marked_latex(cell, latex_text(cell.text), cell.mark) for cell in cells]
     widest = max((cell.mark for cell in cells), key=len, default="")
@@ -121,15 +121,14 @@ def as_html(table: Table) -> str:
     blanks = [[blank.translate(_PADDING) for blank in lacking([cell.text for cell in cells])] for cells in table.columnwise()]
     lines = ['<table class="table">\n', f"<caption>{html_text(table.title)}</caption>\n" if table.title else ""]
     lines += [f"<thead><tr>{head}</tr></thead>\n<tbody>\n"]
-    for number, row in enumerate(table.rows):
-        beside = [column[number] for column in blanks]
+    for row, beside in zip(table.rows, zip(*blanks, strict=True), strict=True):
         parts = [_cell_html(*one, first=not place) for place, one in enumerate(zip(row, table.columns, beside, strict=True))]
         lines.append(f"<tr>{''.join(parts)}</tr>\n")
     lines += ["</tbody>\n</table>\n", *(f'<p class="note">{html_text(note)}</p>\n' for note in table.notes)]
     return "".join(lines)
 
 
-def _cell_html(cell: Cell, column: Column, blank: str, *, first: bool) -> str:
+def _cell_html(cell: Cell, column: Column[Any], blank: str, *, first: bool) -> str:
     names = [column.kind, *(["strong"] if cell.strong else []), *([cell.tone] if cell.tone else [])]
     text = html_text(cell.text)
     text = f"<strong>{text}</strong>" if cell.strong else text
@@ -174,7 +173,7 @@ def as_records(table: Table) -> list[dict[str, Any]]:
     return [dict(zip(titles, map(_exact, row, table.columns), strict=True)) for row in table.rows]
 
 
-def _exact(cell: Cell, column: Column) -> Any:
+def _exact(cell: Cell, column: Column[Any]) -> Any:
     if cell.value is None and column.kind == "text":
         return cell.text
     return finite(cell.value)

@@ -1,16 +1,16 @@
 """The table of `idealrank evaluate`: runs side by side, under it the convention in words and what the numbers cover."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.digits import decimals, interval, number
+from idealrank.reports.cells import Cell, Column, Table, interval_cell
+from idealrank.reports.digits import decimals, number
 from idealrank.reports.parts import Part, parts_text
-from idealrank.reports.tables import Cell, Column, Table
 from idealrank.reports.words import paragraph
 
 if TYPE_CHECKING:
@@ -74,17 +74,61 @@ def means_table(
     >>> [(row[1].text, row[1].mark) for row in means_table(runs).rows]
     [('1.0000', '*'), ('0.5000', '')]
     """
-    measures = evaluations[0].measures
-    places = _places(evaluations, intervals, digits)
-    rows = [[Cell(evaluation.name)] for evaluation in evaluations]
-    for measure in measures:
-        values = [evaluation.mean()[str(measure)] for evaluation in evaluations]
-        best = _best(measure, values)
-        for run, (row, value) in enumerate(zip(rows, values, strict=True)):
-            cell = _cell(measure, value, places[str(measure)])
-            row.append(replace(cell, strong=True, mark=mark) if run in best else cell)
-    marked = any(cell.mark for row in rows for cell in row)
-    return Table(_columns("run", measures), rows, notes=[f"{mark} the best of each measure"] if marked else [])
+    means = mean_columns(evaluations, intervals, digits, mark=mark)
+    table = Table.of([Column("run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals))
+    return replace(table, notes=[f"{mark} the best of each measure"] if any(cell.mark for cell in table.cells()) else [])
+
+
+class EvaluatedRun(NamedTuple):
+    """What tables show of an evaluation: its means by measure, and their intervals where there are some.
+
+    Examples
+    --------
+    >>> EvaluatedRun("bm25", {"AP": 0.25}, {}).mean["AP"]
+    0.25
+    """
+
+    name: str
+    mean: "Mapping[str, float]"
+    intervals: "Mapping[str, RunMean]"
+
+
+def evaluated_runs(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]") -> list[EvaluatedRun]:
+    """The rows of tables of means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> evaluated_runs([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])], [])[0].mean
+    {'AP': 1.0}
+    """
+    found = intervals or [{} for _ in evaluations]
+    return [EvaluatedRun(one.name, one.mean(), means) for one, means in zip(evaluations, found, strict=True)]
+
+
+def mean_columns(
+    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]" = (), digits: int | None = None, *, mark: str = "*"
+) -> dict[str, Column[EvaluatedRun]]:
+    """By measure the means beside each run, the best strong and marked.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> mean_columns([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])])["AP"].title
+    'AP'
+    """
+    places, runs = _places(evaluations, intervals, digits), evaluated_runs(evaluations, ())
+
+    def column(measure: Measure, text: str) -> Column[EvaluatedRun]:
+        best = _best(measure, [run.mean[text] for run in runs])
+
+        def mean(run: EvaluatedRun) -> Cell:
+            cell = _cell(measure, run.mean[text], places[text])
+            return replace(cell, strong=True, mark=mark) if run.mean[text] == best else cell
+
+        return Column(text, "number", mean)
+
+    return {text: column(measure, text) for measure, text in zip(evaluations[0].measures, places, strict=True)}
 
 
 def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None) -> Table:
@@ -97,13 +141,31 @@ def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mappi
     >>> interval_table([run], [ir.intervals(run)]).rows[0][1].text
     '[-2.43, 3.93]'
     """
-    measures = evaluations[0].measures
-    places = _places(evaluations, intervals, digits)
-    rows = []
-    for evaluation, means in zip(evaluations, intervals, strict=True):
-        ends = [(measure, means[measure].interval if measure in means else (math.nan, math.nan)) for measure in map(str, measures)]
-        rows.append([Cell(evaluation.name), *(Cell(interval(found, places[measure]), found) for measure, found in ends)])
-    return Table(_columns("95 % interval", measures), rows)
+    named: Column[EvaluatedRun] = Column("95 % interval", cell=lambda run: run.name)
+    return Table.of([named, *interval_columns(evaluations, intervals, digits).values()], evaluated_runs(evaluations, intervals))
+
+
+def interval_columns(
+    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None
+) -> dict[str, Column[EvaluatedRun]]:
+    """By measure the intervals beside each run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"], "q": ["b", "a"]}, "AP")
+    >>> list(interval_columns([run], [ir.intervals(run)]))
+    ['AP']
+    """
+
+    def column(measure: str, places: int) -> Column[EvaluatedRun]:
+        return Column(measure, "number", lambda run: _interval(run.intervals.get(measure), places))
+
+    return {measure: column(measure, places) for measure, places in _places(evaluations, intervals, digits).items()}
+
+
+def _interval(found: "RunMean | None", places: int) -> Cell:
+    return interval_cell((math.nan, math.nan) if found is None else found.interval, places)
 
 
 def _places(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None) -> dict[str, int]:
@@ -112,16 +174,12 @@ def _places(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str,
     return {text: decimals([means[text].interval for means in intervals if text in means], asked=digits) for text in texts}
 
 
-def _columns(first: str, measures: Iterable[Measure]) -> list[Column]:
-    return [Column(first), *(Column(str(measure), "number") for measure in measures)]
-
-
-def _best(measure: Measure, values: Sequence[float]) -> set[int]:
-    """Which runs have the best value; none when there is nothing to compare, or all are the same."""
-    known = [value * measure.direction for value in values if not math.isnan(value)]
+def _best(measure: Measure, values: Sequence[float]) -> float | None:
+    """The best value; None when there is nothing to compare, or all are the same."""
+    known = [value for value in values if not math.isnan(value)]
     if measure.direction == 0 or len(known) < 2 or min(known) == max(known):
-        return set()
-    return {run for run, value in enumerate(values) if value * measure.direction == max(known)}
+        return None
+    return max(known, key=lambda value: value * measure.direction)
 
 
 def _cell(measure: Measure, value: float | None, places: int) -> Cell:
@@ -139,12 +197,13 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
     >>> query_table(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])).rows[0][0].text
     'q'
     """
-    places = decimals([], asked=digits)
-    rows = [
-        [Cell(query), *(_cell(measure, value, places) for measure, value in zip(evaluation.measures, values.values(), strict=True))]
-        for query, values in evaluation.per_query().items()
-    ]
-    return Table(_columns(evaluation.name, evaluation.measures), rows)
+    places, values = decimals([], asked=digits), evaluation.per_query()
+
+    def column(measure: Measure, text: str) -> Column[str]:
+        return Column(text, "number", lambda query: _cell(measure, values[query][text], places))
+
+    named: Column[str] = Column(evaluation.name, cell=str)
+    return Table.of([named, *(column(measure, str(measure)) for measure in evaluation.measures)], values)
 
 
 def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
@@ -169,12 +228,20 @@ def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
     >>> coverage_of([("all", ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage)]).columns[1].title
     'scored'
     """
-    heads = [_counts(cover) for _, cover in covers]
-    shown = [name for name in heads[0] if name in _ALWAYS or any(head[name] for head in heads)]
+    rows = [_Covered(name, _counts(cover)) for name, cover in covers]
+    shown = [name for name in rows[0].counts if name in _ALWAYS or any(row.counts[name] for row in rows)]
     depth = covers[0][1].unjudged_cutoff
-    titles = [f"unjudged@{depth}" if name == "unjudged" and depth else name for name in shown]
-    rows = [[Cell(name), *(_count(one, head[one]) for one in shown)] for (name, _), head in zip(covers, heads, strict=True)]
-    return Table([Column("coverage"), *(Column(title, "number") for title in titles)], rows)
+
+    def column(name: str) -> Column[_Covered]:
+        title = f"unjudged@{depth}" if name == "unjudged" and depth else name
+        return Column(title, "number", lambda row: _count(name, row.counts[name]))
+
+    return Table.of([Column("coverage", cell=lambda row: row.name), *map(column, shown)], rows)
+
+
+class _Covered(NamedTuple):
+    name: str
+    counts: dict[str, float]
 
 
 def _count(name: str, value: float) -> Cell:

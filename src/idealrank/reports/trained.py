@@ -2,23 +2,26 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 from idealrank.analysis.systems import SystemComparison, SystemDifference
-from idealrank.reports.cells import Cell, Column, Table, Tone
-from idealrank.reports.digits import decimals, interval, number, p_text
+from idealrank.reports.cells import Cell, Column, Table, Tone, interval_cell, number_cell, p_cell
+from idealrank.reports.digits import decimals, number, p_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
 from idealrank.reports.words import JUDGED, paragraph
 
 _NAME = 14
-_MORE: tuple[tuple[str, Callable[[int], int]], ...] = (
-    ("as many copies", lambda seeds: seeds),
-    ("1 more of each", lambda seeds: seeds + 1),
-    ("twice as many", lambda seeds: 2 * seeds),
-    ("10 times as many", lambda seeds: 10 * seeds),
-)
+_MORE: Mapping[str, Callable[[int], int]] = {
+    "as many copies": lambda seeds: seeds,
+    "1 more of each": lambda seeds: seeds + 1,
+    "twice as many": lambda seeds: 2 * seeds,
+    "10 times as many": lambda seeds: 10 * seeds,
+}
 _QUERIES = (1, 2, 10)
 
 
@@ -109,53 +112,75 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
     >>> [cell.text for cell in systems_table(ir.compare_systems(copies, copies), 2).rows[0]][:4]
     ['RR', '0.50', '0.50', '+0.00']
     """
-    names = [name if clip is None else clipped(name, clip) for name in (found.a, found.b)]
-    numbers = [*names, "difference", f"{100 * found.level:g} % interval", "p", "d.f.", "training", "detectable"]
-    columns = [Column("measure"), *(Column(title, "number") for title in numbers), Column("verdict")]
-    return Table(columns, [_cells(row, places, round(1 - found.level, 12)) for row in found])
-
-
-def _cells(row: SystemDifference, places: int, alpha: float) -> list[Cell]:
-    one = row.found
-    tone: Tone = "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
-    return [
-        Cell(row.measure),
-        Cell(number(row.mean_a, places), row.mean_a, strong=row.verdict == "worse"),
-        Cell(number(row.mean_b, places), row.mean_b, strong=row.verdict == "better"),
-        Cell(number(one.difference, places, signed=True), one.difference, tone=tone),
-        Cell(interval((one.low, one.high), places, signed=True), (one.low, one.high)),
-        Cell(p_text(row.p_corrected, alpha), row.p_corrected),
-        Cell(f"{one.df:.1f}", one.df, tone="quiet"),
-        Cell(f"{100 * row.training_share:.0f} %", row.training_share),
-        Cell(number(row.detectable, places), row.detectable, tone="quiet"),
-        Cell(row.verdict, tone=tone),
+    first, second = (name if clip is None else clipped(name, clip) for name in (found.a, found.b))
+    alpha = round(1 - found.level, 12)
+    columns: list[Column[SystemDifference]] = [
+        _MEASURE,
+        Column(first, "number", lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse")),
+        Column(second, "number", lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better")),
+        Column("difference", "number", lambda row: number_cell(row.found.difference, places, signed=True, tone=_tone(row))),
+        Column(
+            f"{100 * found.level:g} % interval", "number", lambda row: interval_cell((row.found.low, row.found.high), places, signed=True)
+        ),
+        Column("p", "number", lambda row: p_cell(row.p_corrected, alpha)),
+        Column("d.f.", "number", lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet")),
+        Column("training", "number", lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share)),
+        Column("detectable", "number", lambda row: number_cell(row.detectable, places, tone="quiet")),
+        Column("verdict", cell=lambda row: Cell(row.verdict, tone=_tone(row))),
     ]
+    return Table.of(columns, found)
+
+
+_MEASURE: Column[SystemDifference] = Column("measure", cell=lambda row: row.measure)
+
+
+def _tone(row: SystemDifference) -> Tone:
+    return "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
 
 
 def _variances(rows: list[SystemDifference]) -> Table:
     """Standard deviations: of queries, of copies, of what a copy does to one query."""
-    titles = ["queries", *(f"{what} of {of}" for of in rows[0].trained for what in ("trainings", "rest"))]
-    table = []
-    for row in rows:
-        parts = [math.sqrt(value) for part in row.found.training for value in (part.seeds, part.residual)]
-        table.append([Cell(row.measure), *(Cell(number(value), value) for value in (math.sqrt(row.found.queries), *parts))])
-    return Table([Column("standard deviation"), *(Column(title, "number") for title in titles)], table)
+    columns = [replace(_MEASURE, title="standard deviation"), _deviation("queries", lambda row: row.found.queries)]
+    for of in rows[0].trained:
+        columns += [_deviation(f"trainings of {of}", partial(_seeds, of=of)), _deviation(f"rest of {of}", partial(_residual, of=of))]
+    return Table.of(columns, rows)
+
+
+def _seeds(row: SystemDifference, of: str) -> float:
+    return dict(zip(row.trained, row.found.training, strict=True))[of].seeds
+
+
+def _residual(row: SystemDifference, of: str) -> float:
+    return dict(zip(row.trained, row.found.training, strict=True))[of].residual
+
+
+def _deviation(title: str, variance: Callable[[SystemDifference], float]) -> Column[SystemDifference]:
+    return Column(title, "number", lambda row: number_cell(math.sqrt(variance(row))))
 
 
 def _of_copies(found: SystemComparison, row: SystemDifference, places: int) -> Table:
     sides = ((found.runs_a, row.copies_a), (found.runs_b, row.copies_b))
-    rows = [
-        [Cell(clipped(run, 2 * _NAME)), Cell(number(value, places), value)]
-        for runs, values in sides
-        for run, value in zip(runs, values, strict=True)
+    copies = [_Copy(run, mean) for runs, means in sides for run, mean in zip(runs, means, strict=True)]
+    columns: list[Column[_Copy]] = [
+        Column("run", cell=lambda copy: clipped(copy.run, 2 * _NAME)),
+        Column(row.measure, "number", lambda copy: number_cell(copy.mean, places)),
     ]
-    return Table([Column("run"), Column(row.measure, "number")], rows)
+    return Table.of(columns, copies)
+
+
+class _Copy(NamedTuple):
+    run: str
+    mean: float
 
 
 def _more(row: SystemDifference) -> Table:
-    columns = [Column(f"standard error of {row.measure}"), *(Column(f"{row.n * times:,} queries", "number") for times in _QUERIES)]
-    found = {label: [row.standard_error(row.n * times, seeds) for times in _QUERIES] for label, seeds in _MORE}
-    return Table(columns, [[Cell(label), *(Cell(number(value), value) for value in values)] for label, values in found.items()])
+    columns: list[Column[str]] = [Column(f"standard error of {row.measure}", cell=str)]
+    columns += [_error(row, row.n * times) for times in _QUERIES]
+    return Table.of(columns, _MORE)
+
+
+def _error(row: SystemDifference, queries: int) -> Column[str]:
+    return Column(f"{queries:,} queries", "number", lambda label: number_cell(row.standard_error(queries, _MORE[label])))
 
 
 def _method(found: SystemComparison) -> list[str]:

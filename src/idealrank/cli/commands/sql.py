@@ -59,7 +59,9 @@ def _table(answer: "Answer") -> list[str]:
     from idealrank.reports.tables import Cell, Column, Table, as_text  # noqa: PLC0415  (not for the help)
 
     numeric = [all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))]
-    columns = [Column(name, "number" if number else "text") for name, number in zip(answer.columns, numeric, strict=True)]
+    columns: list[Column[Any]] = [
+        Column(name, "number" if number else "text") for name, number in zip(answer.columns, numeric, strict=True)
+    ]
     rows = [[Cell(_text(value)) for value in row] for row in answer.rows]
     return [as_text(Table(columns, rows), 1 << 16), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]
 

@@ -1,24 +1,29 @@
 """The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
 
 import numpy as np
 
-from idealrank.analysis.comparison import Comparison, Difference, Pair, RunMean, Slice
+from idealrank.analysis.comparison import Comparison, Difference, Pair, RunMean
 from idealrank.analysis.comparison.query_table import Judgedness
-from idealrank.analysis.gate import Gated
-from idealrank.analysis.robustness import Robustness
-from idealrank.analysis.robustness.robustness import Variant
+from idealrank.analysis.gate import Check, Gated, Kept
+from idealrank.analysis.robustness import Robustness, Variant
+from idealrank.data.types import FloatArray
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
+from idealrank.reports.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell, share_cell
+from idealrank.reports.compared_cells import Line, Shown, difference_columns
 from idealrank.reports.compared_many import Ranked
-from idealrank.reports.digits import decimals, p_text
+from idealrank.reports.digits import USUAL, decimals
 from idealrank.reports.gated_words import COMPANION, demand, gate_places, mark, one_line, reach_text, reason_text, unjudged, visible
 from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.payload import values_of
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.tables import Cell, Column, Table
-from idealrank.reports.verdicts import look, word
+from idealrank.reports.verdicts import look
 
 _FEW = 3  # runs, and measures, up to which means stand in one line
 _LEVEL = 0.95  # of intervals where nothing was compared
@@ -38,90 +43,81 @@ def means_grid(subject: Subject) -> Table:
     comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
     if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
         return _long_means(subject)
-    ranked = [Ranked.of(comparison, text) for text in texts] if comparison is not None and len(subject.names) > 2 else []
-    lettered = [one.letters for one in ranked if one.letters]
-    order = list(ranked[0].means) if ranked else list(subject.names)
+    ranked = {text: Ranked.of(comparison, text) for text in texts} if comparison is not None and len(subject.names) > 2 else {}
+    lettered = any(one.letters for one in ranked.values())
+    order = list(next(iter(ranked.values())).means) if ranked else list(subject.names)
     depth = subject.evaluations[0].coverage.unjudged_cutoff
-    columns = [Column("run")]
-    for text in texts:
-        columns += [Column(text, "number"), Column(f"{text} interval", "number"), *([Column(f"{text} group")] if lettered else [])]
-    columns += [Column(f"unjudged in {depth}" if depth else "unjudged", "number"), Column("queries", "number")]
-    places = [decimals(one.interval for one in subject.means.get(text, {}).values()) for text in texts]
-    rows = []
-    for run in order:
-        one = subject.evaluations[subject.names.index(run)]
-        row = [Cell(one_line(run))]
-        for at, measure in enumerate(subject.measures):
-            row += _mean(measure, subject.means.get(str(measure), {}).get(run), one.mean().get(str(measure), math.nan), places[at])
-            row += [Cell(lettered[at][run])] if lettered else []
-        rows.append([*row, _share(one.coverage.unjudged_share), Cell(f"{one.coverage.scored:,}", one.coverage.scored)])
-    return Table(columns, rows, f"Means of the runs with {100 * _level_of(subject):g} % intervals")
+    covers = {run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)}
+    columns: list[Column[str]] = [Column("run", cell=one_line)]
+    for measure, text in zip(subject.measures, texts, strict=True):
+        means = [column.of(partial(_of_run, subject, measure)) for column in _mean_columns(text, f"{text} interval")]
+        columns += [*means, *([Column(f"{text} group", cell=ranked[text].letters.__getitem__)] if lettered else [])]
+    columns.append(Column(f"unjudged in {depth}" if depth else "unjudged", "number", lambda run: share_cell(covers[run].unjudged_share)))
+    columns.append(Column("queries", "number", lambda run: count_cell(covers[run].scored)))
+    return Table.of(columns, order, title=f"Means of the runs with {100 * _level_of(subject):g} % intervals")
 
 
 def _long_means(subject: Subject) -> Table:
     """A row a measure and run, where they are too many for a line; each share of unjudged documents is as deep as its measure."""
-    several = len(subject.names) > 1
-    rows = []
-    for measure in subject.measures:
-        found = subject.means.get(str(measure), {})
-        places = decimals(one.interval for one in found.values())
-        for name, one in zip(subject.names, subject.evaluations, strict=True):
-            mean, n = found.get(name), one.coverage.scored if name not in found else found[name].n
-            cells = _mean(measure, mean, one.mean().get(str(measure), math.nan), places)
-            share = Judgedness.of(one, [measure], one.queries).shares[0]
-            rows.append([Cell(str(measure)), *([Cell(one_line(name))] if several else []), *cells, Cell(f"{n:,}", n), _share(share)])
-    titles = ("mean", f"{100 * _level_of(subject):g} % interval", "queries", "unjudged")
-    columns = [Column("measure"), *([Column("run")] if several else []), *(Column(title, "number") for title in titles)]
-    return Table(columns, rows, "Means of the runs")
+    columns: list[Column[_Mean]] = [Column("measure", cell=lambda one: str(one.measure))]
+    if len(subject.names) > 1:
+        columns.append(Column("run", cell=lambda one: one_line(one.run)))
+    columns += _mean_columns("mean", f"{100 * _level_of(subject):g} % interval")
+    columns.append(Column("queries", "number", lambda one: count_cell(one.queries)))
+    columns.append(Column("unjudged", "number", lambda one: one.unjudged))
+    rows = [_of_run(subject, measure, name) for measure in subject.measures for name in subject.names]
+    return Table.of(columns, rows, title="Means of the runs")
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean of a run by a measure; without `found` it has no interval."""
+
+    run: str
+    measure: Measure
+    evaluation: Evaluation
+    found: RunMean | None
+    places: int
+
+    @property
+    def queries(self) -> int:
+        return self.evaluation.coverage.scored if self.found is None else self.found.n
+
+    @property
+    def unjudged(self) -> Cell:
+        return share_cell(Judgedness.of(self.evaluation, [self.measure], self.evaluation.queries).shares[0])
+
+    def mean(self) -> Cell:
+        if self.found is not None:
+            return number_cell(self.found.mean, self.places)
+        plain = self.evaluation.mean().get(str(self.measure), math.nan)
+        whole = self.measure.aggregate == "sum" and math.isfinite(plain)
+        return Cell(f"{plain:,.0f}", plain) if whole else number_cell(plain)
+
+
+def _of_run(subject: Subject, measure: Measure, run: str) -> _Mean:
+    found = subject.means.get(str(measure), {})
+    evaluation = subject.evaluations[subject.names.index(run)]
+    return _Mean(run, measure, evaluation, found.get(run), decimals(one.interval for one in found.values()))
+
+
+def _mean_columns(mean: str, interval: str) -> list[Column[_Mean]]:
+    return [
+        Column(mean, "number", _Mean.mean),
+        Column(interval, "number", lambda one: Cell("-") if one.found is None else interval_cell(one.found.interval, one.places)),
+    ]
 
 
 def _level_of(subject: Subject) -> float:
     return _LEVEL if subject.comparison is None else subject.comparison.method.level
 
 
-def _mean(measure: Measure, found: RunMean | None, plain: float, places: int) -> list[Cell]:
-    if found is None:
-        shown = f"{plain:,.0f}" if measure.aggregate == "sum" and math.isfinite(plain) else None
-        return [Cell(shown, plain) if shown else _number(plain), Cell("-")]
-    return [_number(found.mean, places), _ends(found.interval, places)]
-
-
-def _number(value: float, places: int = 4, sign: str = "") -> Cell:
-    return Cell(f"{value:{sign}.{places}f}", value) if math.isfinite(value) else Cell("-")
-
-
-def _ends(interval: tuple[float, float], places: int = 4, sign: str = "") -> Cell:
-    low, high = interval
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return Cell("-")
-    return Cell(f"[{low:{sign}.{places}f}, {high:{sign}.{places}f}]", (low, high))
-
-
-def _share(share: float | None) -> Cell:
-    return Cell("-") if share is None else Cell(f"{share:.1%}", share)
-
-
 def _said(word: str) -> Cell:
     return Cell(word, tone=look(word).tone)
 
 
-def _outcomes(row: Difference | Slice) -> Cell:
-    return Cell(f"{row.wins:,} / {row.ties:,} / {row.losses:,}")
-
-
-def _places(rows: Iterable[Difference | Slice]) -> int:
-    """Decimals that all intervals of mean differences of a table allow; no interval may look as if it held 0 where it does not."""
-    usual = [row for row in rows if row.about == "mean difference"]
-    return decimals((row.interval for row in usual), apart=[(end, 0.0) for row in usual for end in row.interval])
-
-
-def _difference(row: Difference | Slice, places: int) -> list[Cell]:
-    sign = "+" if row.about == "mean difference" else ""
-    return [_number(row.difference, places, "+"), _ends(row.interval, places, sign), Cell(p_text(row.p_corrected), row.p_corrected)]
-
-
-def _level(row: Difference) -> str:
-    return f"{100 * row.level:g} % interval"
+_MEASURE: Column[Line] = Column("measure", cell=lambda line: line.measure)
+_PLAIN = Shown(USUAL, USUAL, None)
 
 
 def pair_grid(pair: Pair) -> Table:
@@ -136,18 +132,9 @@ def pair_grid(pair: Pair) -> Table:
     """
     rows = list(pair.measures.values())
     a, b = one_line(pair.a), one_line(pair.b)
-    judged = any(row.unjudged_a is not None for row in rows)
-    titles = [a, b, "difference", _level(rows[0]), "p"]
-    columns = [Column("measure"), Column("verdict"), *(Column(title, "number") for title in titles)]
-    columns += [Column("better / equal / worse", "number")]
-    columns += [Column(f"unjudged {a}", "number"), Column(f"unjudged {b}", "number")] if judged else []
-    places = _places(rows)
-    found = []
-    for row in rows:
-        cells = [_number(row.mean_a, places), _number(row.mean_b, places), *_difference(row, places), _outcomes(row)]
-        shares = [_share(row.unjudged_a), _share(row.unjudged_b)] if judged else []
-        found.append([Cell(row.measure), _said(word(row)), *cells, *shares])
-    return Table(columns, found, f"{b} against {a}")
+    lacking = () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
+    columns = difference_columns("page", Shown.on_page(rows), rows[0].level, a, b, without=lacking)
+    return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}")
 
 
 def more_grid(pair: Pair) -> Table:
@@ -160,31 +147,8 @@ def more_grid(pair: Pair) -> Table:
     >>> [cell.text for cell in more_grid(ir.compare(one, one).pairs[0]).rows[0]]
     ['RR', '1', '0', '-', '-', '-', '1', '-']
     """
-    titles = (
-        "queries",
-        "left out",
-        "effect d_z",
-        "detectable with 80 % power",
-        "queries needed",
-        "p of this row alone",
-        "on judged documents",
-    )
-    rows = []
-    for row in pair.measures.values():
-        judged, needed = row.difference_judged, row.queries_needed
-        rows.append(
-            [
-                Cell(row.measure),
-                Cell(f"{row.n:,}", row.n),
-                Cell(f"{row.excluded_queries:,}", row.excluded_queries),
-                Cell(f"{row.effect:+.2f}") if math.isinf(row.effect) else _number(row.effect, 2, "+"),
-                _number(row.detectable),
-                Cell("-") if needed is None else Cell(f"{needed:,}", needed),
-                Cell(p_text(row.p), row.p),
-                Cell("-") if judged is None else _number(judged, sign="+"),
-            ]
-        )
-    return Table([Column("measure"), *(Column(title, "number") for title in titles)], rows, "More of each measure")
+    columns = [_MEASURE, *difference_columns("page: more", _PLAIN, _LEVEL)]
+    return Table.of(columns, map(Line.of, pair.measures.values()), title="More of each measure")
 
 
 def every_pair_grid(comparison: Comparison, measure: str) -> Table:
@@ -197,19 +161,11 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
     >>> [cell.text for cell in every_pair_grid(ir.compare(one, one), "RR").rows[0]][:2]
     ['run (2)', 'run']
     """
-    found = [(pair, pair.measures[measure]) for pair in leading_pairs(comparison)]
-    places = _places(row for _, row in found)
-    columns = [
-        Column("run"),
-        Column("against"),
-        Column("verdict"),
-        Column("difference", "number"),
-        Column(_level(found[0][1]), "number"),
-        Column("p", "number"),
-    ]
-    columns += [Column("better / equal / worse", "number")]
-    rows = [[Cell(one_line(p.b)), Cell(one_line(p.a)), _said(word(row)), *_difference(row, places), _outcomes(row)] for p, row in found]
-    return Table(columns, rows, f"All pairs by {measure}")
+    lines = [Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b)) for pair in leading_pairs(comparison)]
+    rows = [line.row for line in lines]
+    named: list[Column[Line]] = [Column("run", cell=lambda line: line.b), Column("against", cell=lambda line: line.a)]
+    columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
+    return Table.of([*named, *columns], lines, title=f"All pairs by {measure}")
 
 
 def slices_grid(pair: Pair, measure: str) -> Table | None:
@@ -226,14 +182,10 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     row = pair.measures[measure]
     if row.slices is None:
         return None
-    places = _places(row.slices)
-    titles = ("queries", one_line(pair.a), one_line(pair.b), "difference", _level(row), "p")
-    columns = [Column("slice"), Column("verdict"), *(Column(title, "number") for title in titles)]
-    rows = []
-    for one in row.slices:
-        cells = [Cell(f"{one.n:,}", one.n), _number(one.mean_a, places), _number(one.mean_b, places), *_difference(one, places)]
-        rows.append([Cell(one_line(one.name)), _said(word(one)), *cells])
-    return Table(columns, rows, f"Slices by {measure}, the worst first")
+    named: Column[Line] = Column("slice", cell=lambda line: line.name)
+    columns = difference_columns("page: slices", Shown.on_page(row.slices.rows), row.level, one_line(pair.a), one_line(pair.b))
+    lines = [Line(one, row.direction, one_line(one.name)) for one in row.slices]
+    return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
 
 
 def spread_grid(subject: Subject) -> Table:
@@ -246,17 +198,38 @@ def spread_grid(subject: Subject) -> Table:
     >>> [cell.text for cell in spread_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]][:5]
     ['RR', 'run', '0.0000', '0.1000', '0.2500']
     """
+    columns: list[Column[_Spread]] = [Column("measure", cell=lambda one: one.measure), Column("run", cell=lambda one: one_line(one.run))]
+    columns += [_quantile(title, share) for title, share in _QUANTILES.items()]
+    columns.append(Column("at 0", "number", lambda one: count_cell(int(np.count_nonzero(one.values == 0)))))
+    columns.append(Column("queries", "number", lambda one: count_cell(one.values.size)))
     rows = []
     for measure in subject.measures:
         values, counted = values_of(subject, measure)
-        for run, name in enumerate(subject.names):
-            kept = values[run, counted[run] & np.isfinite(values[run])]
-            ends = np.quantile(kept, list(_QUANTILES.values())) if kept.size else [math.nan] * len(_QUANTILES)
-            zeros = int(np.count_nonzero(kept == 0))
-            counts = [Cell(f"{zeros:,}", zeros), Cell(f"{kept.size:,}", kept.size)]
-            rows.append([Cell(str(measure)), Cell(one_line(name)), *(_number(float(end)) for end in ends), *counts])
-    titles = (*_QUANTILES, "at 0", "queries")
-    return Table([Column("measure"), Column("run"), *(Column(title, "number") for title in titles)], rows, "Quantiles of values of queries")
+        kept = counted & np.isfinite(values)
+        rows += [_Spread(str(measure), name, values[run, kept[run]]) for run, name in enumerate(subject.names)]
+    return Table.of(columns, rows, title="Quantiles of values of queries")
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Values of the queries of one run."""
+
+    measure: str
+    run: str
+    values: FloatArray
+
+
+def _quantile(title: str, share: float) -> Column[_Spread]:
+    return Column(title, "number", lambda one: number_cell(float(np.quantile(one.values, share)) if one.values.size else math.nan))
+
+
+@dataclass(frozen=True)
+class _AtCutoff:
+    """The mean of a run by a measure with one cutoff."""
+
+    measure: str
+    run: str
+    found: RunMean
 
 
 def curves_grid(subject: Subject) -> Table:
@@ -269,16 +242,20 @@ def curves_grid(subject: Subject) -> Table:
     >>> curves_grid(Subject(evaluations=(one,), measures=one.measures)).rows
     []
     """
-    means = [one for curve in subject.curves for of_run in curve.means.values() for one in of_run]
-    places = decimals(one.interval for one in means)
     rows = [
-        [Cell(f"{curve.measure}@{cutoff}"), Cell(one_line(run)), _number(found.mean, places), _ends(found.interval, places)]
+        _AtCutoff(f"{curve.measure}@{cutoff}", run, found)
         for curve in subject.curves
         for run, of_run in curve.means.items()
         for cutoff, found in zip(curve.cutoffs, of_run, strict=True)
     ]
-    columns = [Column("measure"), Column("run"), Column("mean", "number"), Column("95 % interval", "number")]
-    return Table(columns, rows, "Means at several cutoffs")
+    places = decimals(one.found.interval for one in rows)
+    columns: list[Column[_AtCutoff]] = [
+        Column("measure", cell=lambda one: one.measure),
+        Column("run", cell=lambda one: one_line(one.run)),
+        Column("mean", "number", lambda one: number_cell(one.found.mean, places)),
+        Column("95 % interval", "number", lambda one: interval_cell(one.found.interval, places)),
+    ]
+    return Table.of(columns, rows, title="Means at several cutoffs")
 
 
 def robust_grid(found: Robustness) -> Table:
@@ -292,17 +269,18 @@ def robust_grid(found: Robustness) -> Table:
     [('as asked', '+0.5000'), ('cutoff=1', '+1.0000')]
     """
     kept = [found.reference, *(one for one in found.variants if one.row is not None and one.status == "changes the numbers")]
-    rows = [row for at, one in enumerate(kept) for row in _variant(one, one.change if at else "as asked")]
-    titles = ("difference", "interval", "p")
-    columns = [Column("changed"), Column("measure"), *(Column(title, "number") for title in titles), Column("verdict"), Column("turns")]
-    return Table(columns, rows, f"{one_line(found.run_b)} against {one_line(found.run_a)}, computed otherwise")
+    columns: list[Column[Variant]] = [
+        Column("changed", cell=lambda one: "as asked" if one is found.reference else one.change),
+        Column("measure", cell=lambda one: one.measure),
+        *(column.of(_line) for column in difference_columns("page: robust", _PLAIN, found.method.level)),
+        Column("turns", cell=lambda one: "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"),
+    ]
+    title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, computed otherwise"
+    return Table.of(columns, (one for one in kept if one.row is not None), title=title)
 
 
-def _variant(one: Variant, changed: str) -> Iterator[list[Cell]]:
-    if one.row is not None:
-        turns = "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"
-        numbers = [_number(one.row.difference, sign="+"), _ends(one.row.interval, sign="+"), Cell(p_text(one.row.p), one.row.p)]
-        yield [Cell(changed), Cell(one.measure), *numbers, _said(word(one.row)), Cell(turns)]
+def _line(one: Variant) -> Line:
+    return Line.of(cast("Difference", one.row))
 
 
 def checks_grid(gated: Gated) -> Table:
@@ -315,19 +293,28 @@ def checks_grid(gated: Gated) -> Table:
     >>> [cell.text for cell in checks_grid(ir.gate(one, one)).rows[0]][:3]
     ['passed', 'RR', 'run (2)']
     """
-    titles = ("mean before", "mean now", "difference", "bound", "one-sided p", "two-sided p", "drop detectable with 80 % power")
-    columns = [Column("outcome"), Column("measure"), Column("baseline"), *(Column(title, "number") for title in titles)]
-    columns += [Column("unjudged before / now", "number"), Column("why")]
-    rows, places = [], gate_places(gated)
-    for one in sorted(gated.checks, key=lambda check: (not check.decides, check.passed)):
-        numbers = [_number(value, places) for value in (one.mean_baseline, one.mean_run)]
-        numbers += [_number(value, places, "+") for value in (one.difference, one.bound)]
-        numbers += [Cell(p_text(p), p) for p in (one.p_corrected, one.p_two_sided)]
+    places = gate_places(gated)
+
+    def why(one: Check) -> str:
         clause = reach_text(gated, one) if one.carried else ""
-        why = reason_text(gated, one, places) + (f"; {clause}" if clause else "")
-        texts = [Cell(visible(one, places)), Cell(unjudged(one) or "-"), Cell(why)]
-        rows.append([_said(mark(one)), Cell(one.measure), Cell(one_line(one.baseline)), *numbers, *texts])
-    return Table(columns, rows, "Checks", [] if all(one.decides for one in gated.checks) else [COMPANION])
+        return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
+
+    columns: list[Column[Check]] = [
+        Column("outcome", cell=lambda one: _said(mark(one))),
+        Column("measure", cell=lambda one: one.measure),
+        Column("baseline", cell=lambda one: one_line(one.baseline)),
+        Column("mean before", "number", lambda one: number_cell(one.mean_baseline, places)),
+        Column("mean now", "number", lambda one: number_cell(one.mean_run, places)),
+        Column("difference", "number", lambda one: number_cell(one.difference, places, signed=True)),
+        Column("bound", "number", lambda one: number_cell(one.bound, places, signed=True)),
+        Column("one-sided p", "number", lambda one: p_cell(one.p_corrected)),
+        Column("two-sided p", "number", lambda one: p_cell(one.p_two_sided)),
+        Column("drop detectable with 80 % power", "number", lambda one: visible(one, places)),
+        Column("unjudged before / now", "number", lambda one: unjudged(one) or "-"),
+        Column("why", cell=why),
+    ]
+    rows = sorted(gated.checks, key=lambda check: (not check.decides, check.passed))
+    return Table.of(columns, rows, title="Checks", notes=[] if all(one.decides for one in gated.checks) else [COMPANION])
 
 
 def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Table:
@@ -340,14 +327,15 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Tabl
     >>> contracts_grid(ir.gate(one, one)).rows
     []
     """
-    rows: Sequence[Sequence[Cell]] = [
-        [
-            _said("kept" if one.passed else "broken"),
-            *map(Cell, (_named(one.contract.query, texts or {}), one.measure, demand(one), one_line(one.contract.place) or "-")),
-        ]
-        for one in sorted(gated.contracts, key=lambda kept: kept.passed)
+    columns: list[Column[Kept]] = [
+        Column("outcome", cell=lambda one: _said("kept" if one.passed else "broken")),
+        Column("query", cell=lambda one: _named(one.contract.query, texts or {})),
+        Column("measure", cell=lambda one: one.measure),
+        Column("found", cell=demand),
+        Column("from", cell=lambda one: one_line(one.contract.place) or "-"),
     ]
-    return Table([Column(title) for title in ("outcome", "query", "measure", "found", "from")], rows, "Contracts")
+    rows = sorted(gated.contracts, key=lambda kept: kept.passed)
+    return Table.of(columns, rows, title="Contracts")
 
 
 def _named(query: str, texts: Mapping[str, str]) -> str:

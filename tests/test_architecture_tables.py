@@ -1,0 +1,164 @@
+"""Tables are columns: what a cell shows stands beside its title, and nothing reads a table by position.
+
+Each rule is a function of source texts, so that a planted violation shows that it can fail.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+REPORTS = Path(__file__).resolve().parents[1] / "src" / "idealrank" / "reports"
+Sources = Mapping[str, str]
+HOME = {"cells.py", "laying.py"}
+"""Where cells are put side by side, by the columns; and where long rows are laid as columns, each headed by its first cell, its name."""
+
+
+def reports() -> dict[str, str]:
+    """The source of every module of the reports by its path there."""
+    return {path.relative_to(REPORTS).as_posix(): path.read_text("utf-8") for path in sorted(REPORTS.rglob("*.py"))}
+
+
+# --- the rules ---------------------------------------------------------------------------------------------------------------
+
+
+def rows_by_hand(sources: Sources) -> list[str]:
+    """Tables that are not made from columns, and cells listed beside each other: their titles stand somewhere else.
+
+    A `Table` of rows, and a list of two cells or more, can be matched with titles by position alone. `Table.of` asks each column for
+    its cell instead.
+    """
+    found = []
+    for name, tree in _others(sources):
+        for node in ast.walk(tree):
+            made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Table"
+            listed = isinstance(node, ast.List | ast.Tuple) and sum(map(_is_cell, node.elts)) > 1 and isinstance(node.ctx, ast.Load)
+            if made or listed:
+                found.append(f"{name}:{getattr(node, 'lineno', 0)}")
+    return found
+
+
+def _is_cell(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (node.func.id == "Cell" or node.func.id.endswith("_cell"))
+
+
+def cells_by_position(sources: Sources) -> list[str]:
+    """Subscripts of, and unpackings into places of, the rows, columns and cells of a table, and what loops over them.
+
+    A table is known by how it is got: arguments and variables that are annotated as one, or as a list of columns or cells; what functions
+    of the reports return that say so; `Table.of`; and the names that an assignment, loop or comprehension gives to these or to their parts.
+    Whole rows may go on to `zip` and to loops, which read no place of their own; columns by the name of their measure are no list.
+    """
+    found = []
+    made = {name: {node.name for node in _functions(tree) if _says(node.returns)} for name, tree in _others(sources)}
+    public = {function for functions in made.values() for function in functions if not function.startswith("_")}
+    for name, tree in _others(sources):
+        makers = {"columnwise", *public, *made[name]}
+        for scope in _functions(tree):
+            known = _tabular_names(scope, makers)
+            for node in ast.walk(scope):
+                read = isinstance(node, ast.Subscript) and _is_tabular(node.value, known, makers)
+                unpacked = any(_takes_places(target, source) and _is_tabular(source, known, makers) for target, source in _given(node))
+                if read or unpacked:
+                    found.append(f"{name}:{getattr(node, 'lineno', scope.lineno)}")
+    return found
+
+
+def _others(sources: Sources) -> Iterator[tuple[str, ast.Module]]:
+    return ((name, ast.parse(source)) for name, source in sources.items() if name not in HOME)
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def _says(annotation: ast.expr | None) -> bool:
+    """Whether an annotation is of a table, or of a list of columns or cells."""
+    text = "" if annotation is None else ast.unparse(annotation).strip("'")
+    return text == "Table" or (text.startswith(("list[", "Sequence[", "tuple[", "Iterator[")) and ("Column[" in text or "Cell]" in text))
+
+
+def _is_tabular(node: ast.expr, known: set[str], makers: set[str]) -> bool:
+    """Whether an expression is rows, columns or cells of a table."""
+    if isinstance(node, ast.Name):
+        return node.id in known
+    if isinstance(node, ast.Attribute):
+        return node.attr in {"rows", "columns"} and (_is_tabular(node.value, known, makers) or ast.unparse(node.value).endswith("table"))
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        passed_on = called in {"list", "tuple", "reversed", "sorted", "iter", "enumerate", "zip"}
+        made = called == "Table.of" or called.split(".")[-1] in makers
+        return made or (passed_on and any(_is_tabular(one, known, makers) for one in node.args))
+    return isinstance(node, ast.Subscript) and _is_tabular(node.value, known, makers)
+
+
+def _given(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned or looped over, and from what."""
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, ast.For | ast.comprehension):
+        yield node.target, node.iter
+
+
+def _takes_places(target: ast.expr, source: ast.expr) -> bool:
+    """Whether parts are taken by their place, as `first, *others` does; `zip` and `enumerate` give things beside each other."""
+    beside = isinstance(source, ast.Call) and ast.unparse(source.func) in {"zip", "enumerate"}
+    starred = any(isinstance(one, ast.Starred) for one in ast.walk(target))
+    return isinstance(target, ast.Tuple | ast.List) and (starred or not beside)
+
+
+def _tabular_names(scope: ast.FunctionDef, makers: set[str]) -> set[str]:
+    """Names of tables, of their rows and columns, and of what a loop takes from these."""
+    arguments = [*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs]
+    known = {one.arg for one in arguments if _says(one.annotation)}
+    size = -1
+    while size < len(known):
+        size = len(known)
+        for node in ast.walk(scope):
+            for target, source in _given(node):
+                if _is_tabular(source, known, makers):
+                    known |= {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _says(node.annotation):
+                known.add(node.target.id)
+    return known
+
+
+# --- they hold, and can fail --------------------------------------------------------------------------------------------------
+
+MAKER = "def made(shown) -> 'list[Column[Line]]':\n    return [name(shown)]\n"
+PLANTED: list[tuple[Callable[[Sources], list[str]], str]] = [
+    (rows_by_hand, "def f(a):\n    return Table([Column('run')], [[Cell(a)]])"),
+    (rows_by_hand, "def f(a):\n    return [Cell(a.name), number_cell(a.mean)]"),
+    (rows_by_hand, "def f(a):\n    return [Cell(a.name), *others(a), Cell(a.verdict)]"),
+    (cells_by_position, "def f(table: Table):\n    return [row[1] for row in table.rows]"),
+    (cells_by_position, "def f(table: Table):\n    return table.columns[0].title"),
+    (cells_by_position, "def f(table: Table):\n    for first, *others in table.rows:\n        print(first)"),
+    (cells_by_position, f"{MAKER}def f(shown):\n    mean_a, mean_b, p = made(shown)\n    return p"),
+    (cells_by_position, "def f(row: Sequence[Cell]):\n    return row[:6]"),
+    (cells_by_position, f"{MAKER}def f(shown):\n    *most, verdict = made(shown)\n    return verdict"),
+    (cells_by_position, f"{MAKER}def f(shown):\n    columns = made(shown)\n    return columns[:8] + columns[9:]"),
+    (cells_by_position, "def f(a):\n    table = Table.of(columns, a)\n    rows = list(table.rows)\n    return rows[0]"),
+    (cells_by_position, "def f(a: Sequence[Column[str]]):\n    kept: list[Column[str]] = []\n    return kept[3]"),
+]
+
+
+@pytest.mark.parametrize("rule", [rows_by_hand, cells_by_position], ids=lambda rule: rule.__name__)
+def test_the_reports_keep_to_it(rule: Callable[[Sources], list[str]]) -> None:
+    assert rule(reports()) == []
+
+
+@pytest.mark.parametrize(("rule", "planted"), PLANTED)
+def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], planted: str) -> None:
+    assert rule({"a.py": planted})
+
+
+def test_what_only_looks_like_a_violation_is_none() -> None:
+    innocent = (
+        "def f(table: Table, evaluations, found):\n"
+        "    names = [evaluation.name for evaluation in evaluations][:3]\n"
+        "    lines = [f(row, column) for row, column in zip(table.rows, table.columns, strict=True)]\n"
+        "    first, *others = evaluations\n"
+        "    return found.rows[0], [Cell(first.name)], {'run': Cell('a'), 'AP': Cell('b')}"
+    )
+    assert [rule({"a.py": innocent}) for rule in (rows_by_hand, cells_by_position)] == [[], []]
