@@ -1,13 +1,21 @@
-"""Tables are columns: what a cell shows stands beside its title, and nothing reads a table by position.
+"""Tables are columns: what a cell shows stands beside its title, and nothing reads a table by position. Formats stand in one registry.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import click
 import pytest
+
+from idealrank.cli.formats import FormatOption, Formats
+from idealrank.cli.theory.figures import _formats
+from idealrank.errors import OptionError
+from idealrank.reports.formats import FIGURE_FORMATS, FORMATS, Format
+from tests.contract.commands import commands
 
 REPORTS = Path(__file__).resolve().parents[1] / "src" / "idealrank" / "reports"
 Sources = Mapping[str, str]
@@ -122,6 +130,83 @@ def _tabular_names(scope: ast.FunctionDef, makers: set[str]) -> set[str]:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _says(node.annotation):
                 known.add(node.target.id)
     return known
+
+
+# --- formats -----------------------------------------------------------------------------------------------------------------
+
+
+def format_faults(offered: Mapping[str, click.Option], registry: Mapping[str, Format]) -> list[str]:
+    """Choices of `--format` that no registry has, options made without one, writers that cannot be found, formats that nothing offers."""
+    found, used = [], set[str]()
+    for command, option in offered.items():
+        if not isinstance(option, FormatOption):
+            found.append(f"{command}: --format is not made of Formats")
+            continue
+        choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+        used |= set(choices)
+        found += [f"{command}: {choice} is not in the registry" for choice in choices if choice not in registry]
+        found += [f"{command}: nothing writes {choice}" for choice in choices if not _is_written(option.formats, choice)]
+    return found + [f"no command offers {name}" for name in registry if name not in used]
+
+
+def _is_written(formats: Formats, choice: str) -> bool:
+    try:
+        return callable(formats.writer(choice))
+    except (KeyError, ImportError, AttributeError):
+        return False
+
+
+def offered() -> dict[str, click.Option]:
+    """The option `--format` of every command that has one."""
+    options = ((name, one) for name, command in commands() for one in command.params if isinstance(one, click.Option))
+    return {name: option for name, option in options if "--format" in option.opts and name != DRAWS}
+
+
+DRAWS = "theory figures"
+"""Takes several formats of figures at once, in one text, where the others take one format of reports."""
+
+
+def test_every_format_of_a_command_is_in_the_registry_and_every_registered_one_is_offered() -> None:
+    found = offered()
+    assert len(found) > 20
+    assert format_faults(found, FORMATS) == []
+
+
+def option_of(formats: Formats, choices: list[str]) -> click.Option:
+    return FormatOption(["--format"], formats=formats, type=click.Choice(choices))
+
+
+def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> None:
+    (option,) = (one for name, command in commands() if name == DRAWS for one in command.params if "--format" in one.opts)
+    assert isinstance(option, click.Option)
+    assert option.help is not None
+    named = set(re.findall(r"svg|png|pdf|html|json", option.help.partition("[")[0]))
+    assert named == set(FIGURE_FORMATS) == set(_formats((",".join(FIGURE_FORMATS),)))
+    with pytest.raises(OptionError, match="gif"):
+        _formats(("gif",))
+
+
+@pytest.mark.parametrize(
+    ("planted", "fault"),
+    [
+        (click.Option(["--format"], type=click.Choice(["table"])), "--format is not made of Formats"),
+        (option_of(Formats("Text;", table=str), ["table", "xml"]), "xml is not in the registry"),
+        (option_of(Formats("Text;", table=str), ["table", "json"]), "nothing writes json"),
+        (option_of(Formats("Text;", table=str, csv="stored:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
+    ],
+)
+def test_a_planted_fault_of_a_format_is_found(planted: click.Option, fault: str) -> None:
+    assert f"a: {fault}" in format_faults({"a": planted}, FORMATS)
+
+
+def test_a_format_that_nothing_offers_is_found() -> None:
+    registry = {**FORMATS, "yaml": Format("yaml", "YAML", "programs")}
+    assert format_faults(offered(), registry) == ["no command offers yaml"]
+
+
+def test_a_command_cannot_declare_a_format_that_the_registry_lacks() -> None:
+    with pytest.raises(KeyError, match="yaml"):
+        Formats("Text for people;", table=str, yaml=str)
 
 
 # --- they hold, and can fail --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from idealrank.reports.distinguished import report
+from idealrank.reports.distinguished import distinguished_csv, distinguished_json, distinguished_table
 from idealrank.theory import distinguish_many
 
 FOUND = distinguish_many(lambda s: s, lambda s: 0.5, [("log2", None), ("log2", 3)], sizes=range(10, 200, 7), runs=20, rng=1)
@@ -14,19 +14,19 @@ NAMES = ["nDCG", "nDCG@3"]
 
 
 def test_the_table_shows_landmarks_and_says_how_many_lengths_there_are() -> None:
-    text = "".join(report(NAMES, FOUND, "table"))
+    text = "".join(distinguished_table(NAMES, FOUND))
 
     shown = [line.split()[0] for line in text.splitlines() if line.strip() and line.split()[0].isdigit()]
     assert shown[:4] == ["10", "31", "101", "199"]
     assert "28 list lengths from 10 to 199 were looked at" in text
     assert text.count("watched over one decade at most") == text.count("Nothing is said about lists longer than 199") == 1
-    every = "".join(report(NAMES, FOUND, "table", every_size=True))
+    every = "".join(distinguished_table(NAMES, FOUND, every_size=True))
     assert len(every.splitlines()) > 2 * 28
 
 
 def test_json_and_csv_have_every_length_and_the_numbers_of_the_library() -> None:
-    record = json.loads("".join(report(NAMES, FOUND, "json")))
-    rows = list(csv.DictReader(io.StringIO("".join(report(NAMES, FOUND, "csv")))))
+    record = json.loads(distinguished_json(NAMES, FOUND))
+    rows = list(csv.DictReader(io.StringIO("".join(distinguished_csv(NAMES, FOUND)))))
 
     assert record["largest"] == 199
     assert len(rows) == 2 * 28

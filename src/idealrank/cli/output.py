@@ -2,14 +2,16 @@
 
 import sys
 from collections.abc import Iterable
+from typing import cast
 
 from idealrank._files import write_bytes
 from idealrank.cli import console
+from idealrank.reports.formats import FORMATS
 from idealrank.reports.layout import printable_lines
 from idealrank.reports.parts import Part, parts_text
 
-# What programs read: every byte of an id counts, and none is shown.
-_EXACT = ("csv", "json", "trec", "xml")
+# What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
+_EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}
 
 
 def write(pieces: Iterable[str], path: str | None, layout: str = "table") -> None:
@@ -80,6 +82,38 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
             print_parts(parts)
         return
     write([parts_text(parts)], path)
+
+
+def write_report(report: str | Iterable[str] | list[Part], path: str | None, layout: str) -> None:
+    r"""Write a report: text, pieces of it, or parts.
+
+    Parameters
+    ----------
+    report : str, iterable of str, or list of Part
+        What a writer of the layout made.
+    path : str or None
+        As of `write`.
+    layout : str
+        Its layout.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report([["a paragraph"]], f"{folder}/out.txt", "table")
+    ...     Path(folder, "out.txt").read_text(encoding="utf-8")
+    'a paragraph\n'
+    """
+    if isinstance(report, list) and not all(isinstance(part, str) for part in report):
+        write_parts(cast("list[Part]", report), path)
+    else:
+        write([report] if isinstance(report, str) else cast("Iterable[str]", report), path, layout)
 
 
 def _write_stdout(pieces: Iterable[str]) -> None:

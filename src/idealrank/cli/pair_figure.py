@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
@@ -10,6 +10,7 @@ from idealrank.analysis.comparison import Comparison
 from idealrank.cli import options
 from idealrank.errors import OptionError
 from idealrank.reports import plots
+from idealrank.reports.formats import FIGURE_FORMATS
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
@@ -63,7 +64,6 @@ def draw(comparison: Comparison, path: str | None) -> None:
 
 def _kind(path: str) -> plots.Format:
     ending = Path(path).suffix.removeprefix(".").lower()
-    known: dict[str, plots.Format] = {kind: kind for kind in get_args(plots.Format)}
-    if ending not in known:
-        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in known)}")
-    return known[ending]
+    if ending not in FIGURE_FORMATS:
+        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")
+    return FIGURE_FORMATS[ending]

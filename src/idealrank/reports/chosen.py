@@ -3,7 +3,7 @@
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
@@ -178,19 +178,3 @@ def choice_csv(choice: Choice) -> Iterator[str]:
     for setting, record in zip(choice.settings, records, strict=True):
         cells = ["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()]
         yield csv_row([*cells, repr(setting.measure == choice.recommended.measure), *beside.values()])
-
-
-def pieces(choice: Choice, layout: str) -> Sequence[str]:
-    """The text in the layout asked for: table, json or csv.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> len(pieces(ir.choose(qrels, runs, cutoffs=[5, 10]), "csv"))
-    11
-    """
-    if layout == "csv":
-        return [*choice_csv(choice)]
-    return [choice_json(choice) if layout == "json" else choice_report(choice)]

@@ -13,38 +13,35 @@ from idealrank.version import __version__
 _FEW = 8  # so many rows are shown of each measure
 
 
-def report(measures: Sequence[str], found: Sequence[Distinguishability], layout: str, *, every_size: bool = False) -> Iterator[str]:
-    """What was counted, a measure after another.
-
-    Parameters
-    ----------
-    measures : sequence of str
-        Their texts.
-    found : sequence of Distinguishability
-        One for each, of the same lists.
-    layout : {"table", "json", "csv"}
-        A table for people; or everything, for programs.
-    every_size : bool
-        Show all list lengths in the table, not only some.
+def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishability]) -> str:
+    """What was counted at every list length, as JSON; the arguments are those of `distinguished_table`.
 
     Examples
     --------
     >>> from idealrank.theory import distinguish
     >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
-    >>> "".join(report(["nDCG"], [found], "csv"))[:41]
+    >>> json.loads(distinguished_json(["nDCG"], [found]))["runs"]
+    9
+    """
+    first = found[0]
+    told = {"names": list(first.names), "source": first.source, "runs": first.runs, "level": first.level, "largest": first.largest}
+    rows = [{"measure": measure, "sizes": _records(each)} for measure, each in zip(measures, found, strict=True)]
+    return json.dumps({"version": __version__, "schema": SCHEMA, **told, "measures": rows}, indent=2) + "\n"
+
+
+def distinguished_csv(measures: Sequence[str], found: Sequence[Distinguishability]) -> Iterator[str]:
+    """The same as CSV, a measure and list length a row.
+
+    Examples
+    --------
+    >>> from idealrank.theory import distinguish
+    >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
+    >>> "".join(distinguished_csv(["nDCG"], [found]))[:41]
     'measure,size,a_better,a_better_low,a_bett'
     """
-    if layout == "json":
-        first = found[0]
-        told = {"names": list(first.names), "source": first.source, "runs": first.runs, "level": first.level, "largest": first.largest}
-        rows = [{"measure": measure, "sizes": _records(each)} for measure, each in zip(measures, found, strict=True)]
-        yield json.dumps({"version": __version__, "schema": SCHEMA, **told, "measures": rows}, indent=2) + "\n"
-    elif layout == "csv":
-        yield csv_row(["measure", *_records(found[0])[0]])
-        for measure, each in zip(measures, found, strict=True):
-            yield from (csv_row([measure, *(_cell(value) for value in record.values())]) for record in _records(each))
-    else:
-        yield from _tables(found, every_size=every_size)
+    yield csv_row(["measure", *_records(found[0])[0]])
+    for measure, each in zip(measures, found, strict=True):
+        yield from (csv_row([measure, *(_cell(value) for value in record.values())]) for record in _records(each))
 
 
 def _records(found: Distinguishability) -> list[dict[str, Any]]:
@@ -61,8 +58,25 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _tables(found: Sequence[Distinguishability], *, every_size: bool) -> Iterator[str]:
-    """One table a measure; what is noted under all of them comes once, below."""
+def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishability], *, every_size: bool = False) -> Iterator[str]:
+    """What was counted: one table a measure; what is noted under all of them comes once, below.
+
+    Parameters
+    ----------
+    _measures : sequence of str
+        Their texts, which the tables know.
+    found : sequence of Distinguishability
+        One for each, of the same lists.
+    every_size : bool
+        Show all list lengths, not only some.
+
+    Examples
+    --------
+    >>> from idealrank.theory import distinguish
+    >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
+    >>> "of 9" in "".join(distinguished_table(["nDCG"], [found]))
+    True
+    """
     sizes = found[0].sizes
     shown = range(sizes.size) if every_size or sizes.size <= _FEW else _landmarks(sizes.tolist())
     texts = [str(each).splitlines() for each in found]

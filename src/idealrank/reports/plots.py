@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from idealrank._files import write_bytes
 from idealrank.errors import InputError
 from idealrank.reports.drawing import bundle, vega
+from idealrank.reports.formats import FigureFormat
 
 Spec: TypeAlias = dict[str, Any]
-Format: TypeAlias = Literal["svg", "png", "pdf", "html", "json"]
+Format: TypeAlias = FigureFormat
 
 _NEEDS = ("drawing SVG, PNG, PDF and HTML", "plots")
 _DOTS = 300  # of a picture for each inch of paper

@@ -67,8 +67,8 @@ class LimitRow:
     means: tuple[Ended | None, ...]
 
 
-def feasibility_report(measures: Sequence[str], found: Sequence[Feasibility], layout: str) -> Iterator[str]:
-    """Which measures can tell rankers apart.
+def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+    """Which measures can tell rankers apart, and why.
 
     Parameters
     ----------
@@ -76,28 +76,44 @@ def feasibility_report(measures: Sequence[str], found: Sequence[Feasibility], la
         Their texts.
     found : sequence of Feasibility
         One for each.
-    layout : {"table", "json", "csv"}
-        A table and the reasons; or everything, for programs.
 
     Examples
     --------
     >>> from idealrank.theory import feasibility
-    >>> print("".join(feasibility_report(["nDCG@10"], [feasibility("log2", 10)], "table")).splitlines()[1])
+    >>> print("".join(feasibility_table(["nDCG@10"], [feasibility("log2", 10)])).splitlines()[1])
     nDCG@10  infeasible  Theorem 10
     """
-    if layout == "json":
-        rows = [{"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)]
-        yield json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
-    elif layout == "csv":
-        names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
-        yield csv_row(["measure", *names])
-        yield from (
-            csv_row([measure, *(str(_record(each)[name]) for name in names)]) for measure, each in zip(measures, found, strict=True)
-        )
-    else:
-        rows_ = [["measure", "verdict", "theorem"], *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True))]
-        yield from (f"{line}\n" for line in columns(rows_, left=(0, 1, 2)))
-        yield from _reasons(measures, found)
+    rows = [["measure", "verdict", "theorem"], *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True))]
+    yield from (f"{line}\n" for line in columns(rows, left=(0, 1, 2)))
+    yield from _reasons(measures, found)
+
+
+def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> str:
+    """The same as JSON.
+
+    Examples
+    --------
+    >>> from idealrank.theory import feasibility
+    >>> json.loads(feasibility_json(["nDCG@10"], [feasibility("log2", 10)]))["feasibility"][0]["verdict"]
+    'infeasible'
+    """
+    rows = [{"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)]
+    return json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
+
+
+def feasibility_csv(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+    """The same as CSV, a measure a row.
+
+    Examples
+    --------
+    >>> from idealrank.theory import feasibility
+    >>> list(feasibility_csv(["nDCG@10"], [feasibility("log2", 10)]))[1][:26]
+    'nDCG@10,log2,10,infeasible'
+    """
+    names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
+    yield csv_row(["measure", *names])
+    for measure, each in zip(measures, found, strict=True):
+        yield csv_row([measure, *(str(_record(each)[name]) for name in names)])
 
 
 def _record(found: Feasibility) -> dict[str, Any]:
@@ -125,41 +141,33 @@ def _filled(text: str, label: str, indent: str) -> str:
 # --- limits ------------------------------------------------------------------------------------------------------------------
 
 
-def limits_report(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str, layout: str) -> Iterator[str]:
-    """What measures tend to for one model, and their means at some list lengths.
+def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> str:
+    """What measures tend to for one model, and their means at some list lengths, as JSON; the arguments are those of `limits_table`.
 
-    Parameters
-    ----------
-    rows : sequence of LimitRow
-        One a measure.
-    sizes : sequence of int
-        The list lengths.
-    model : RelevanceModel
-        The model.
-    name : str
-        What it is called.
-    layout : {"table", "json", "csv"}
-        A table; or everything, for programs.
+    Examples
+    --------
+    >>> from idealrank.theory.expressions import parse_model
+    >>> json.loads(limits_json([], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))["model"]["name"]
+    '0.1+0.8s'
+    """
+    return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
+
+
+def limits_csv(rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str) -> Iterator[str]:
+    """The same as CSV, a measure a row.
 
     Examples
     --------
     >>> from idealrank.theory.expressions import parse_model
     >>> row = LimitRow("nDCG@10", "log2", "10", None, "Theorem 10", None, "only 10 documents count", (Ended(0.9),))
-    >>> print("".join(limits_report([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s", "csv")))
+    >>> print("".join(limits_csv([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s")))
     measure,discount,cutoff,limit,low,high,theorem,mean@100,low@100,high@100
     nDCG@10,log2,10,,,,Theorem 10,0.9,,
     <BLANKLINE>
     """
-    if layout == "json":
-        yield json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
-    elif layout == "csv":
-        yield csv_row(["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)])
-        for row in rows:
-            yield csv_row(
-                [row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))]
-            )
-    else:
-        yield from _limits_table(rows, sizes, model, name)
+    yield csv_row(["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)])
+    for row in rows:
+        yield csv_row([row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))])
 
 
 def _size_heads(sizes: Sequence[int]) -> list[str]:
@@ -190,7 +198,26 @@ def _conditions(row: LimitRow) -> list[str]:
     return [row.why_not] if row.limit else []
 
 
-def _limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
+def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
+    r"""What measures tend to for one model, and their means at some list lengths.
+
+    Parameters
+    ----------
+    rows : sequence of LimitRow
+        One a measure.
+    sizes : sequence of int
+        The list lengths.
+    model : RelevanceModel
+        The model.
+    name : str
+        What it is called.
+
+    Examples
+    --------
+    >>> from idealrank.theory.expressions import parse_model
+    >>> list(limits_table([], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[2]
+    'measure  limit  theorem  n = 100\n'
+    """
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
     yield _filled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}", "", "")
     yield "\n"

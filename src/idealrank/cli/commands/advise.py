@@ -6,9 +6,9 @@ import click
 
 from idealrank.analysis.advice import Surface
 from idealrank.api.advice import advise_read
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
-from idealrank.reports.advice import advice_record, advice_report
 
 _EPILOG = """\
 Examples:
@@ -18,6 +18,9 @@ Examples:
   idealrank advise qrels.txt bm25.run --surface desktop
   idealrank advise qrels.txt bm25.run --surface rag --visible 8 --format json
 """
+
+
+_FORMATS = Formats("A text for people,", table="advice:advice_report", json="advice:advice_record")
 
 
 @click.command(epilog=_EPILOG, short_help="Say which measures and cutoffs fit judgments and a run, and why.")
@@ -30,10 +33,7 @@ Examples:
     "--visible", metavar="N", type=click.IntRange(1), help="Items that are visible in the carousel, documents in the prompt, results seen."
 )  # fmt: skip
 @options.convention
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
-    help="A text for people, JSON for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.inputs
 @options.threads
@@ -65,4 +65,4 @@ def advise(
             judgments, inputs.open_run(run, name, qrels), surface=surface, visible=visible, convention=convention, threads=threads
         ),
     )
-    output.write([advice_record(advice) if layout == "json" else advice_report(advice)], output_path, layout)
+    _FORMATS.write(layout, output_path, advice)

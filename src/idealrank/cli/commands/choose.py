@@ -2,22 +2,22 @@
 
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
 import click
 
 from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, measures_of
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.tuning import choose_read
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.texts import split_outside_brackets
-from idealrank.reports import chosen as report
 from idealrank.reports import plots
 from idealrank.reports.chosen_figure import choice_spec
+from idealrank.reports.formats import FIGURE_FORMATS
 
 _WHOLE = ("all", "n")
 _EPILOG = """\
@@ -32,6 +32,9 @@ The rule: only cutoffs are considered at which a tenth of the documents shown, o
 best; all that these queries cannot tell from it are as good; of these the one nearest to nDCG@10 is recommended. Which run is better
 is not shown, so that nobody chooses a measure by it.
 """
+
+
+_FORMATS = Formats("Words and tables for people;", table="chosen:choice_report", json="chosen:choice_json", csv="chosen:choice_csv")
 
 
 @click.command(epilog=_EPILOG, short_help="Say which discount and cutoff tell your own runs apart most surely.")
@@ -57,10 +60,7 @@ is not shown, so that nobody chooses a measure by it.
     metavar="FILE",
     help="Draw it, too: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="Words and tables for people; JSON or CSV for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.inputs
 @options.threads
@@ -106,7 +106,7 @@ def choose(
     choice = watch.count("choosing", lambda tell: compared(tell=tell))
     if kind is not None and figure_path is not None:
         _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)
-    output.write(report.pieces(choice, layout), output_path, layout)
+    _FORMATS.write(layout, output_path, choice)
 
 
 def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
@@ -124,7 +124,7 @@ def _kind(path: str | None) -> plots.Format | None:
     """The format that a file's ending asks for; what draws it is asked for before anything is computed."""
     if path is None:
         return None
-    known: dict[str, plots.Format] = {f".{kind}": kind for kind in get_args(plots.Format)}
+    known: dict[str, plots.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}
     ending = Path(path).suffix
     if ending not in known:
         raise OptionError(f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(known)}")

@@ -1,6 +1,6 @@
 """`idealrank compare`: whether one run is better than another."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypedDict, Unpack
 
@@ -10,7 +10,8 @@ from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlaps
-from idealrank.cli import input_options, options, output, pair_figure
+from idealrank.cli import input_options, options, pair_figure
+from idealrank.cli.formats import Formats
 from idealrank.cli.pointers import why_command
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files, slices
@@ -21,6 +22,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.reports.compared_letters import Letters
+from idealrank.reports.formats import FORMATS
 from idealrank.reports.parts import Part
 
 _FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
@@ -64,6 +66,24 @@ class _Shown(TypedDict):
     letters: Letters
 
 
+def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> list[Part]:
+    """The report for people, and where to look further."""
+    from idealrank.reports.compared import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
+
+    after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
+    return [*comparison_parts(comparison, **shown), after]
+
+
+_FORMATS = Formats(
+    "Words and a table for people;",
+    table=_parts,
+    json="compared_records:comparison_json",
+    markdown="compared_pasted:comparison_markdown",
+    latex="compared_pasted:comparison_latex",
+    csv="compared_records:comparison_csv",
+)
+
+
 @click.command(epilog=_EPILOG, short_help="Say whether one run is better than another, and how surely.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
@@ -83,10 +103,7 @@ class _Shown(TypedDict):
 )  # fmt: skip
 @slices
 @query_files
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "markdown", "latex", "csv"]), default="table", show_default=True,
-    help="Words and a table for people; JSON or CSV for programs; Markdown or LaTeX (booktabs) to paste.",
-)  # fmt: skip
+@_FORMATS.option
 @options.digits
 @pair_figure.option
 @options.output
@@ -156,10 +173,10 @@ def _check_written(given: input_options.Given, results: Results, baseline: str |
 
 
 def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown) -> None:
-    if layout == "table":
-        output.write_parts(_parts(comparison, command, shown), path)
+    if FORMATS[layout].is_data:
+        _FORMATS.write(layout, path, comparison)
     else:
-        output.write(_text(comparison, layout, shown), path, layout)
+        _FORMATS.write(layout, path, comparison, **shown, **({"command": command} if layout == "table" else {}))
 
 
 def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
@@ -189,23 +206,3 @@ def _evaluated(
         input_options.doubt(found[-1], path)
         kept += [run] if keep else []
     return kept, found
-
-
-def _parts(comparison: Comparison, command: str, shown: _Shown) -> list[Part]:
-    """The report for people, and where to look further. Only the modules of the layout asked for are loaded."""
-    from idealrank.reports.compared import comparison_parts  # noqa: PLC0415
-
-    after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
-    return [*comparison_parts(comparison, **shown), after]
-
-
-def _text(comparison: Comparison, layout: str, shown: _Shown) -> Iterable[str]:
-    """The text of another layout."""
-    if layout in ("json", "csv"):
-        from idealrank.reports import compared_records as records  # noqa: PLC0415
-
-        return (records.comparison_json if layout == "json" else records.comparison_csv)(comparison)
-    from idealrank.reports import compared_pasted as pasted  # noqa: PLC0415
-
-    writer = pasted.comparison_markdown if layout == "markdown" else pasted.comparison_latex
-    return [writer(comparison, **shown)]

@@ -1,10 +1,9 @@
 """`idealrank conventions`: what can be named with --convention."""
 
-from collections.abc import Iterator
-
 import click
 
-from idealrank.cli import options, output
+from idealrank.cli import options
+from idealrank.cli.formats import Formats
 from idealrank.conventions import PRESETS, Convention
 
 _EPILOG = """\
@@ -17,16 +16,24 @@ Examples:
 """
 
 
+def _table(chosen: Convention | None) -> str:
+    from idealrank.reports.words import convention_card, conventions_table  # noqa: PLC0415  (only the layout asked for is loaded)
+
+    return conventions_table(PRESETS) if chosen is None else convention_card(chosen)
+
+
+def _json(chosen: Convention | None) -> str:
+    from idealrank.reports.records import conventions_record  # noqa: PLC0415
+
+    return conventions_record(PRESETS if chosen is None else {chosen.name: chosen})
+
+
+_FORMATS = Formats("A table for people,", table=_table, json=_json)
+
+
 @click.command(epilog=_EPILOG, short_help="List the conventions, or show every switch of one.")
 @click.argument("name", required=False)
-@click.option(
-    "--format",
-    "layout",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="A table for people, JSON for programs.",
-)
+@_FORMATS.option
 def conventions(*, name: str | None, layout: str) -> None:
     """List the conventions; with NAME, every switch of one.
 
@@ -34,19 +41,4 @@ def conventions(*, name: str | None, layout: str) -> None:
     count. Each of these reproduces a tool, and `proof` says how that was shown: by running the tool beside idealrank in the tests (live
     peer), by values recorded from it, from its source, or by its definition.
     """
-    output.write(_report(None if name is None else options.parse_convention(name), layout), None, layout)
-
-
-def _report(chosen: Convention | None, layout: str) -> Iterator[str]:
-    if layout == "json":
-        from idealrank.reports.records import conventions_record  # noqa: PLC0415  (only the layout asked for is loaded)
-
-        yield conventions_record(PRESETS if chosen is None else {chosen.name: chosen})
-    elif chosen is None:
-        from idealrank.reports.words import conventions_table  # noqa: PLC0415
-
-        yield conventions_table(PRESETS)
-    else:
-        from idealrank.reports.words import convention_card  # noqa: PLC0415
-
-        yield convention_card(chosen)
+    _FORMATS.write(layout, None, None if name is None else options.parse_convention(name))

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import options, output, store_options
+from idealrank.cli import options, store_options
+from idealrank.cli.formats import Formats
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ Values of different judgments or conventions are shown side by side, and no test
 """
 
 
+_FORMATS = Formats(
+    "Text for people;",
+    {"json": "with everything", "csv": "with the queries that changed"},
+    table="stored_changes:changes_text",
+    json="stored_changes:changes_json",
+    csv="stored_changes:changes_csv",
+)
+
+
 @click.command(epilog=_EPILOG, short_help="Show what changed between two evaluations of a store.")
 @click.argument("id_a", metavar="ID_A")
 @click.argument("id_b", metavar="ID_B")
@@ -37,10 +47,7 @@ Values of different judgments or conventions are shown side by side, and no test
 )  # fmt: skip
 @store_options.different_judgments
 @click.option("--no-test", is_flag=True, help="No test of the difference, which takes most of the time.")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="Text for people; JSON with everything, or CSV with the queries that changed, for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @store_options.store
 @options.output
 def diff(
@@ -67,13 +74,8 @@ def diff(
         a, b = (store.evaluation(one) for one in (id_a, id_b))
         text = _measure(measure, a, b)
         found = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
-        comparison, why_not = (None, "") if no_test or layout == "csv" else _compared(a, b, found["judgments"], judgments)
-    from idealrank.reports import stored_changes as words  # noqa: PLC0415  (not for the help)
-
-    if layout == "csv":
-        output.write([words.changes_csv(found)], output_path, layout)
-    else:
-        output.write([(words.changes_text if layout == "table" else words.changes_json)(found, comparison, why_not)], output_path, layout)
+        compared = () if no_test or layout == "csv" else _compared(a, b, found["judgments"], judgments)
+    _FORMATS.write(layout, output_path, found, *compared)
 
 
 def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:

@@ -1,12 +1,13 @@
 """`idealrank evaluate`: runs against judgments, side by side."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from idealrank.api.evaluation import evaluate_read as evaluate_run
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
 from idealrank.data.progress import Progress
@@ -14,6 +15,7 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.defaults import default_measures
+from idealrank.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
@@ -51,6 +53,17 @@ Examples:
 """
 
 
+_FORMATS = Formats(
+    "A table for people;",
+    table="text:report_parts",
+    json="records:json_report",
+    csv="records:csv_report",
+    trec="records:trec_report",
+    markdown="evaluated_pasted:evaluated_markdown",
+    latex="evaluated_pasted:evaluated_latex",
+)
+
+
 @click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments, side by side.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
@@ -62,11 +75,7 @@ Examples:
 )  # fmt: skip
 @click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
 @click.option("--intervals", is_flag=True, help="The 95 % interval of each mean; whether two runs differ says `idealrank compare`.")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv", "trec", "markdown", "latex"]), default="table",
-    show_default=True,
-    help="A table for people; JSON, CSV or trec_eval's layout for programs; Markdown or LaTeX (booktabs) to paste.",
-)  # fmt: skip
+@_FORMATS.option
 @options.digits
 @options.output
 @results
@@ -135,25 +144,7 @@ def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[s
 
 
 def _write(evaluations: list[Evaluation], layout: str, path: str | None, *, per_query: bool, intervals: bool, digits: int | None) -> None:
-    """The report, in pieces. Only the module of the layout asked for is loaded."""
-    means = _means(evaluations, intervals=intervals)
-    if layout == "table":
-        from idealrank.reports.text import report_parts  # noqa: PLC0415
-
-        output.write_parts(report_parts(evaluations, per_query=per_query, intervals=means, digits=digits), path)
-    elif layout in ("markdown", "latex"):
-        from idealrank.reports import evaluated_pasted as pasted  # noqa: PLC0415
-
-        writer = pasted.evaluated_markdown if layout == "markdown" else pasted.evaluated_latex
-        output.write([writer(evaluations, per_query=per_query, intervals=means, digits=digits)], path, layout)
-    else:
-        output.write(_for_programs(evaluations, layout, means, per_query=per_query), path, layout)
-
-
-def _for_programs(evaluations: list[Evaluation], layout: str, means: "list[Mapping[str, RunMean]]", *, per_query: bool) -> Iterable[str]:
-    from idealrank.reports import records  # noqa: PLC0415
-
-    if layout == "trec":
-        return records.trec_report(evaluations, per_query=per_query)
-    writer = records.json_report if layout == "json" else records.csv_report
-    return writer(evaluations, per_query=per_query, intervals=means)
+    """The report. Programs get all digits, and trec_eval's layout has no intervals."""
+    given: dict[str, Any] = {"per_query": per_query}
+    given |= {} if layout == "trec" else {"intervals": _means(evaluations, intervals=intervals)}
+    _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))

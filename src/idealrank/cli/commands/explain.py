@@ -4,10 +4,10 @@ import click
 
 from idealrank.analysis.explanation import Explanation
 from idealrank.api.explanation import explain as explain_query
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.reports.explained import explanation_record, explanation_report
 
 _EPILOG = """\
 Examples:
@@ -19,15 +19,16 @@ Examples:
 """
 
 
+_FORMATS = Formats("Text for people,", text="explained:explanation_report", json="explained:explanation_record")
+
+
 @click.command(epilog=_EPILOG, short_help="Show where the value of one query comes from, rank by rank.")
 @click.argument("qrels")
 @click.argument("run")
 @click.option("--query", "query_id", metavar="ID", required=True, help="The query to explain.")
 @options.one_measure
 @options.convention
-@click.option(
-    "--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text for people, JSON for programs."
-)  # fmt: skip
+@_FORMATS.option
 @click.option("--all", "everything", is_flag=True, help="All ranks, not only those down to the cutoff.")
 @options.output
 @options.inputs
@@ -60,5 +61,4 @@ def explain(
         return explain_query(inputs.open_qrels(qrels, convention), inputs.open_run(run, name, qrels), query_id, measures[0], convention)
 
     explanation = Watch().run(name, work)
-    write = explanation_record if layout == "json" else explanation_report
-    output.write([write(explanation, everything=everything)], output_path, layout)
+    _FORMATS.write(layout, output_path, explanation, everything=everything)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import click
 
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
 from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.gate.job import Job
 from idealrank.cli.gate.outputs import Outputs, outputs
 from idealrank.cli.gate.request import asked_here
@@ -17,6 +18,7 @@ from idealrank.cli.query_options import query_files
 from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.io.gate_files.policies import DEFAULT_MEASURE
 from idealrank.io.query_files import QueryFiles
+from idealrank.reports.formats import FORMATS
 from idealrank.reports.parts import Part
 
 _EPILOG = """\
@@ -52,6 +54,9 @@ the queries that have them, `idealrank explain` the documents of a query.
 
 
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
+
+
+_FORMATS = Formats("Words and a table for people;", table="gated:gate_parts", json="gated:gate_json")
 
 
 @click.command(epilog=_EPILOG, short_help="Let a run pass only if it is not shown to be worse, for continuous integration.")
@@ -96,10 +101,7 @@ _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do no
     help="Compute as this tool does; `idealrank conventions` lists them.  [default: standard]",
 )  # fmt: skip
 @query_files
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
-    help="Words and a table for people; JSON for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @outputs
 @results_of_pairs
 @options.inputs
@@ -136,6 +138,5 @@ def gate(
 
 
 def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, digits: int | None) -> str | list[Part]:
-    from idealrank.reports.gated import gate_json, gate_parts  # noqa: PLC0415  (nothing of it is needed where the work fails)
-
-    return gate_parts(gated, notes, policy_file, digits) if layout == "table" else gate_json(gated, notes, policy_file)
+    people = {} if FORMATS[layout].is_data else {"digits": digits}
+    return cast("str | list[Part]", _FORMATS.made(layout, gated, notes, policy_file, **people))

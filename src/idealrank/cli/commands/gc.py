@@ -1,10 +1,15 @@
 """`idealrank gc`: free what no entry of a store needs."""
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import options, output, store_options
+from idealrank.cli import options, store_options
+from idealrank.cli.formats import Formats
+
+if TYPE_CHECKING:
+    from idealrank.store.garbage import Swept
 
 _EPILOG = """\
 Examples:
@@ -21,24 +26,29 @@ Others may write into the store meanwhile. No entry is ever removed by this comm
 """
 
 
+def _text(swept: "Swept", *, dry_run: bool) -> str:
+    what = f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} unfinished, {_size(swept.bytes)}"
+    return f"{'would free' if dry_run else 'freed'} {what}\n"
+
+
+def _json(swept: "Swept", *, dry_run: bool) -> str:
+    record = {"dry_run": dry_run, "files": swept.files, "unfinished": swept.unfinished, "bytes": swept.bytes}
+    return json.dumps(record, indent=2) + "\n"
+
+
+_FORMATS = Formats("A sentence for people;", table=_text, json=_json)
+
+
 @click.command(epilog=_EPILOG, short_help="Free the space that no entry of a store needs.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be freed.")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json"]), default="table", show_default=True,
-    help="A sentence for people; JSON for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @store_options.store
 @options.output
 def gc(*, dry_run: bool, layout: str, store_path: str | None, output_path: str | None) -> None:
     """Free value files that no entry needs, and what writers left that were killed an hour ago or earlier."""
     with store_options.opened(store_path) as store:
         swept = store.gc(dry_run=dry_run)
-    if layout == "json":
-        record = {"dry_run": dry_run, "files": swept.files, "unfinished": swept.unfinished, "bytes": swept.bytes}
-        output.write([json.dumps(record, indent=2) + "\n"], output_path, layout)
-        return
-    what = f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} unfinished, {_size(swept.bytes)}"
-    output.write([f"{'would free' if dry_run else 'freed'} {what}\n"], output_path)
+    _FORMATS.write(layout, output_path, swept, dry_run=dry_run)
 
 
 def _size(count: int) -> str:

@@ -7,6 +7,7 @@ import click
 
 from idealrank.analysis.history import Rule, Timeline, Trace
 from idealrank.cli import console, options, output, store_options
+from idealrank.cli.formats import Formats
 from idealrank.errors import InputError, OptionError
 
 _DROP, _LIMIT = 0.1, 30
@@ -63,6 +64,29 @@ class Asked:
         return Rule(below=self.below, drop=drop, direction=direction)
 
 
+def _table(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> Iterable[str]:
+    from idealrank.reports import history as words  # noqa: PLC0415  (not for the help)
+
+    yield words.history_table(timeline, shown=shown, together=together, plain=store_options.is_plain())
+    for run, trace in (_since(timeline, asked, together=together) or {}).items():
+        yield "\n" + words.since_report(run, trace) + "\n"
+
+
+def _json(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> Iterable[str]:
+    from idealrank.reports.history import history_json  # noqa: PLC0415
+
+    return history_json(timeline, _since(timeline, asked, together=together), shown=shown, together=together)
+
+
+def _csv(timeline: Timeline, _: Asked, *, shown: int, together: bool) -> Iterable[str]:
+    from idealrank.reports.history import history_csv  # noqa: PLC0415
+
+    return history_csv(timeline, shown=shown, together=together)
+
+
+_FORMATS = Formats("A table and a sparkline for people;", table=_table, json=_json, csv=_csv)
+
+
 @click.command(epilog=_EPILOG, short_help="Show how a measure or a query developed, and since when it fails.")
 @click.option(
     "-m", "--measure", metavar="MEASURE", help="Which values.  [default: the first measure of the newest evaluation]"
@@ -86,10 +110,7 @@ class Asked:
     "--limit", metavar="N", type=click.IntRange(0),
     help=f"At most so many, the newest; 0 for all.  [default: {_LIMIT} in the table]",
 )  # fmt: skip
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="A table and a sparkline for people; JSON or CSV for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @store_options.store
 @options.output
 def history(
@@ -126,23 +147,13 @@ def history(
         _answer(timeline, asked, together=together)
         return
     shown = _LIMIT if limit is None and layout == "table" else limit
-    output.write(_report(timeline, asked, layout, shown or 0, together=together), output_path, layout)
+    _FORMATS.write(layout, output_path, timeline, asked, shown=shown or 0, together=together)
 
 
-def _report(timeline: Timeline, asked: Asked, layout: str, shown: int, *, together: bool) -> Iterable[str]:
-    from idealrank.reports import history as words  # noqa: PLC0415  (not for the help)
-
-    if layout == "csv":
-        return words.history_csv(timeline, shown=shown, together=together)
-    traces = (
-        _traces(timeline, asked, together=together)
-        if asked.wanted and (timeline.direction or asked.below is not None or asked.drop is not None)
-        else None
-    )
-    if layout == "json":
-        return words.history_json(timeline, traces, shown=shown, together=together)
-    table = words.history_table(timeline, shown=shown, together=together, plain=store_options.is_plain())
-    return [table, *("\n" + words.since_report(run, trace) + "\n" for run, trace in (traces or {}).items())]
+def _since(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Trace] | None:
+    """Since when each line fails, where that was asked and can be said."""
+    can_fail = timeline.direction or asked.below is not None or asked.drop is not None
+    return _traces(timeline, asked, together=together) if asked.wanted and can_fail else None
 
 
 def _traces(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Trace]:

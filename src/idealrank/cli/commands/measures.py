@@ -2,9 +2,9 @@
 
 import click
 
-from idealrank.cli import output
+from idealrank.cli.formats import Formats
 from idealrank.cli.options import measure_parts
-from idealrank.measures.facts import classes_of, facts_of, families, family_title
+from idealrank.measures.facts import Facts, classes_of, facts_of, families, family_title
 from idealrank.reports.measures import measure_card, measures_record, measures_table
 
 _EPILOG = """\
@@ -18,26 +18,31 @@ Examples:
 """
 
 
+def _text(names: tuple[str, ...]) -> str:
+    if names:
+        return "\n\n".join(map(measure_card, _named(names)))
+    return measures_table((family_title(classes), [facts_of(cls) for cls in classes]) for classes in families().values())
+
+
+def _json(names: tuple[str, ...]) -> str:
+    return measures_record(_named(names) if names else (facts_of(cls) for classes in families().values() for cls in classes))
+
+
+def _named(names: tuple[str, ...]) -> list[Facts]:
+    texts = measure_parts(names, "nDCG", where="NAME")
+    return [facts_of(cls) for cls in dict.fromkeys(cls for text in texts for cls in classes_of(text))]
+
+
+_FORMATS = Formats("Text for people,", text=_text, json=_json)
+
+
 @click.command(epilog=_EPILOG, short_help="List the measures, or explain some.")
 @click.argument("names", metavar="[NAME...]", nargs=-1)
-@click.option(
-    "--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text for people, JSON for programs."
-)  # fmt: skip
+@_FORMATS.option
 def measures(*, names: tuple[str, ...], layout: str) -> None:
     """List the measures by family and say which to choose; with NAMEs, explain those.
 
     NAME is a measure in anybody's spelling (nDCG@10, map, recip_rank). The explanation has formula, range, tie rule, options, source, when
     to use it and when not, and whose numbers it was held against.
     """
-    output.write([_report(names, layout)], None, layout)
-
-
-def _report(names: tuple[str, ...], layout: str) -> str:
-    if names:
-        texts = measure_parts(names, "nDCG", where="NAME")
-        found = [facts_of(cls) for cls in dict.fromkeys(cls for text in texts for cls in classes_of(text))]
-        return measures_record(found) if layout == "json" else "\n\n".join(map(measure_card, found))
-    listed = families()
-    if layout == "json":
-        return measures_record(facts_of(cls) for classes in listed.values() for cls in classes)
-    return measures_table((family_title(classes), [facts_of(cls) for cls in classes]) for classes in listed.values())
+    _FORMATS.write(layout, None, names)

@@ -5,13 +5,13 @@ from typing import get_args
 import click
 
 from idealrank.api.overlap import overlap_read
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
-from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
+from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES
 from idealrank.io.provenance import input_files
 from idealrank.measures.parse import parse_pair_measures
-from idealrank.reports import alike
 
 _EPILOG = """\
 Examples:
@@ -21,6 +21,9 @@ Examples:
   idealrank overlap bm25.run neural.run -m 'RBO(p=0.98),overlap@3' -m tauAP --per-query
   idealrank overlap bm25.run neural.run --ties docid --format csv -o alike.csv
 """
+
+
+_FORMATS = Formats("A table for people;", table="alike:overlap_parts", json="alike:overlap_json", csv="alike:overlap_csv")
 
 
 @click.command(epilog=_EPILOG, short_help="Show how alike two runs are, without judgments.")
@@ -40,10 +43,7 @@ Examples:
     "--duplicates", type=click.Choice(get_args(PairDuplicates)), default="error", show_default=True,
     help="Which line counts of a document that a run lists twice.",
 )  # fmt: skip
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="A table for people; JSON or CSV for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.run_inputs
 @options.threads
@@ -81,17 +81,10 @@ def overlap(
             inputs=input_files((*first.paths, *second.paths)),
         ),
     )  # fmt: skip
-    _write(found, layout, output_path, per_query=per_query)
+    _FORMATS.write(layout, output_path, found, per_query=per_query)
 
 
 def _of_one_file(path: str) -> list[str]:
     """A run beside itself, as who tests a script may want it: every measure has its greatest value."""
     (name,) = input_options.run_names([path])
     return [name, f"{name} (2)"]
-
-
-def _write(found: Overlap, layout: str, path: str | None, *, per_query: bool) -> None:
-    if layout == "table":
-        output.write_parts(alike.overlap_parts(found, per_query=per_query), path)
-    else:
-        output.write((alike.overlap_json if layout == "json" else alike.overlap_csv)(found, per_query=per_query), path, layout)

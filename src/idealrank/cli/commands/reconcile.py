@@ -10,7 +10,8 @@ from idealrank.analysis.reconciliation.stated import Stated
 from idealrank.analysis.reconciliation.trials import QrelsSource
 from idealrank.api.reconciliation import reconcile as reconcile_run
 from idealrank.api.reconciliation import split_difference
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -33,6 +34,20 @@ Examples:
 """
 
 
+def _text(results: list[Reconciliation | DifferenceSplit]) -> str:
+    return "\n\n".join(map(str, results)) + "\n"
+
+
+def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
+    record: dict[str, Any] = {"version": __version__, "schema": SCHEMA}
+    for result in results:
+        record["reconciliation" if isinstance(result, Reconciliation) else "split"] = result.as_dict()
+    return json.dumps(record, indent=2, allow_nan=False) + "\n"
+
+
+_FORMATS = Formats("Text for people,", text=_text, json=_json)
+
+
 @click.command(epilog=_EPILOG, short_help="Find the conventions that give a number somebody else reported.")
 @click.argument("qrels")
 @click.argument("run")
@@ -42,9 +57,7 @@ Examples:
     "-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="What the number is said to be."
 )  # fmt: skip
 @options.convention
-@click.option(
-    "--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text for people, JSON for programs."
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.inputs
 def reconcile(
@@ -84,7 +97,7 @@ def reconcile(
             results.append(split_difference(judgments, answers, measures[0], convention, versus))
         return results
 
-    output.write([_report(Watch().run(name, work), layout)], output_path, layout)
+    _FORMATS.write(layout, output_path, Watch().run(name, work))
 
 
 def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> QrelsSource:
@@ -96,12 +109,3 @@ def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) 
         return inputs.open_qrels(path, Convention.of("standard", duplicates=policy))
 
     return read
-
-
-def _report(results: list[Reconciliation | DifferenceSplit], layout: str) -> str:
-    if layout == "text":
-        return "\n\n".join(map(str, results)) + "\n"
-    record: dict[str, Any] = {"version": __version__, "schema": SCHEMA}
-    for result in results:
-        record["reconciliation" if isinstance(result, Reconciliation) else "split"] = result.as_dict()
-    return json.dumps(record, indent=2, allow_nan=False) + "\n"

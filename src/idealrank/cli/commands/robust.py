@@ -5,10 +5,10 @@ from functools import cache, partial
 
 import click
 
-from idealrank.analysis.robustness import Robustness
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.robustness import robust_read
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
 from idealrank.conventions import Convention
@@ -38,6 +38,9 @@ p values are not corrected: this shows how much a verdict hangs on choices, and 
 """
 
 
+_FORMATS = Formats("A grid for people;", table="robust:robust_parts", json="robust:robust_json", csv="robust:robust_csv")
+
+
 @click.command(epilog=_EPILOG, short_help="Show in how many ways of computing a verdict holds, and what turns it.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
@@ -59,10 +62,7 @@ p values are not corrected: this shows how much a verdict hangs on choices, and 
 @click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
 @query_files
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values.")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="A grid for people; JSON or CSV for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.inputs
 @options.threads
@@ -108,7 +108,7 @@ def robust(
         pairs=pairs, test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
     )  # fmt: skip
     found = watch.count("variants", lambda tell: varied(progress=tell))
-    _write(found, layout, output_path)
+    _FORMATS.write(layout, output_path, found)
 
 
 def _checked(runs: Sequence[str], measure_text: str) -> Measure:
@@ -128,13 +128,3 @@ def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) 
         once = inputs.open_qrels(path, convention)
         return lambda _policy: once
     return cache(lambda policy: inputs.open_qrels(path, Convention.of("standard", duplicates=policy)))
-
-
-def _write(found: Robustness, layout: str, path: str | None) -> None:
-    """The report. Only the modules of it are loaded here."""
-    from idealrank.reports import robust as reports  # noqa: PLC0415
-
-    if layout == "table":
-        output.write_parts(reports.robust_parts(found), path)
-    else:
-        output.write((reports.robust_json if layout == "json" else reports.robust_csv)(found), path, layout)

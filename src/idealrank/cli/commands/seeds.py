@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from idealrank.analysis.systems import SystemComparison, compare_systems
+from idealrank.analysis.systems import compare_systems
 from idealrank.analysis.systems.copies import relation_of
 from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.cli import input_options, options, output
+from idealrank.cli import input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run import name_of
 from idealrank.errors import OptionError
@@ -38,6 +39,9 @@ this says which system, counting that another training would give another copy.
 """
 
 
+_FORMATS = Formats("Words and tables for people;", table="trained:systems_parts", json="trained:systems_json", csv="trained:systems_csv")
+
+
 @click.command(epilog=_EPILOG, short_help="Compare systems that were trained several times, seeds and queries both counted.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_OF_A... vs RUN_OF_B...", nargs=-1, required=True)
@@ -49,10 +53,7 @@ this says which system, counting that another training would give another copy.
 )  # fmt: skip
 @click.option("--crossed", is_flag=True, help="The first copies of both sides belong together, as trained on one sample; so do the second.")
 @click.option("--copies", "pattern", metavar="REGEX", help="Runs whose names agree in what this finds are folds of one copy.")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="Words and tables for people; JSON or CSV for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.inputs
 @options.threads
@@ -96,7 +97,7 @@ def seeds(
         *evaluations, measures=asked, names=(a, b) if a and b and a != b else ("A", "B"),
         seeds="crossed" if crossed else "nested", single=single,  # type: ignore[arg-type]
     )  # fmt: skip
-    _write(found, layout, output_path)
+    _FORMATS.write(layout, output_path, found)
 
 
 def _check_numbers(copies: Sequence[int], single: str | None) -> None:
@@ -162,13 +163,3 @@ def _name(paths: Sequence[str]) -> str:
         return names[0]
     same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
     return _COPY.sub("", "".join(letters[0] for letters in same))
-
-
-def _write(found: SystemComparison, layout: str, path: str | None) -> None:
-    """The report. Only the module of it is loaded here."""
-    from idealrank.reports import trained  # noqa: PLC0415
-
-    if layout == "table":
-        output.write_parts(trained.systems_parts(found), path)
-    else:
-        output.write((trained.systems_json if layout == "json" else trained.systems_csv)(found), path, layout)

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from idealrank.cli import options, output, store_options
+from idealrank.cli import options, store_options
+from idealrank.cli.formats import Formats
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -31,14 +34,14 @@ Examples:
 """
 
 
+_FORMATS = Formats("Text for people;", table=methodcaller("text"), json=methodcaller("json"), csv=methodcaller("csv"))
+
+
 @click.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
 @click.argument("id")
 @click.option("--per-query", is_flag=True, help="Values of each query, too.")
 @click.option("--intervals", is_flag=True, help="The 95 % interval of each mean.")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="Text for people; JSON or CSV for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @store_options.store
 @options.output
 def show(
@@ -49,17 +52,7 @@ def show(
     ID is that of `idealrank history`, or a beginning of it of at least four digits that no other id has.
     """
     with store_options.opened(store_path) as store:
-        entry = store.entry(id)
-        if entry.kind == "evaluation":
-            pieces = _evaluation(store, store.evaluation(entry.id), layout, per_query=per_query, intervals=intervals)
-        else:
-            if per_query or intervals:
-                raise OptionError(
-                    f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; show {' or '.join(entry.parts)} with it"
-                )
-            kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
-            pieces = _verdict(kept, layout)
-        output.write(pieces, output_path, layout)
+        _FORMATS.write(layout, output_path, _found(store, store.entry(id), per_query=per_query, intervals=intervals))
 
 
 def facts(entry: "Entry") -> dict[str, str]:
@@ -99,73 +92,118 @@ def origin(entry: "Entry") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _evaluation(store: "Store", kept: "Stored", layout: str, *, per_query: bool, intervals: bool) -> Iterable[str]:
-    try:
-        evaluation = kept.evaluation
-    except OptionError as error:
-        return _without_its_measures(kept, layout, error)
-    means = _means(evaluation) if intervals else []
-    if layout == "csv":
-        from idealrank.reports.records import csv_report  # noqa: PLC0415
+class _Shown(Protocol):
+    """What is shown of an entry, in each format."""
 
-        lines = csv_report([evaluation], per_query=per_query, intervals=means)
-        return (f"{kept.id if place else 'id'},{line}" for place, line in enumerate(lines))
-    if layout == "json":
+    def text(self) -> Iterable[str]: ...
+
+    def json(self) -> str: ...
+
+    def csv(self) -> Iterable[str]: ...
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """An evaluation."""
+
+    store: "Store"
+    kept: "Stored"
+    evaluation: "Evaluation"
+    per_query: bool
+    means: "list[Mapping[str, RunMean]]"
+
+    def text(self) -> Iterable[str]:
+        from idealrank.reports import stored as words  # noqa: PLC0415
+        from idealrank.reports.tables import as_text  # noqa: PLC0415
+        from idealrank.reports.text import table_report  # noqa: PLC0415
+
+        sql = "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE p.evaluation = ? ORDER BY e.time"
+        used = ", ".join(row[0] for row in self.store.rows(sql, [self.kept.id]))
+        yield words.head_text(f"evaluation {self.kept.id}: {self.kept.entry.name}", [*facts(self.kept.entry).items(), ("used in", used)])
+        yield "\n"
+        yield table_report([self.evaluation], per_query=self.per_query, intervals=self.means)
+        if inputs := self.evaluation.provenance.inputs:
+            yield from ["\n", as_text(words.inputs_table(inputs), 140)]
+
+    def json(self) -> str:
         from idealrank.reports.records import json_report  # noqa: PLC0415
 
-        record = json.loads("".join(json_report([evaluation], per_query=per_query, intervals=means)))
-        return [_json(origin(kept.entry) | {"inputs": kept.fields["inputs"]} | record)]
-    return _text(store, kept, evaluation, means, per_query=per_query)
+        record = json.loads("".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means)))
+        return _json(origin(self.kept.entry) | {"inputs": self.kept.fields["inputs"]} | record)
+
+    def csv(self) -> Iterable[str]:
+        from idealrank.reports.records import csv_report  # noqa: PLC0415
+
+        lines = csv_report([self.evaluation], per_query=self.per_query, intervals=self.means)
+        return (f"{self.kept.id if place else 'id'},{line}" for place, line in enumerate(lines))
 
 
-def _text(store: "Store", kept: "Stored", evaluation: "Evaluation", means: "list[Mapping[str, RunMean]]", *, per_query: bool) -> list[str]:
-    from idealrank.reports import stored as words  # noqa: PLC0415
-    from idealrank.reports.tables import as_text  # noqa: PLC0415
-    from idealrank.reports.text import table_report  # noqa: PLC0415
+@dataclass(frozen=True)
+class _Means:
+    """An evaluation whose measures or convention are functions of somebody's own: the means are numbers all the same."""
 
-    used = [
-        row[0]
-        for row in store.rows(
-            "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE p.evaluation = ? ORDER BY e.time", [kept.id]
+    kept: "Stored"
+    error: OptionError
+
+    def text(self) -> Iterable[str]:
+        from idealrank.reports import stored as words  # noqa: PLC0415
+        from idealrank.reports.tables import as_text  # noqa: PLC0415
+
+        head = words.head_text(f"evaluation {self.kept.id}: {self.kept.entry.name}", facts(self.kept.entry).items())
+        return [head, "\n", as_text(words.means_table(self.kept.entry.means or {})), f"\n{self.error}\n"]
+
+    def json(self) -> str:
+        fields, entry = self.kept.fields, self.kept.entry
+        return _json(origin(entry) | {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]})
+
+    def csv(self) -> Iterable[str]:
+        from idealrank.reports.stored import means_table  # noqa: PLC0415
+        from idealrank.reports.tables import as_csv  # noqa: PLC0415
+
+        return [as_csv(means_table(self.kept.entry.means or {}))]
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """A comparison or a gate."""
+
+    kept: "StoredVerdict"
+
+    def text(self) -> Iterable[str]:
+        from idealrank.reports import stored as words  # noqa: PLC0415
+
+        kept = self.kept
+        head = words.head_text(f"{kept.entry.kind} {kept.id}: {kept.entry.name}", facts(kept.entry).items())
+        return [head, "\n", words.verdict_text(kept.entry.kind, kept.result), *_convention(kept)]
+
+    def json(self) -> str:
+        return _json(origin(self.kept.entry) | {"options": self.kept.options, "result": self.kept.result})
+
+    def csv(self) -> Iterable[str]:
+        from idealrank.reports.stored import verdict_table  # noqa: PLC0415
+        from idealrank.reports.tables import as_csv  # noqa: PLC0415
+
+        return [as_csv(verdict_table(self.kept.entry.kind, self.kept.result))]
+
+
+def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) -> _Shown:
+    if entry.kind == "evaluation":
+        kept = store.evaluation(entry.id)
+        try:
+            return _Evaluated(store, kept, kept.evaluation, per_query, _means(kept.evaluation) if intervals else [])
+        except OptionError as error:
+            return _Means(kept, error)
+    if per_query or intervals:
+        raise OptionError(
+            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; show {' or '.join(entry.parts)} with it"
         )
-    ]
-    head = words.head_text(f"evaluation {kept.id}: {kept.entry.name}", [*facts(kept.entry).items(), ("used in", ", ".join(used))])
-    inputs = evaluation.provenance.inputs
-    files = ["\n", as_text(words.inputs_table(inputs), 140)] if inputs else []
-    return [head, "\n", table_report([evaluation], per_query=per_query, intervals=means), *files]
+    return _Verdict(store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id))
 
 
 def _means(evaluation: "Evaluation") -> "list[Mapping[str, RunMean]]":
     from idealrank.analysis.comparison import intervals  # noqa: PLC0415  (SciPy, for those who ask)
 
     return [intervals(evaluation)]
-
-
-def _without_its_measures(kept: "Stored", layout: str, error: OptionError) -> list[str]:
-    """An evaluation whose measures or convention are functions of somebody's own: the means are numbers all the same."""
-    from idealrank.reports import stored as words  # noqa: PLC0415
-    from idealrank.reports.tables import as_csv, as_text  # noqa: PLC0415
-
-    table = words.means_table(kept.entry.means or {})
-    if layout == "csv":
-        return [as_csv(table)]
-    if layout == "json":
-        return [
-            _json(origin(kept.entry) | {"inputs": kept.fields["inputs"], "mean": kept.entry.means, "convention": kept.fields["convention"]})
-        ]
-    return [words.head_text(f"evaluation {kept.id}: {kept.entry.name}", facts(kept.entry).items()), "\n", as_text(table), f"\n{error}\n"]
-
-
-def _verdict(kept: "StoredVerdict", layout: str) -> list[str]:
-    from idealrank.reports import stored as words  # noqa: PLC0415
-    from idealrank.reports.tables import as_csv  # noqa: PLC0415
-
-    if layout == "csv":
-        return [as_csv(words.verdict_table(kept.entry.kind, kept.result))]
-    if layout == "json":
-        return [_json(origin(kept.entry) | {"options": kept.options, "result": kept.result})]
-    title = f"{kept.entry.kind} {kept.id}: {kept.entry.name}"
-    return [words.head_text(title, facts(kept.entry).items()), "\n", words.verdict_text(kept.entry.kind, kept.result), *_convention(kept)]
 
 
 def _convention(kept: "StoredVerdict") -> list[str]:

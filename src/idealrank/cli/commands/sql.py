@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import options, output, store_options
+from idealrank.cli import options, store_options
+from idealrank.cli.formats import Formats
 
 if TYPE_CHECKING:
     from idealrank.store.sql import Answer
@@ -31,28 +32,6 @@ Examples:
 Tables: evaluations, means, values (of each query), hits (judged documents that were returned), comparisons, gates, tags; `id` joins
 them. Times are UTC. Values of queries are read from disk only where a question names values or hits.
 """
-
-
-@click.command(epilog=_EPILOG, short_help="Ask a store anything in SQL.")
-@click.argument("query")
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="A table for people; JSON or CSV for programs.",
-)  # fmt: skip
-@store_options.store
-@options.output
-def sql(*, query: str, layout: str, store_path: str | None, output_path: str | None) -> None:
-    """Answer one SELECT over everything in a store, in the SQL of DuckDB; - reads it from standard input.
-
-    It needs DuckDB: pip install 'idealrank[sql]'. The question can change nothing, and reaches no file and no network. Others may
-    write into the store meanwhile.
-    """
-    text = sys.stdin.read() if query == "-" else query
-    with store_options.opened(store_path) as store:
-        from idealrank.store.sql import ask  # noqa: PLC0415  (DuckDB; not for the help)
-
-        answer = ask(store, text)
-    output.write({"table": _table, "json": _json, "csv": _csv}[layout](answer), output_path, layout)
 
 
 def _table(answer: "Answer") -> list[str]:
@@ -111,3 +90,25 @@ def _line(cells: Sequence[Any]) -> str:
     from idealrank.reports.records import csv_row  # noqa: PLC0415  (not for the help)
 
     return csv_row([str(cell) for cell in cells])
+
+
+_FORMATS = Formats("A table for people;", table=_table, json=_json, csv=_csv)
+
+
+@click.command(epilog=_EPILOG, short_help="Ask a store anything in SQL.")
+@click.argument("query")
+@_FORMATS.option
+@store_options.store
+@options.output
+def sql(*, query: str, layout: str, store_path: str | None, output_path: str | None) -> None:
+    """Answer one SELECT over everything in a store, in the SQL of DuckDB; - reads it from standard input.
+
+    It needs DuckDB: pip install 'idealrank[sql]'. The question can change nothing, and reaches no file and no network. Others may
+    write into the store meanwhile.
+    """
+    text = sys.stdin.read() if query == "-" else query
+    with store_options.opened(store_path) as store:
+        from idealrank.store.sql import ask  # noqa: PLC0415  (DuckDB; not for the help)
+
+        answer = ask(store, text)
+    _FORMATS.write(layout, output_path, answer)

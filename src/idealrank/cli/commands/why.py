@@ -1,12 +1,11 @@
 """`idealrank why`: which queries and documents the difference of two runs comes from."""
 
-from collections.abc import Iterable, Sequence
-
 import click
 
 from idealrank.analysis.attribution import Attribution
 from idealrank.api.attribution import attribute
-from idealrank.cli import console, input_options, options, output
+from idealrank.cli import console, input_options, options
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 
@@ -29,6 +28,15 @@ Whether the difference is more than chance is what `idealrank compare` says.
 """
 
 
+_FORMATS = Formats(
+    "Text for people;",
+    {"json": "with queries and documents", "csv": "with a query a row"},
+    table="attributed:attribution_report",
+    json="attributed_records:attribution_json",
+    csv="attributed_records:attribution_csv",
+)
+
+
 @click.command(epilog=_EPILOG, short_help="Show which queries and documents the difference of two runs comes from.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
@@ -42,10 +50,7 @@ Whether the difference is more than chance is what `idealrank compare` says.
     "--documents", "n_documents", metavar="N", type=click.IntRange(0),
     help=f"At most so many documents of each query.  [default: {_DOCUMENTS} in the table, all in JSON]",
 )  # fmt: skip
-@click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="Text for people; JSON with queries and documents, or CSV with a query a row, for programs.",
-)  # fmt: skip
+@_FORMATS.option
 @options.output
 @options.inputs
 @options.threads
@@ -87,17 +92,7 @@ def why(
     found = Watch().run(" - ".join(reversed(names)), work)
     for warning in found.warnings:
         console.say("warning", warning)
-    output.write(_report(found, layout, n_queries, n_documents), output_path, layout)
-
-
-def _report(found: Attribution, layout: str, n_queries: int | None, n_documents: int | None) -> Iterable[str]:
-    """The text. Only the module of the layout asked for is loaded."""
+    asked = {"queries": n_queries, "documents": n_documents}
     if layout == "table":
-        from idealrank.reports.attributed import attribution_report  # noqa: PLC0415
-
-        queries = _QUERIES if n_queries is None else n_queries
-        return [attribution_report(found, queries=queries, documents=_DOCUMENTS if n_documents is None else n_documents)]
-    from idealrank.reports.attributed_records import attribution_csv, attribution_json  # noqa: PLC0415
-
-    pieces: Sequence[str] | Iterable[str] = attribution_csv(found, queries=n_queries)
-    return pieces if layout == "csv" else attribution_json(found, queries=n_queries, documents=n_documents)
+        asked = {"queries": _QUERIES if n_queries is None else n_queries, "documents": _DOCUMENTS if n_documents is None else n_documents}
+    _FORMATS.write(layout, output_path, found, **{"queries": n_queries} if layout == "csv" else asked)

@@ -90,18 +90,11 @@ class Outputs:
 
             output.write(gate_markdown(gated, digits=self.digits), self.markdown)
         if self.report is not None:
-            _write(report(), self.report, layout)
+            output.write_report(report(), self.report, layout)
         elif "-" not in (self.junit, self.markdown):
-            _write(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
+            output.write_report(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
         if self.github:
             _tell_github(gated, self.digits)
-
-
-def _write(report: str | list[Part], path: str | None, layout: str) -> None:
-    if isinstance(report, str):
-        output.write([report], path, layout)
-    else:
-        output.write_parts(report, path)
 
 
 def _held_in_the_log(report: str | list[Part], layout: str) -> str:

@@ -1,22 +1,35 @@
 """`idealrank store info`: what a store holds."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from idealrank.cli import options, output, store_options
+from idealrank.cli import options, store_options
+from idealrank.cli.formats import Formats
+
+
+def _text(record: Mapping[str, Any], store_path: str | None) -> str:
+    from idealrank.reports.stored import head_text  # noqa: PLC0415  (not for the help)
+
+    facts = {
+        name: ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value or ""
+        for name, value in record.items()
+    }
+    return head_text(f"store {store_path}", facts.items())
+
+
+def _json(record: Mapping[str, Any], _: str | None) -> str:
+    return json.dumps(record, indent=2) + "\n"
+
+
+_FORMATS = Formats("Text for people;", table=_text, json=_json)
 
 
 @click.command(short_help="Say what a store holds, and how large it is.")
-@click.option(
-    "--format",
-    "layout",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Text for people; JSON for programs.",
-)
+@_FORMATS.option
 @store_options.store
 @options.output
 def info(*, layout: str, store_path: str | None, output_path: str | None) -> None:
@@ -33,13 +46,4 @@ def info(*, layout: str, store_path: str | None, output_path: str | None) -> Non
         "evaluations": counts["evaluation"], "comparisons": counts["comparison"], "gates": counts["gate"], "runs": runs,
         "measures": measures, "tags": tags, "oldest": oldest, "newest": newest, "bytes": size,
     }  # fmt: skip
-    if layout == "json":
-        output.write([json.dumps(record, indent=2) + "\n"], output_path, layout)
-        return
-    from idealrank.reports.stored import head_text  # noqa: PLC0415  (not for the help)
-
-    facts = {
-        name: ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value or ""
-        for name, value in record.items()
-    }
-    output.write([head_text(f"store {store_path}", facts.items())], output_path)
+    _FORMATS.write(layout, output_path, record, store_path)

@@ -6,15 +6,15 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli import console, input_options, output
+from idealrank.cli import console, input_options
 from idealrank.cli import options as shared
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.theory import options
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
 from idealrank.errors import InputError
-from idealrank.reports import distinguished
 from idealrank.theory import distinguish_many
 
 _DEFAULT = (("log2",), ("all", "0.2n", "10"))
@@ -28,6 +28,14 @@ Examples:
 
 Models are typed as for `idealrank theory limits`; repeat --a and --b for grades. Both must have the same share of relevant documents.
 """
+
+
+_FORMATS = Formats(
+    "A table for people;",
+    table="distinguished:distinguished_table",
+    json="distinguished:distinguished_json",
+    csv="distinguished:distinguished_csv",
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Simulate whether a measure keeps preferring one of two rankers as lists grow.")
@@ -44,7 +52,7 @@ Models are typed as for `idealrank theory limits`; repeat --a and --b for grades
 @click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="How many growing lists.")
 @options.seed
 @options.gain
-@options.layout
+@_FORMATS.option
 @shared.output
 @shared.inputs
 @shared.threads
@@ -79,11 +87,8 @@ def distinguish(
             measures=pairs, sizes=sizes, runs=n_lists, rng=seed, gain=gain, threads=threads or None, progress=tell, **rivals
         ),
     )
-    output.write(
-        distinguished.report([options.measure_text(pair) for pair in pairs], found, layout, every_size=sizes is not None),
-        output_path,
-        layout,
-    )
+    every = {"every_size": sizes is not None} if layout == "table" else {}
+    _FORMATS.write(layout, output_path, [options.measure_text(pair) for pair in pairs], found, **every)
 
 
 def _models(texts_a: Sequence[str], texts_b: Sequence[str], gain: str) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 import click
 
 from idealrank.cli import options as shared
-from idealrank.cli import output
+from idealrank.cli.formats import Formats
 from idealrank.cli.theory import options
-from idealrank.reports import theory
 from idealrank.theory import feasibility
 
 _DEFAULT = (("log2", "zipf(0.5)", "zipf(1)", "geometric(2)"), ("all", "0.2n", "sqrt(n)", "10"))
@@ -19,10 +18,13 @@ Examples:
 """
 
 
+_FORMATS = Formats("A table for people;", table="theory:feasibility_table", json="theory:feasibility_json", csv="theory:feasibility_csv")
+
+
 @click.command(epilog=_EPILOG, short_help="Say which discounts and cutoffs can tell rankers apart, and why.")
 @options.discounts(_DEFAULT[0])
 @options.cutoffs(_DEFAULT[1])
-@options.layout
+@_FORMATS.option
 @shared.output
 def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
     """Say whether NDCG with a discount and a cutoff can tell rankers apart on one query whose list grows.
@@ -36,4 +38,4 @@ def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], 
     """  # noqa: D301  (click's mark is the backspace itself)
     pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]
-    output.write(theory.feasibility_report([options.measure_text(pair) for pair in pairs], found, layout), output_path, layout)
+    _FORMATS.write(layout, output_path, [options.measure_text(pair) for pair in pairs], found)

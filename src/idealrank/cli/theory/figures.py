@@ -1,7 +1,6 @@
 """`idealrank theory figures`: figures 1 to 4 of the paper, drawn anew."""
 
 from pathlib import Path
-from typing import get_args
 
 import click
 import numpy as np
@@ -11,6 +10,7 @@ from idealrank.cli.progress import Count, Watch
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.texts import split_outside_brackets
 from idealrank.reports import plots
+from idealrank.reports.formats import FIGURE_FORMATS
 from idealrank.reports.theory_figures import FIGURES, Curves, PaperFigure, figure_spec
 from idealrank.theory import RankedCollection, growing_ndcg, paper_rankers, read_rankers
 
@@ -78,12 +78,11 @@ def _make(folder: Path) -> None:
 def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
     found = [part.strip().lower() for text in texts for part in split_outside_brackets(text) if part.strip()]
     for kind in found:
-        if kind not in get_args(plots.Format):
-            raise OptionError(f"--format {kind}: expected {', '.join(get_args(plots.Format))}")
+        if kind not in FIGURE_FORMATS:
+            raise OptionError(f"--format {kind}: expected {', '.join(FIGURE_FORMATS)}")
     if not found:
         raise OptionError("--format: found nothing, expected svg, png, pdf, html or json")
-    known: dict[str, plots.Format] = {kind: kind for kind in get_args(plots.Format)}
-    return [known[kind] for kind in dict.fromkeys(found)]
+    return [FIGURE_FORMATS[kind] for kind in dict.fromkeys(found)]
 
 
 def _cut(collection: RankedCollection, documents: int | None) -> RankedCollection:

@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 import click
 
-from idealrank.cli import input_options, output
+from idealrank.cli import input_options
 from idealrank.cli import options as shared
+from idealrank.cli.formats import Formats
 from idealrank.cli.progress import Count, Watch
 from idealrank.cli.theory import files, options
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import cutoff_text
-from idealrank.reports import theory
 from idealrank.reports.theory import Ended, LimitRow
 from idealrank.theory import YbarEstimate, estimate_ybar, feasibility, limit, pseudo_expectation
 from idealrank.theory.relevance import RelevanceModel
@@ -45,6 +45,9 @@ document there is relevant:
 """
 
 
+_FORMATS = Formats("A table for people;", table="theory:limits_table", json="theory:limits_json", csv="theory:limits_csv")
+
+
 @click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
 @click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="How likely documents are relevant; see below.")
@@ -60,7 +63,7 @@ document there is relevant:
     help="With files: samples drawn again for an interval.",
 )  # fmt: skip
 @options.seed
-@options.layout
+@_FORMATS.option
 @shared.output
 @shared.inputs
 def limits(
@@ -104,7 +107,7 @@ def limits(
         return rows
 
     rows = watch.count("limits", work)
-    output.write(theory.limits_report(rows, sizes, ranker.model, ranker.text, layout), output_path, layout)
+    _FORMATS.write(layout, output_path, rows, sizes, ranker.model, ranker.text)
 
 
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:

@@ -21,10 +21,6 @@ _WHOLE = ("all", "n")
 _LONGEST = 10**18  # documents in a list
 _SIZE = re.compile(r"(?P<mantissa>[0-9][0-9_]*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})")
 
-layout: Decorator = click.option(
-    "--format", "layout", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
-    help="A table for people; JSON or CSV for programs.",
-)  # fmt: skip
 gain: Decorator = click.option("--gain", default="linear", show_default=True, help="What a grade is worth: linear, exp2, ...")
 seed: Decorator = click.option(
     "--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True,
