@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias, cast
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
-from idealrank.reports.cells import Cell, Column, Kind, Tone, count_cell, number_cell, p_cell, share_cell
+from idealrank.reports.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.digits import decimals, interval, number, p_text
 from idealrank.reports.reach import share as share_text
-from idealrank.reports.verdicts import look, word
+from idealrank.reports.verdicts import decided_tone, look, word
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
@@ -182,7 +183,7 @@ Where: TypeAlias = Literal[
 Form: TypeAlias = Callable[[Line, Shown], Cell]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Compared:
     """A column of such tables.
 
@@ -255,18 +256,6 @@ def difference_columns(
 # --- the cells ---------------------------------------------------------------------------------------------------------------
 
 
-def difference_tone(row: Difference | Slice) -> Tone:
-    """The colour of a difference that is decided.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import slices
-    >>> difference_tone(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"])
-    ''
-    """
-    return "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
-
-
 def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
     gain = line.row.difference * line.direction
     mean, is_better = (line.row.mean_a, gain < 0) if side == "a" else (line.row.mean_b, gain > 0)
@@ -274,7 +263,7 @@ def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
 
 
 def _difference(line: Line, shown: Shown) -> Cell:
-    tone = difference_tone(line.row)
+    tone = decided_tone(line.row.verdict)
     return Cell(shown.signed(line.row.difference), line.row.difference, mark=shown.mark if tone else "", tone=tone)
 
 
@@ -297,7 +286,7 @@ def _detectable(line: Line, shown: Shown) -> Cell:
     return number_cell(line.row.detectable, shown.places, tone="quiet")
 
 
-def _tipping(line: Line, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
+def _tipping(line: Line, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
     """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash where none does, or it is unknown."""
     found = line.whole.tipping
     if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
@@ -308,13 +297,21 @@ def _tipping(line: Line, share: Literal["significance", "sign", "likely", "likel
     return Cell("never" if value is None else share_text(value), value)
 
 
+def _interval(line: Line, shown: Shown, *, signed: bool = False) -> Cell:
+    return interval_cell(line.row.interval, shown.ends, signed=signed or line.row.about == "mean difference")
+
+
+def _judged_plain(line: Line, shown: Shown) -> Cell:
+    return number_cell(line.whole.difference_judged, shown.places, signed=True)
+
+
 def _judged(line: Line, shown: Shown) -> Cell:
     difference = line.whole.difference_judged
     return Cell(line.whole.judged_reason or shown.signed(difference), difference)
 
 
 def _short_verdict(line: Line, _: Shown) -> Cell:
-    return Cell(SHORT.get(line.row.verdict, word(line.row)), tone=difference_tone(line.row))
+    return Cell(SHORT.get(line.row.verdict, word(line.row)), tone=decided_tone(line.row.verdict))
 
 
 def _verdict(line: Line, _: Shown) -> Cell:
@@ -329,89 +326,34 @@ def _in(title: str, *where: Where) -> dict[Where, str]:
     return dict.fromkeys(where, title)
 
 
+_FULL: tuple[Where, ...] = ("pair", "with slices")
+_TEXT: tuple[Where, ...] = (*_FULL, "slices", "baseline")
+_PAGE: tuple[Where, ...] = ("page", "page: pairs", "page: slices")
+
 COLUMNS = (
-    Compared(name="verdict", titles=_in("verdict", "page", "page: pairs", "page: slices"), cell=_verdict, kind="text", on_page=_verdict),
+    Compared("verdict", _in("verdict", *_PAGE), _verdict, "text", _verdict),
+    Compared("queries", _in("queries", "with slices", "slices", "page: slices", "page: more"), lambda line, _: count_cell(line.row.n)),
+    Compared("left out", _in("left out", "page: more"), lambda line, _: count_cell(line.whole.excluded_queries)),
+    Compared("mean a", _in("{a}", *_FULL, "slices", "robust", "page", "page: slices"), partial(_mean, side="a")),
+    Compared("mean b", _in("{b}", *_TEXT, "robust", "page", "page: slices"), partial(_mean, side="b")),
+    Compared("difference", _in("difference", *_TEXT, *_PAGE, "page: robust") | _in("b - a", "robust"), _difference),
+    Compared("interval", _in("{level} interval", *_TEXT, "robust", *_PAGE), _interval),
+    Compared("interval", _in("interval", "page: robust"), partial(_interval, signed=True)),
+    Compared("p", _in("p", *_TEXT, "robust", *_PAGE), lambda line, shown: p_cell(line.row.p_corrected, shown.alpha)),
+    Compared("wins", _in("+/=/-", *_TEXT) | _in("better / equal / worse", "page", "page: pairs"), _wins, on_page=_outcomes),
+    Compared("d_z", _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"), _effect),
+    Compared("detectable", _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"), _detectable),
+    Compared("queries needed", _in("queries needed", "page: more"), lambda line, _: count_cell(line.whole.queries_needed)),
+    Compared("p alone", _in("p of this row alone", "page: more") | _in("p", "page: robust"), lambda line, _: p_cell(line.row.p)),
+    Compared("unjudged a", _in("{a}", "judged") | _in("unjudged {a}", "page"), lambda line, _: share_cell(line.whole.unjudged_a)),
+    Compared("unjudged b", _in("{b}", "judged") | _in("unjudged {b}", "page"), lambda line, _: share_cell(line.whole.unjudged_b)),
+    Compared("tips at", _in("tips at", "judged"), partial(_tipping, share="significance")),
+    Compared("turns at", _in("turns at", "judged"), partial(_tipping, share="sign")),
+    Compared("likely behind", _in("likely behind", "judged"), partial(_tipping, share="likely")),
+    Compared("likely ahead", _in("likely ahead", "judged"), partial(_tipping, share="likely_ahead")),
     Compared(
-        name="queries",
-        titles=_in("queries", "with slices", "slices", "page: slices", "page: more"),
-        cell=lambda line, _: count_cell(line.row.n),
+        "judged", _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"), _judged, on_page=_judged_plain
     ),
-    Compared(name="left out", titles=_in("left out", "page: more"), cell=lambda line, _: count_cell(line.whole.excluded_queries)),
-    Compared(
-        name="mean a",
-        titles=_in("{a}", "pair", "with slices", "slices", "robust", "page", "page: slices"),
-        cell=lambda line, shown: _mean(line, shown, "a"),
-    ),
-    Compared(
-        name="mean b",
-        titles=_in("{b}", "pair", "with slices", "slices", "baseline", "robust", "page", "page: slices"),
-        cell=lambda line, shown: _mean(line, shown, "b"),
-    ),
-    Compared(
-        name="difference",
-        titles=_in("difference", "pair", "with slices", "slices", "baseline", "page", "page: pairs", "page: slices", "page: robust")
-        | _in("b - a", "robust"),
-        cell=_difference,
-    ),
-    Compared(
-        name="interval",
-        titles=_in("{level} interval", "pair", "with slices", "slices", "baseline", "robust", "page", "page: pairs", "page: slices"),
-        cell=lambda line, shown: Cell(shown.interval(line.row), line.row.interval),
-    ),
-    Compared(
-        name="interval",
-        titles=_in("interval", "page: robust"),
-        cell=lambda line, shown: Cell(interval(line.row.interval, shown.ends, signed=True), line.row.interval),
-    ),
-    Compared(
-        name="p",
-        titles=_in("p", "pair", "with slices", "slices", "baseline", "robust", "page", "page: pairs", "page: slices"),
-        cell=lambda line, shown: p_cell(line.row.p_corrected, shown.alpha),
-    ),
-    Compared(
-        name="wins",
-        titles=_in("+/=/-", "pair", "with slices", "slices", "baseline") | _in("better / equal / worse", "page", "page: pairs"),
-        cell=_wins,
-        on_page=_outcomes,
-    ),
-    Compared(name="d_z", titles=_in("d_z", "pair", "with slices", "robust") | _in("effect d_z", "page: more"), cell=_effect),
-    Compared(
-        name="detectable",
-        titles=_in("detectable", "pair", "with slices", "slices", "baseline") | _in("detectable with 80 % power", "page: more"),
-        cell=_detectable,
-    ),
-    Compared(name="queries needed", titles=_in("queries needed", "page: more"), cell=lambda line, _: count_cell(line.whole.queries_needed)),
-    Compared(
-        name="p alone",
-        titles=_in("p of this row alone", "page: more") | _in("p", "page: robust"),
-        cell=lambda line, shown: p_cell(line.row.p, shown.alpha),
-    ),
-    Compared(
-        name="unjudged a",
-        titles=_in("{a}", "judged") | _in("unjudged {a}", "page"),
-        cell=lambda line, _: share_cell(line.whole.unjudged_a),
-    ),
-    Compared(
-        name="unjudged b",
-        titles=_in("{b}", "judged") | _in("unjudged {b}", "page"),
-        cell=lambda line, _: share_cell(line.whole.unjudged_b),
-    ),
-    Compared(name="tips at", titles=_in("tips at", "judged"), cell=lambda line, _: _tipping(line, "significance")),
-    Compared(name="turns at", titles=_in("turns at", "judged"), cell=lambda line, _: _tipping(line, "sign")),
-    Compared(name="likely behind", titles=_in("likely behind", "judged"), cell=lambda line, _: _tipping(line, "likely")),
-    Compared(name="likely ahead", titles=_in("likely ahead", "judged"), cell=lambda line, _: _tipping(line, "likely_ahead")),
-    Compared(
-        name="difference judged",
-        titles=_in("difference on judged documents", "judged") | _in("on judged documents", "page: more"),
-        cell=_judged,
-        on_page=lambda line, shown: number_cell(line.whole.difference_judged, shown.places, signed=True),
-    ),
-    Compared(
-        name="verdict",
-        titles=_in("verdict", "pair", "with slices", "slices", "baseline", "robust", "page: robust"),
-        cell=_short_verdict,
-        kind="text",
-        on_page=_verdict,
-    ),
-)  # fmt: skip
+    Compared("verdict", _in("verdict", *_TEXT, "robust", "page: robust"), _short_verdict, "text", _verdict),
+)
 """All of them. A new column is one more value here: its titles say which tables have it."""

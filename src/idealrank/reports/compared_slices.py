@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from idealrank.analysis.comparison import Comparison, Pair, Slice, Slices
 from idealrank.reports.cells import Cell, Column, Given, Table, count_cell, number_cell
-from idealrank.reports.compared_cells import Line, Shown, difference_columns, difference_tone
+from idealrank.reports.compared_cells import Line, Shown, difference_columns
 from idealrank.reports.layout import clipped
 from idealrank.reports.parts import Part, parts_text
-from idealrank.reports.verdicts import correction_word
+from idealrank.reports.verdicts import correction_word, decided_tone
 
 _NAME = 14
 _SLICE = 28
@@ -110,7 +110,7 @@ def _brief_column(name: str, rows: Mapping[str, Mapping[str, Slice]], shown: Sho
 def _difference(row: Slice | None, shown: Shown) -> Cell:
     if row is None:
         return Cell("-")
-    tone = difference_tone(row)
+    tone = decided_tone(row.verdict)
     return Cell(shown.signed(row.difference), row.difference, mark="*" if tone else "", tone=tone)
 
 

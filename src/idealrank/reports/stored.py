@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from idealrank.evaluation.evaluate import InputRecord
-from idealrank.reports.cells import Cell, Column, Table, Tone, count_cell, interval_cell, number_cell, p_cell
+from idealrank.reports.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
 from idealrank.reports.digits import decimals
 from idealrank.reports.layout import columns, printable
 from idealrank.reports.tables import as_text
+from idealrank.reports.verdicts import decided_tone
 from idealrank.reports.words import JUDGED
 
 _WIDTH = 120
 _NONE = float("nan")
-_TONES: Mapping[str, Tone] = {"better": "better", "worse": "worse"}
 
 
 def head_text(title: str, facts: Iterable[tuple[str, str]]) -> str:
@@ -95,7 +95,7 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
         _number("difference", "difference", signed=True),
         Column(f"{result['method']['level'] * 100:g} % interval", "number", lambda row: interval_cell(_ends(row), places, signed=True)),
         Column("p", "number", lambda row: p_cell(row["p_corrected"])),
-        Column("b is", cell=lambda row: Cell(row["verdict"], tone=_TONES.get(row["verdict"], ""))),
+        Column("b is", cell=lambda row: Cell(row["verdict"], tone=decided_tone(row["verdict"]))),
     ]
     method = result["method"]
     tests = method["families"].get("all queries", len(rows))

@@ -8,11 +8,12 @@ from functools import partial
 from typing import NamedTuple
 
 from idealrank.analysis.systems import SystemComparison, SystemDifference
-from idealrank.reports.cells import Cell, Column, Table, Tone, interval_cell, number_cell, p_cell
+from idealrank.reports.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
 from idealrank.reports.digits import decimals, number, p_text
 from idealrank.reports.layout import clipped, filled, wrapped
 from idealrank.reports.parts import Part
 from idealrank.reports.records import SCHEMA, csv_row, finite
+from idealrank.reports.verdicts import decided_tone
 from idealrank.reports.words import JUDGED, paragraph
 
 _NAME = 14
@@ -118,7 +119,7 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
         _MEASURE,
         Column(first, "number", lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse")),
         Column(second, "number", lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better")),
-        Column("difference", "number", lambda row: number_cell(row.found.difference, places, signed=True, tone=_tone(row))),
+        Column("difference", "number", lambda row: number_cell(row.found.difference, places, signed=True, tone=decided_tone(row.verdict))),
         Column(
             f"{100 * found.level:g} % interval", "number", lambda row: interval_cell((row.found.low, row.found.high), places, signed=True)
         ),
@@ -126,16 +127,12 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
         Column("d.f.", "number", lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet")),
         Column("training", "number", lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share)),
         Column("detectable", "number", lambda row: number_cell(row.detectable, places, tone="quiet")),
-        Column("verdict", cell=lambda row: Cell(row.verdict, tone=_tone(row))),
+        Column("verdict", cell=lambda row: Cell(row.verdict, tone=decided_tone(row.verdict))),
     ]
     return Table.of(columns, found)
 
 
 _MEASURE: Column[SystemDifference] = Column("measure", cell=lambda row: row.measure)
-
-
-def _tone(row: SystemDifference) -> Tone:
-    return "better" if row.verdict == "better" else "worse" if row.verdict == "worse" else ""
 
 
 def _variances(rows: list[SystemDifference]) -> Table:

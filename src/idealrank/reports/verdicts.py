@@ -61,6 +61,17 @@ def look(verdict: str) -> Look:
     return VERDICTS.get(verdict, VERDICTS["undecided"])
 
 
+def decided_tone(verdict: str) -> Tone:
+    """The colour of a number whose verdict says which run is better; none of another.
+
+    Examples
+    --------
+    >>> decided_tone("worse"), decided_tone("undecided")
+    ('worse', '')
+    """
+    return "better" if verdict == "better" else "worse" if verdict == "worse" else ""
+
+
 def correction_word(correction: str) -> str:
     """The name of a correction for people.
 
