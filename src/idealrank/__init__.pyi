@@ -61,6 +61,7 @@ from idealrank.evaluation.evaluate import Evaluation as Evaluation
 from idealrank.evaluation.overlap import Overlap as Overlap
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
+from idealrank.integrations import metric_names as metric_names
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic

@@ -172,7 +172,7 @@ def test_a_signal_ends_the_work_with_its_code(tmp_path: Path, number: int, code:
 
 WRITING = """
 import os, sys
-from idealrank.cli import cli, output
+from idealrank.cli import main, output
 
 def pieces():
     yield "x" * (1 << 17)
@@ -183,7 +183,7 @@ def pieces():
 
 plain = output.write
 output.write = lambda _pieces, path, *layout: plain(pieces(), path, *layout)
-cli.main(["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", sys.argv[2]])
+main.main(["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", sys.argv[2]])
 """
 
 

@@ -77,14 +77,14 @@ def test_a_terminated_process_leaves_no_unfinished_file(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q Q0 d 1 1 t\n", encoding="utf-8")
     script = (
         "import os, signal, sys\n"
-        "from idealrank.cli import cli, output\n"
+        "from idealrank.cli import main, output\n"
         "def pieces(_):\n"
         "    yield b'half'\n"
         "    print(os.listdir(), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    yield b'whole'\n"
         "output._batches = pieces\n"
-        "cli.main(['evaluate', 'a.qrels', 'a.run', '-o', 'out.txt'])\n"
+        "main.main(['evaluate', 'a.qrels', 'a.run', '-o', 'out.txt'])\n"
     )
     ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert ".unfinished" in ended.stdout

@@ -74,7 +74,7 @@ def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishabi
     --------
     >>> from idealrank.theory import distinguish
     >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
-    >>> "of 9" in "".join(distinguished_table(["nDCG"], [found]))
+    >>> "9 growing lists" in "".join(distinguished_table(["nDCG"], [found]))
     True
     """
     sizes = found[0].sizes
