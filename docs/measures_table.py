@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from idealrank.measures.facts import Facts, facts_of, families, family_title
-from idealrank.reports.measures import range_words, tie_words
+from idealrank.reports.views.measures import range_words, tie_words
 
 PAGE = Path(__file__).resolve().parent / "reference" / "measures-table.md"
 

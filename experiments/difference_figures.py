@@ -13,8 +13,8 @@ import numpy as np
 from stable_queries import demo_runs
 
 from idealrank.data.types import FloatArray
-from idealrank.reports import plots
-from idealrank.reports.theme import LIGHT, SCHEMA_URL, Spec, titled_config
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 from idealrank.stats import permutation_test
 
 FOLDER = Path("figures")
@@ -209,7 +209,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         "flips": flips_spec(values),
         "answers": answers_spec(),
     }
-    print(*plots.save(specs, arguments.out, arguments.format), sep="\n")
+    print(*drawings.save(specs, arguments.out, arguments.format), sep="\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import idealrank as ir
 from idealrank.api.report.material import Found
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
-from idealrank.reports.compared_cells import SHORT
+from idealrank.reports.views.comparison.columns import SHORT
 
 PAIRS = 20
 QUERIES = DOCUMENTS = 30

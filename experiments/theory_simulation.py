@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from idealrank.reports import plots
-from idealrank.reports.theory_simulated import Simulated, simulated_spec
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.simulations import Simulated, simulated_spec
 from idealrank.theory import limit, pseudo_expectation, simulate_many
 from idealrank.theory.expressions import parse_model
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         )
         for place, (measure, says, discount, cutoff, settles) in enumerate(MEASURES)
     ]  # fmt: skip
-    print(*plots.save({"simulation": simulated_spec(panels, "0.1 + 0.8 s")}, arguments.out, arguments.format), sep="\n")
+    print(*drawings.save({"simulation": simulated_spec(panels, "0.1 + 0.8 s")}, arguments.out, arguments.format), sep="\n")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -27,9 +27,9 @@ KNOWN = {
     "idealrank.analysis.reconciliation.candidates": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
-    "idealrank.reports.plain_effects": 4,  # measures that count results
-    "idealrank.reports.records": 1,  # NumQ is printed once
-    "idealrank.reports.trec": 2,  # NumQ is printed once; YAAP of an empty list
+    "idealrank.reports.views.comparison.plain_effects": 4,  # measures that count results
+    "idealrank.reports.table.records": 1,  # NumQ is printed once
+    "idealrank.reports.views.trec": 2,  # NumQ is printed once; YAAP of an empty list
     "idealrank.theory.growth": 1,  # nDCG alone has limits
 }
 

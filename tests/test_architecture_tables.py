@@ -11,15 +11,15 @@ from pathlib import Path
 import click
 import pytest
 
-from idealrank.cli.formats import FormatOption, Formats
+from idealrank.cli.format_option import FormatOption, Formats
 from idealrank.cli.theory.figures import _formats
 from idealrank.errors import OptionError
-from idealrank.reports.formats import FIGURE_FORMATS, FORMATS, Format
+from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS, Format
 from tests.contract.commands import commands
 
 REPORTS = Path(__file__).resolve().parents[1] / "src" / "idealrank" / "reports"
 Sources = Mapping[str, str]
-HOME = {"cells.py", "laying.py"}
+HOME = {"table/cells.py", "table/lines.py"}
 """Where cells are put side by side, by the columns; and where long rows are laid as columns, each headed by its first cell, its name."""
 
 
@@ -192,7 +192,7 @@ def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> 
         (click.Option(["--format"], type=click.Choice(["table"])), "--format is not made of Formats"),
         (option_of(Formats("Text;", table=str), ["table", "xml"]), "xml is not in the registry"),
         (option_of(Formats("Text;", table=str), ["table", "json"]), "nothing writes json"),
-        (option_of(Formats("Text;", table=str, csv="stored:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
+        (option_of(Formats("Text;", table=str, csv="views.store:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
     ],
 )
 def test_a_planted_fault_of_a_format_is_found(planted: click.Option, fault: str) -> None:

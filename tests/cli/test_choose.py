@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.reports.chosen_figure import choice_spec
+from idealrank.reports.figures.tuning import choice_spec
 from tests.cli.terminal import Said, check_snapshot
 from tests.unit.test_choose import GOOD, collection
 

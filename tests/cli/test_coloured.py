@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from idealrank.cli.colours import as_rich
-from idealrank.reports.tables import Cell, Column, Table, as_text
+from idealrank.reports.table.forms import Cell, Column, Table, as_text
 from tests.cli.terminal import DATA, environment, idealrank
 from tests.cli.test_terminal import everything_from, posix
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.analysis.comparison import Comparison
-from idealrank.reports.compared_cells import SHORT
+from idealrank.reports.views.comparison.columns import SHORT
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]

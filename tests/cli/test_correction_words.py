@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 import idealrank as ir
-from idealrank.reports.compared_slices import slices_table
+from idealrank.reports.views.comparison.slices import slices_table
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]

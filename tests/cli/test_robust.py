@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.reports.layout import WIDTH
-from idealrank.reports.robust import mark, robust_table
+from idealrank.reports.table.layout import WIDTH
+from idealrank.reports.views.robustness import mark, robust_table
 from tests.cli.terminal import Said, check_snapshot
 from tests.conftest import PYDOCS
 

@@ -9,8 +9,8 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
-from idealrank.reports.compared import comparison_parts
-from idealrank.reports.tables import Table
+from idealrank.reports.table.forms import Table
+from idealrank.reports.views.comparison.comparison import comparison_parts
 from idealrank.stats import simultaneous
 from idealrank.stats.design import Design
 

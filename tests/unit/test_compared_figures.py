@@ -12,8 +12,8 @@ import idealrank as ir
 from idealrank.analysis.comparison import Comparison
 from idealrank.cli import pair_figure
 from idealrank.errors import OptionError
-from idealrank.reports import plots
-from idealrank.reports.compared_figures import pairs_spec
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.pair_map import pairs_spec
 
 
 def compared(n_runs: int, measures: tuple[str, ...] = ("nDCG@10",), suffix: str = "") -> Comparison:
@@ -56,7 +56,7 @@ def test_less_is_better_turns_the_colours() -> None:
 def test_the_drawing_stays_on_a_page_whatever_the_names(n_runs: int) -> None:
     pytest.importorskip("vl_convert")
 
-    drawing = plots.svg(pairs_spec(compared(n_runs, suffix="-" + "long" * 30), "nDCG@10"))
+    drawing = drawings.svg(pairs_spec(compared(n_runs, suffix="-" + "long" * 30), "nDCG@10"))
 
     width, height = (float(size) for size in re.search(r'width="([\d.]+)" height="([\d.]+)"', drawing).groups())  # type: ignore[union-attr]
     assert 200 < width < 1100

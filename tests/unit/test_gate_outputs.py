@@ -10,11 +10,11 @@ import pytest
 
 from idealrank.analysis.gate.outcome import Check, Contract, Gated, Kept, Policy, QueryDrop
 from idealrank.conventions import Convention
-from idealrank.reports.gated_github import annotations
-from idealrank.reports.gated_junit import gate_junit
-from idealrank.reports.gated_markdown import MARKER, gate_markdown
-from idealrank.reports.gated_words import could_see, one_line, verdict, visible
-from idealrank.reports.workflow_log import harmless, harmless_json
+from idealrank.reports.views.gate.comment import MARKER, gate_markdown
+from idealrank.reports.views.gate.github import annotations
+from idealrank.reports.views.gate.junit import gate_junit
+from idealrank.reports.views.gate.sentences import could_see, one_line, verdict, visible
+from idealrank.reports.views.gate.workflow_log import harmless, harmless_json
 from tests.workflow_commands import obeyed
 
 HOSTILE = [

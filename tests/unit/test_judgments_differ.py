@@ -13,11 +13,11 @@ import idealrank as ir
 from idealrank.analysis.history import steps
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.io.gate_files.baselines import changes_since, record_of
-from idealrank.reports.compared_method import method_text
-from idealrank.reports.gated import gate_text
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.trained import systems_parts
+from idealrank.reports.views.comparison.method import method_text
+from idealrank.reports.views.gate.gate import gate_text
+from idealrank.reports.views.systems import systems_parts
 from idealrank.store import Store
 from idealrank.store.record_checks import check_evaluation
 from tests.in_process import run

@@ -5,7 +5,7 @@ import html
 import pytest
 
 import idealrank as ir
-from idealrank.reports import plots
+from idealrank.reports.figures import drawings
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Subject
 
@@ -26,7 +26,7 @@ def report() -> str:
 
 
 def figures() -> str:
-    return plots.page({"a": {"mark": "point", "data": {"values": [{}]}}}, "a")
+    return drawings.page({"a": {"mark": "point", "data": {"values": [{}]}}}, "a")
 
 
 @pytest.mark.parametrize("page", [report, figures])
@@ -37,4 +37,4 @@ def test_a_page_has_the_notices_of_what_draws_its_plots(page) -> None:
 
 
 def test_the_notices_are_short() -> None:
-    assert len(plots.licences()) < 7_000
+    assert len(drawings.licences()) < 7_000

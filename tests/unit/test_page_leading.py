@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.reports import specs
+from idealrank.reports.figures import specifications
 from idealrank.reports.page.cautions import cautions, robust_sentence
 from idealrank.reports.page.glossary import glossary
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.payload import pairs_of
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.told_apart import told_apart
-from idealrank.reports.verdicts import look
+from idealrank.reports.table.short_names import told_apart
+from idealrank.reports.views.comparison.verdicts import look
 from tests.unit.test_page import Reader
 
 pytest.importorskip("jinja2")
@@ -54,11 +54,11 @@ def test_of_twelve_runs_the_best_is_held_against_the_runner_up_in_everything_tha
     text = Reader(page_html(subject)).text
 
     b, a = (evaluations[place].name for place in (best, second))
-    assert pairs_of(subject)[0] == specs.pairs_shown(subject)[0] == (second, best)
+    assert pairs_of(subject)[0] == specifications.pairs_shown(subject)[0] == (second, best)
     assert sorted(map(sorted, pairs_of(subject))) == [[one, other] for one in range(12) for other in range(one + 1, 12)]
     assert f"Best run against runner-up: {b} is" in text or f"cannot decide whether {b} is better than {a}" in text
     assert f"{b} against {a}. A query opens its rankings." in text
-    assert {figure.name.split("-", 2)[2] for figure in specs.figures(subject) if figure.plot == "scatter"} == {
+    assert {figure.name.split("-", 2)[2] for figure in specifications.figures(subject) if figure.plot == "scatter"} == {
         f"{a} {b}".replace("run ", "run-").replace(" ", "-")
     }
     if subject.comparison.pair(*sorted((a, b)))[measure].losses:
@@ -115,7 +115,7 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
     row = dataclasses.replace(pair["RR"], verdict="a verdict of tomorrow")
     comparison = dataclasses.replace(subject.comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
 
-    from idealrank.reports.page.grids import pair_grid
+    from idealrank.reports.page.tables import pair_grid
 
     cell = pair_grid(comparison.pairs[0]).rows[0][1]
     assert (cell.text, cell.tone) == ("a verdict of tomorrow", "quiet")
@@ -123,8 +123,8 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
 
 
 def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_figures() -> None:
-    from idealrank.reports.compared_figures import pairs_spec
-    from idealrank.reports.compared_map import pair_map
+    from idealrank.reports.figures.pair_map import pairs_spec
+    from idealrank.reports.views.comparison.text_map import pair_map
 
     comparison = shown(evaluated([0.1, 0.9])).comparison
     pair = comparison.pairs[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import idealrank as ir
-from idealrank.reports.page.packed import STEPS, coded, decoded, packed, unpacked
+from idealrank.reports.page.packing import STEPS, coded, decoded, packed, unpacked
 from idealrank.reports.page.payload import fitted, payload
 from idealrank.reports.page.subject import Listing, QueryLists, Subject
 

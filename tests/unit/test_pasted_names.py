@@ -11,9 +11,9 @@ from markdown_it import MarkdownIt
 
 import idealrank as ir
 from idealrank.errors import InputError
-from idealrank.reports.markdown import markdown_text
-from idealrank.reports.records import csv_report, csv_row, trec_report
-from idealrank.reports.trec import Column, trec_eval_report
+from idealrank.reports.table.markdown import markdown_text
+from idealrank.reports.table.records import csv_report, csv_row, trec_report
+from idealrank.reports.views.trec import Column, trec_eval_report
 
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "\n=1", "\uff1d1", "=", "--", "+1-1", "-1e", "@", "-x"]
 PLAIN = ["", "q1", "-", "-1", "+0.5", "-1e-05", "-inf", "nan", "1+1", "'=1", "a=b", "-123456789"]

@@ -10,9 +10,9 @@ import pytest
 import vl_convert
 
 from idealrank.errors import InputError, MissingExtraError, OptionError
-from idealrank.reports import plots
-from idealrank.reports.theory_figures import FIGURES, Curves, figure_spec
-from idealrank.reports.theory_simulated import Simulated, simulated_spec
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.simulations import Simulated, simulated_spec
+from idealrank.reports.figures.theory import FIGURES, Curves, figure_spec
 
 DOT = {"mark": "point", "data": {"values": [{}]}}
 NAMES = ("RankSVM", "ListNet", "random")
@@ -33,7 +33,7 @@ def points_of(svg: str) -> list[list[tuple[float, float]]]:
 
 @pytest.mark.parametrize("number", FIGURES)
 def test_a_figure_draws_one_line_a_ranker_and_panel_with_its_name_and_caption(number: int) -> None:
-    svg = plots.svg(figure_spec(FIGURES[number], curves()))
+    svg = drawings.svg(figure_spec(FIGURES[number], curves()))
 
     panels = 2 if FIGURES[number].enlarged else 1
     assert len([line for line in points_of(svg) if len(line) > 10]) == panels * len(NAMES)
@@ -48,10 +48,10 @@ def test_values_stand_where_the_axis_says() -> None:
     shown = curves(("only",))
     spec = figure_spec(FIGURES[2], shown)
 
-    (line,) = (line for line in points_of(plots.svg(spec)) if len(line) > 10)
+    (line,) = (line for line in points_of(drawings.svg(spec)) if len(line) > 10)
 
     panel = spec["vconcat"][0]
-    assert "v1.2345678" in plots.svg(figure_spec(FIGURES[2], curves(("v1.2345678",))))  # a name is no place
+    assert "v1.2345678" in drawings.svg(figure_spec(FIGURES[2], curves(("v1.2345678",))))  # a name is no place
     low, high = panel["encoding"]["y"]["scale"]["domain"]
     expected = [
         (panel["width"] * (n - 1) / 59, panel["height"] * (high - value) / (high - low))
@@ -84,7 +84,7 @@ def test_theory_and_simulation_stand_on_one_scale() -> None:
     assert [row["mean"] for row in rows] == [0.8, 0.8, 0.9]
     assert rows[0]["low"] == pytest.approx(0.71)
     assert [len(panel["layer"]) for panel in spec["vconcat"][0]["hconcat"]] == [4, 3]  # no limit, no line for it
-    svg = plots.svg(spec)
+    svg = drawings.svg(spec)
     for text in ("nDCG@10", "never settles", "means of 2 simulated lists", "NDCG of one query"):
         assert text in svg
 
@@ -96,7 +96,7 @@ def test_more_rankers_than_colours_are_refused() -> None:
 
 def test_a_page_asks_nothing_of_any_server_and_evaluates_no_text() -> None:
     spec = figure_spec(FIGURES[1], curves(), interactive=True)
-    text = plots.page({"figure-1": spec}, "Growing lists")
+    text = drawings.page({"figure-1": spec}, "Growing lists")
 
     assert "default-src 'none'" in text
     assert not re.search(r"""(?:src|href)\s*=\s*["']?\s*(?:https?:)?//""", text)
@@ -112,7 +112,7 @@ def test_texts_of_users_cannot_end_the_script_or_the_markup() -> None:
     evil = "</script><script>alert(1)</script><!-- \u2028"
     spec = DOT | {"description": f'"{evil}', "data": {"values": [{"a": evil}]}}
 
-    text = plots.page({"one": spec}, evil)
+    text = drawings.page({"one": spec}, evil)
 
     assert "alert(1)</script>" not in text
     assert text.count("<script>") == text.count("</script>") == 2
@@ -124,7 +124,7 @@ def test_texts_of_users_cannot_end_the_script_or_the_markup() -> None:
 def test_files_appear_whole_in_a_new_folder(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "figures"
 
-    written = [path for kind in ("svg", "png", "json") for path in plots.save({"dot": DOT}, folder, kind)]  # type: ignore[arg-type]
+    written = [path for kind in ("svg", "png", "json") for path in drawings.save({"dot": DOT}, folder, kind)]  # type: ignore[arg-type]
 
     assert sorted(path.name for path in folder.iterdir()) == ["dot.json", "dot.png", "dot.svg"]
     assert written[1].read_bytes().startswith(b"\x89PNG")
@@ -134,14 +134,14 @@ def test_files_appear_whole_in_a_new_folder(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match=r"file/dot\.json: cannot be written"):
-        plots.save({"dot": DOT}, tmp_path / "file", "json")
+        drawings.save({"dot": DOT}, tmp_path / "file", "json")
 
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingExtraError, match=r"needs vl-convert-python; pip install 'idealrank\[plots\]'"):
-        plots.save({"dot": DOT}, tmp_path, "svg")
-    assert plots.save({"dot": DOT}, tmp_path, "json")
+        drawings.save({"dot": DOT}, tmp_path, "svg")
+    assert drawings.save({"dot": DOT}, tmp_path, "json")
 
 
 @pytest.mark.parametrize("name", ["v1.2", "x[0].y", "'quoted' \"twice\"", "a\\b"])

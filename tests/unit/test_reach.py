@@ -3,7 +3,7 @@
 import pytest
 
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.reach import SIGNIFICANT, Answer, reach_text, sentence, share, tipping_text, unknown_text
+from idealrank.reports.views.comparison.reach import SIGNIFICANT, Answer, reach_text, sentence, share, tipping_text, unknown_text
 
 OWN = "the 58 documents that only new shows without a judgment"
 RULED_OUT = Answer(

@@ -7,7 +7,7 @@ import numpy as np
 from markdown_it import MarkdownIt
 
 import idealrank as ir
-from idealrank.reports.compared_pasted import comparison_markdown
+from idealrank.reports.views.comparison.markup import comparison_markdown
 
 NAMES = ["a|b", "<script>x</script>", "<!-- c", "&lt;d", "e\nf", "plain"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.reports.records import csv_report, json_report, trec_report
+from idealrank.reports.table.records import csv_report, json_report, trec_report
 
 
 @pytest.mark.slow

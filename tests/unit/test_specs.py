@@ -13,10 +13,10 @@ import vl_convert
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.cli.figure_files import write_figures
-from idealrank.reports import notebook_figures, plots, specs, specs_pairs, specs_queries
+from idealrank.reports.figures import drawings, notebook, query_pairs, query_values, specifications
+from idealrank.reports.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.reports.page.subject import Curve, Subject
-from idealrank.reports.theme import DARK, LIGHT, POINTS_PER_PIXEL
-from idealrank.reports.told_apart import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)
 
@@ -45,8 +45,8 @@ def subject() -> Subject:
     )  # fmt: skip
 
 
-def figure(subject: Subject, name: str) -> specs.Figure:
-    return next(one for one in specs.figures(subject) if one.name == name)
+def figure(subject: Subject, name: str) -> specifications.Figure:
+    return next(one for one in specifications.figures(subject) if one.name == name)
 
 
 def marks(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def marks(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def test_each_plot_of_a_comparison_has_a_figure_that_compiles_and_says_what_it_shows(subject: Subject) -> None:
-    found = list(specs.figures(subject))
+    found = list(specifications.figures(subject))
 
     assert [one.name for one in found] == [
         *(f"{plot}-{measure}{pair}" for measure in ("nDCG@10", "RR") for plot, pair in (
@@ -96,9 +96,11 @@ def test_equal_points_are_one_point_whose_area_is_their_number() -> None:
     a, b = np.repeat([0.0, 1.0, 0.5], [6, 3, 1]), np.repeat([1.0, 1.0, 0.25], [6, 3, 1])
     queries = [f"q{place}" for place in range(10)]
 
-    rows = specs_pairs.scatter_rows(a, b, np.ones(10, bool), queries)
-    words = specs_pairs.pair_words(a, b, np.ones(10, bool), ("x", "y"), bounds=(0, 1)) | specs_pairs.size_words(rows)
-    spec = specs.Figure(name="s", plot="scatter", template=specs_pairs.scatter_template(), rows=rows, words=words | {"measure": "RR"})
+    rows = query_pairs.scatter_rows(a, b, np.ones(10, bool), queries)
+    words = query_pairs.pair_words(a, b, np.ones(10, bool), ("x", "y"), bounds=(0, 1)) | query_pairs.size_words(rows)
+    spec = specifications.Figure(
+        name="s", plot="scatter", template=query_pairs.scatter_template(), rows=rows, words=words | {"measure": "RR"}
+    )
 
     assert [(row["which"], row["side"]) for row in rows] == [("q0 and 5 more", "better"), ("q6 and 2 more", "equal"), ("q9", "worse")]
     sizes = sorted(one["size"] for one in marks(spec.spec(3.33), "symbol"))
@@ -108,7 +110,7 @@ def test_equal_points_are_one_point_whose_area_is_their_number() -> None:
 def test_the_area_below_a_line_of_shares_is_the_mean() -> None:
     values = np.random.default_rng(1).choice([0.0, 0.2, 0.25, 1 / 3, 0.5, 0.9, 1.0], 77)
 
-    rows = specs_queries.distribution_rows([("run", "b", values)])
+    rows = query_values.distribution_rows([("run", "b", values)])
 
     at, shares = np.array([[row["value"], row["share"]] for row in rows]).T
     assert shares[0] == 1.0
@@ -121,7 +123,7 @@ def test_bars_are_sorted_and_counted(subject: Subject) -> None:
     shown = figure(subject, "winloss-RR-old-new")
 
     assert [row["difference"] for row in shown.rows] == pytest.approx(sorted(b - a, reverse=True), abs=1e-6)
-    drawn = plots.svg(shown.spec(7.0))
+    drawn = drawings.svg(shown.spec(7.0))
     assert f">new better on {int((b > a).sum())}<" in drawn
     assert f">new worse on {int((b < a).sum())}, equal on {int((b == a).sum())}<" in drawn
     mean = f"{(b - a).mean():+.4f}".replace("-", "\u2212")
@@ -133,7 +135,7 @@ def test_ten_thousand_bars_become_four_hundred_that_name_the_extremes() -> None:
     a, b = rng.random(10_000), rng.random(10_000)
     queries = [f"q{place}" for place in range(10_000)]
 
-    rows = specs_pairs.winloss_rows(a, b, np.ones(10_000, bool), queries)
+    rows = query_pairs.winloss_rows(a, b, np.ones(10_000, bool), queries)
 
     assert len(rows) == 400
     assert (rows[0]["query"], rows[-1]["query"]) == (queries[int(np.argmax(b - a))], queries[int(np.argmin(b - a))])
@@ -142,7 +144,7 @@ def test_ten_thousand_bars_become_four_hundred_that_name_the_extremes() -> None:
 
 
 def test_where_lower_is_better_the_sides_change_places() -> None:
-    words = specs_pairs.pair_words(np.zeros(3), np.array([1.0, 1.0, -1.0]), np.ones(3, bool), ("x", "y"), direction=-1, bounds=(-1, 1))
+    words = query_pairs.pair_words(np.zeros(3), np.array([1.0, 1.0, -1.0]), np.ones(3, bool), ("x", "y"), direction=-1, bounds=(-1, 1))
 
     assert (words["upper"], words["uppercolour"]) == ("y worse on 2", "worse")
     assert (words["lower"], words["lowercolour"]) == ("y better on 1", "accent")
@@ -154,7 +156,7 @@ def test_an_axis_has_right_numbers_where_there_is_nothing_between_its_ends(n: in
     qrels, ranked = {f"q{i}": {"x": 1} for i in range(n)}, {f"q{i}": ["y", "x"] for i in range(n)}
     both = tuple(ir.evaluate(qrels, ir.Run(ranked, name=name), "RR") for name in ("a", "b"))
     shown = Subject(evaluations=both, measures=both[0].measures, means=ir.compare(*both).means)
-    drawn = plots.svg(figure(shown, "means-RR").spec(7.0))
+    drawn = drawings.svg(figure(shown, "means-RR").spec(7.0))
 
     ticks = sorted({float(text) for text in re.findall(r">(0\.\d+|\d)</text>", drawn)})
 
@@ -167,8 +169,8 @@ def test_an_axis_has_right_numbers_where_there_is_nothing_between_its_ends(n: in
 def test_queries_that_do_not_count_in_both_runs_are_left_out() -> None:
     a, b, scored = np.array([0.5, np.nan, 1.0]), np.array([1.0, 1.0, 0.0]), np.array([True, True, False])
 
-    assert [row["query"] for row in specs_pairs.scatter_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
-    assert [row["query"] for row in specs_pairs.winloss_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
+    assert [row["query"] for row in query_pairs.scatter_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
+    assert [row["query"] for row in query_pairs.winloss_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
 
 
 def test_intervals_on_slices_stand_where_the_axis_says(subject: Subject) -> None:
@@ -204,9 +206,9 @@ def test_texts_of_users_stay_texts() -> None:
     evil = '@a</svg>@measure"\\" + datum.x'
     pair = tuple(ir.evaluate(qrels, ir.Run(run, name=name), ["RR"]) for name, run in zip((evil, "@b"), runs, strict=True))
 
-    made = {one.plot: one for one in specs.figures(Subject(evaluations=pair, measures=pair[0].measures))}
+    made = {one.plot: one for one in specifications.figures(Subject(evaluations=pair, measures=pair[0].measures))}
 
-    assert {name: plots.svg(one.spec(3.33)).count("</svg>") for name, one in made.items()} == dict.fromkeys(made, 1)
+    assert {name: drawings.svg(one.spec(3.33)).count("</svg>") for name, one in made.items()} == dict.fromkeys(made, 1)
     assert made["scatter"].spec(3.33)["layer"][1]["encoding"]["x"]["title"] == f"{told_apart([evil, '-'], TITLE)[0]}, RR"
     assert made["scatter"].name == "scatter-RR-@a-svg-@measure-+-datum.x-@b"
 
@@ -238,8 +240,8 @@ def test_files_have_the_size_of_columns_and_fonts_of_their_own(subject: Subject,
 
 
 def test_text_in_print_has_seven_to_nine_points(subject: Subject) -> None:
-    for one in specs.figures(subject):
-        sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', plots.svg(one.spec(3.33)))}
+    for one in specifications.figures(subject):
+        sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', drawings.svg(one.spec(3.33)))}
         assert 7 <= min(sizes) * POINTS_PER_PIXEL <= max(sizes) * POINTS_PER_PIXEL <= 9
 
 
@@ -249,7 +251,9 @@ def test_of_more_runs_all_pairs_have_a_map_and_the_leading_pair_its_figures() ->
     evaluations = tuple(ir.evaluate(qrels, run, ["RR"]) for run in four)
     found = ir.compare(*evaluations, test="t")
 
-    made = list(specs.figures(Subject(evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found)))
+    made = list(
+        specifications.figures(Subject(evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found))
+    )
 
     assert [one.name for one in made] == ["means-RR", "distribution-RR-r3-r0", "scatter-RR-r3-r0", "winloss-RR-r3-r0", "pairs-RR"]
     assert len(marks(made[-1].spec(3.33), "rect")) == 12
@@ -261,9 +265,9 @@ def test_notebooks_have_small_drawings_that_take_the_colour_of_their_text(subjec
     assert subject.comparison
     assert subject.robustness
     found = [
-        notebook_figures.evaluation_figures(subject.evaluations[0]),
-        notebook_figures.comparison_figures(subject.comparison),
-        notebook_figures.robustness_figures(subject.robustness),
+        notebook.evaluation_figures(subject.evaluations[0]),
+        notebook.comparison_figures(subject.comparison),
+        notebook.robustness_figures(subject.robustness),
     ]
 
     assert [text.count("<svg ") for text in found] == [1, 2, 1]
@@ -272,4 +276,4 @@ def test_notebooks_have_small_drawings_that_take_the_colour_of_their_text(subjec
         assert 'role="img" aria-label=' in text
         assert len(text) < 40_000
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert notebook_figures.comparison_figures(subject.comparison) == ""
+    assert notebook.comparison_figures(subject.comparison) == ""

@@ -10,7 +10,7 @@ from scipy import stats as peer
 
 import idealrank as ir
 from idealrank.analysis.comparison import slices
-from idealrank.reports.compared_cells import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.stats import (
     Design,
     difference_interval,

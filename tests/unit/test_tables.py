@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from idealrank.reports import tables
-from idealrank.reports.tables import Cell, Column, Table
+from idealrank.reports.table import forms
+from idealrank.reports.table.forms import Cell, Column, Table
 
 HOSTILE = [
     "a|b",
@@ -44,7 +44,7 @@ def table_of(names: list[str], **options: object) -> Table:
 
 def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
     cells = [Cell("1"), Cell("0.00006", mark="**"), Cell("-12.5"), Cell("0.25", mark="*"), Cell("-"), Cell("<0.000001")]
-    lines = tables.as_text(Table([Column("run"), Column("p", "number")], [[Cell("r"), cell] for cell in cells])).splitlines()[1:]
+    lines = forms.as_text(Table([Column("run"), Column("p", "number")], [[Cell("r"), cell] for cell in cells])).splitlines()[1:]
 
     numbers = [line for line, cell in zip(lines, cells, strict=True) if "." in cell.text]
     assert len({line.index(".") for line in numbers}) == 1
@@ -56,7 +56,7 @@ def test_a_table_that_is_too_wide_turns_its_rows_into_columns() -> None:
         [Column("run"), *(Column("m" * 40 + str(i), "number") for i in range(4))], [[Cell(f"run{j}"), *[Cell("0.5")] * 4] for j in range(9)]
     )
 
-    lines = tables.as_text(wide, width=80).splitlines()
+    lines = forms.as_text(wide, width=80).splitlines()
 
     assert max(map(len, lines)) <= 80
     heads = [line.split()[1:] for line in lines if line.startswith("run ")]
@@ -66,9 +66,9 @@ def test_a_table_that_is_too_wide_turns_its_rows_into_columns() -> None:
 @given(st.lists(NAMES, min_size=1, max_size=4), st.integers(20, 120))
 def test_the_pieces_of_a_line_are_the_text(names: list[str], width: int) -> None:
     table = table_of(names)
-    lines = ["".join(text for text, _ in line).rstrip() for line in tables.laid(table, width)]
+    lines = ["".join(text for text, _ in line).rstrip() for line in forms.laid(table, width)]
 
-    assert tables.as_text(table, width) == "".join(f"{line}\n" for line in lines)
+    assert forms.as_text(table, width) == "".join(f"{line}\n" for line in lines)
     assert all(line.isprintable() for line in lines)
 
 
@@ -85,7 +85,7 @@ def markdown_cells(text: str) -> list[str]:
 
 
 def test_markdown_keeps_hostile_names_in_their_cells() -> None:
-    cells = markdown_cells(tables.as_markdown(table_of(HOSTILE, title="*t*", notes=["* best"])))
+    cells = markdown_cells(forms.as_markdown(table_of(HOSTILE, title="*t*", notes=["* best"])))
 
     assert cells[:2] == ["run", "AP"]
     assert [cell.replace("\u2060", "") for cell in cells[2::2]] == HOSTILE
@@ -94,10 +94,10 @@ def test_markdown_keeps_hostile_names_in_their_cells() -> None:
 
 @given(st.lists(NAMES, min_size=1, max_size=4))
 def test_any_name_is_read_back_from_markdown(names: list[str]) -> None:
-    shown = [tables.printable(name).strip(" ") for name in names]
+    shown = [forms.printable(name).strip(" ") for name in names]
 
     # A joiner, which takes no room, keeps mentions and links from being made.
-    assert [cell.replace("\u2060", "") for cell in markdown_cells(tables.as_markdown(table_of(names)))[2::2]] == shown
+    assert [cell.replace("\u2060", "") for cell in markdown_cells(forms.as_markdown(table_of(names)))[2::2]] == shown
 
 
 # --- HTML ------------------------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def html_elements(text: str) -> list[dict[str, str | None]]:
 
 
 def test_html_is_a_table_with_a_caption_and_scopes_and_escapes_everything() -> None:
-    found = html_elements(tables.as_html(table_of(HOSTILE, title="<b>t</b>", notes=["<i>n</i>"])))
+    found = html_elements(forms.as_html(table_of(HOSTILE, title="<b>t</b>", notes=["<i>n</i>"])))
 
     by_tag = {tag: [one for one in found if one["tag"] == tag] for tag in ("caption", "th", "td", "p", "sup", "strong")}
     assert {one["tag"] for one in found} == {"table", "thead", "tbody", "tr", *by_tag}
@@ -149,16 +149,16 @@ def test_html_is_a_table_with_a_caption_and_scopes_and_escapes_everything() -> N
 def test_no_text_gets_out_of_html(name: str, value: str) -> None:
     table = Table([Column(name), Column(name)], [[Cell(name), Cell("x", value, mark=name)]], title=name, notes=[name])
 
-    found = html_elements(tables.as_html(table))
+    found = html_elements(forms.as_html(table))
 
     assert {one["tag"] for one in found} == {"table", "caption", "thead", "tr", "th", "tbody", "td", "sup", "p"}
-    assert next(one for one in found if one["tag"] == "caption")["text"] == tables.printable(name)
-    assert next(one for one in found if one["tag"] == "td")["data-value"] == tables.printable(value)
+    assert next(one for one in found if one["tag"] == "caption")["text"] == forms.printable(name)
+    assert next(one for one in found if one["tag"] == "td")["data-value"] == forms.printable(value)
 
 
 def test_what_is_no_number_has_no_value_in_html() -> None:
     row = [Cell("r"), Cell("-", float("nan")), Cell("-", (0.0, float("inf"))), Cell("[0, 1]", (0.0, 1.0)), Cell("1", 1)]
-    found = html_elements(tables.as_html(Table([Column("run"), *[Column("x", "number")] * 4], [row])))
+    found = html_elements(forms.as_html(Table([Column("run"), *[Column("x", "number")] * 4], [row])))
 
     data = [{key: value for key, value in one.items() if key.startswith("data-")} for one in found if one["tag"] == "td"]
     assert data == [{}, {}, {"data-low": "0.0", "data-high": "1.0"}, {"data-value": "1"}]
@@ -166,7 +166,7 @@ def test_what_is_no_number_has_no_value_in_html() -> None:
 
 def test_numbers_with_unlike_digits_are_padded_in_html() -> None:
     rows = [[Cell("a"), Cell("1")], [Cell("b"), Cell("0.031")]]
-    found = html_elements(tables.as_html(Table([Column("run"), Column("p", "number")], rows)))
+    found = html_elements(forms.as_html(Table([Column("run"), Column("p", "number")], rows)))
 
     assert [one["text"] for one in found if one["tag"] == "td"] == ["1\u2008\u2007\u2007\u2007", "0.031"]
 
@@ -175,7 +175,7 @@ def test_numbers_with_unlike_digits_are_padded_in_html() -> None:
 
 
 def test_latex_escapes_names_and_pads_numbers() -> None:
-    text = tables.as_latex(table_of(["50%_a&b", "[x]", "*y", "a\\b{c}", "-0.5"], notes=["* p < 0.05"]))
+    text = forms.as_latex(table_of(["50%_a&b", "[x]", "*y", "a\\b{c}", "-0.5"], notes=["* p < 0.05"]))
 
     lines = text.splitlines()
     assert lines[:5] == ["% needs \\usepackage{booktabs}", "\\begin{tabular}{lr}", "\\toprule", "run & AP \\\\", "\\midrule"]
@@ -197,8 +197,8 @@ def test_csv_and_records_keep_every_digit_and_every_name(found: list[tuple[str, 
     rows = [[Cell(name), Cell("-", value), Cell("-", (value, 1.0))] for name, value in found]
     table = Table([Column("run"), Column("AP", "number"), Column("interval", "number")], rows)
 
-    records = json.loads(json.dumps(tables.as_records(table)))
-    lines = list(csv.reader(io.StringIO(tables.as_csv(table), newline="")))
+    records = json.loads(json.dumps(forms.as_records(table)))
+    lines = list(csv.reader(io.StringIO(forms.as_csv(table), newline="")))
 
     assert [(one["run"], one["AP"], one["interval"]) for one in records] == [(name, value, [value, 1.0]) for name, value in found]
     assert lines[0] == ["run", "AP", "interval low", "interval high"]

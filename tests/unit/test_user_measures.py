@@ -14,8 +14,8 @@ import pytest
 import idealrank as ir
 from idealrank.measures.facts import facts_of
 from idealrank.measures.user import FunctionMeasure
-from idealrank.reports.records import csv_report, json_report, trec_report
-from idealrank.reports.text import table_report
+from idealrank.reports.table.records import csv_report, json_report, trec_report
+from idealrank.reports.views.evaluation import table_report
 from tests.conftest import PYDOCS
 
 QRELS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"d": 2}}

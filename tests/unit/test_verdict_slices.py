@@ -14,8 +14,8 @@ from scipy import stats as scipy_stats
 import idealrank as ir
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.query_files import read_clusters
-from idealrank.reports.attributed import attribution_report
-from idealrank.reports.compared_slices import slices_table
+from idealrank.reports.views.attribution import attribution_report
+from idealrank.reports.views.comparison.slices import slices_table
 from tests.conftest import examples
 
 CLOSE = 1e-12

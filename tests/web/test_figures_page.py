@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from idealrank.reports import plots
-from idealrank.reports.theory_figures import FIGURES, Curves, figure_spec
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.theory import FIGURES, Curves, figure_spec
 from tests.conftest import PYDOCS
 from tests.in_process import run
 from tests.web.browsing import PHONE, Visits, axe, sideways
@@ -17,7 +17,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)> \"'"
 def figures(name: str = "ListNet") -> str:
     sizes = np.arange(1, 61)
     shown = Curves(sizes, {name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)}, 40, "Data: made by a test.")
-    return plots.page({f"figure-{n}": figure_spec(FIGURES[n], shown, interactive=True) for n in (1, 2)}, f"Lists of {name}")
+    return drawings.page({f"figure-{n}": figure_spec(FIGURES[n], shown, interactive=True) for n in (1, 2)}, f"Lists of {name}")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
-from idealrank.reports import specs
+from idealrank.reports.figures import specifications
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Curve, Subject
 from tests.conftest import PYDOCS
@@ -83,7 +83,7 @@ def test_every_plot_is_drawn_and_said_in_words(shared: Shared, scheme: str, size
     figures = page.locator("figure[data-plot]")
     assert figures.evaluate_all("all => all.map(one => one.dataset.plot)") == ALL
     said = figures.evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
-    expected = [one.spec(7.0)["description"] for one in specs.figures(subject()) if "RR" not in one.name]
+    expected = [one.spec(7.0)["description"] for one in specifications.figures(subject()) if "RR" not in one.name]
     order = dict(zip(("means", "distribution", "scatter", "winloss", "slices", "cutoffs", "robust"), expected, strict=True))
     assert said == [order[plot] for plot in ALL]
     assert "minilm 0.708 [" in said[0]
@@ -100,7 +100,7 @@ def test_the_page_draws_the_rows_that_files_draw(shared: Shared, measure: int) -
 
     for plot in ("distribution", "scatter", "winloss"):
         rows = list(csv.DictReader(io.StringIO(taken(page, plot, "CSV").read_text(encoding="utf-8"), newline="")))
-        figure = next(one for one in specs.figures(subject()) if one.name == f"{plot}-{text}-bm25-minilm")
+        figure = next(one for one in specifications.figures(subject()) if one.name == f"{plot}-{text}-bm25-minilm")
         names = {"which": "query", "a": "bm25", "b": "minilm", "share": "share of queries that reach it", "count": "queries"}
         for key in figure.rows[0].keys() & {"which", "a", "b", "difference", "value", "share", "run"}:
             column = names.get(key, key)

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from idealrank.reports.cells import Cell, Table
-from idealrank.reports.laying import laid
-from idealrank.reports.layout import WIDTH, printable
-from idealrank.reports.parts import Part
+from idealrank.reports.table.cells import Cell, Table
+from idealrank.reports.table.layout import WIDTH, printable
+from idealrank.reports.table.lines import laid
+from idealrank.reports.table.parts import Part
 
 # Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every terminal where it has no more.
 _TONES = {"better": Style(color="dodger_blue2"), "worse": Style(color="dark_orange"), "quiet": Style(dim=True), "": Style.null()}
@@ -40,7 +40,7 @@ def as_rich(table: Table, width: int = WIDTH) -> list[Text]:
 
     Examples
     --------
-    >>> from idealrank.reports.cells import Column
+    >>> from idealrank.reports.table.cells import Column
     >>> lines = as_rich(Table([Column("run")], [[Cell("bm25", strong=True)]]))
     >>> [line.plain for line in lines], lines[1].spans[0].style.bold
     (['run', 'bm25'], True)

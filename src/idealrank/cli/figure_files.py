@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from idealrank.errors import InputError
-from idealrank.reports import plots
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.specifications import Figure, figures
+from idealrank.reports.figures.theme import COLUMNS, POINTS_PER_PIXEL
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.specs import Figure, figures
-from idealrank.reports.theme import COLUMNS, POINTS_PER_PIXEL
 
 _LIST = "figures.md"
 
@@ -28,7 +28,7 @@ def check_figures(folder: str | Path) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     check_figures(folder)
     """
-    plots.check_drawable("svg")
+    drawings.check_drawable("svg")
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -76,10 +76,10 @@ def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
     for name, figure in named(figures(subject)):
         drawn = {name + suffix: figure.spec(inches) for suffix, inches in COLUMNS.items()}
         for stem, spec in drawn.items():
-            files = plots.in_print(spec, POINTS_PER_PIXEL)
-            written += [plots.write_file(Path(folder) / f"{stem}.{kind}", content) for kind, content in files.items()]
+            files = drawings.in_print(spec, POINTS_PER_PIXEL)
+            written += [drawings.write_file(Path(folder) / f"{stem}.{kind}", content) for kind, content in files.items()]
         said += ["", f"## {name}", "", str(drawn[name]["description"])]
-    return [*written, plots.write_file(Path(folder) / _LIST, "\n".join(said) + "\n")]
+    return [*written, drawings.write_file(Path(folder) / _LIST, "\n".join(said) + "\n")]
 
 
 def named(found: Iterator[Figure]) -> Iterator[tuple[str, Figure]]:

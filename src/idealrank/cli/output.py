@@ -6,9 +6,9 @@ from typing import cast
 
 from idealrank._files import write_bytes
 from idealrank.cli import console
-from idealrank.reports.formats import FORMATS
-from idealrank.reports.layout import printable_lines
-from idealrank.reports.parts import Part, parts_text
+from idealrank.reports.table.formats import FORMATS
+from idealrank.reports.table.layout import printable_lines
+from idealrank.reports.table.parts import Part, parts_text
 
 # What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
 _EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}

@@ -9,8 +9,8 @@ import click
 from idealrank.analysis.comparison import Comparison
 from idealrank.cli import options
 from idealrank.errors import OptionError
-from idealrank.reports import plots
-from idealrank.reports.formats import FIGURE_FORMATS
+from idealrank.reports.figures import drawings
+from idealrank.reports.table.formats import FIGURE_FORMATS
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
@@ -37,7 +37,7 @@ def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]
         return
     if baseline is not None:
         raise OptionError(f"--figure {path}: found --baseline {baseline}, expected every two runs to be compared; leave one of them out")
-    plots.check_drawable(_kind(path))
+    drawings.check_drawable(_kind(path))
     options.refuse_to_replace(path, inputs)
 
 
@@ -52,17 +52,17 @@ def draw(comparison: Comparison, path: str | None) -> None:
     """
     if path is None:
         return
-    from idealrank.reports.compared_figures import pairs_spec  # noqa: PLC0415  (few ask for it)
+    from idealrank.reports.figures.pair_map import pairs_spec  # noqa: PLC0415  (few ask for it)
 
     kind, measures = _kind(path), list(comparison.means)
     if kind == "html":
         specs = {f"pairs-{number}": pairs_spec(comparison, measure) for number, measure in enumerate(measures, 1)}
-        plots.write_file(Path(path), plots.page(specs, f"All pairs of {len(comparison.names)} runs"))
+        drawings.write_file(Path(path), drawings.page(specs, f"All pairs of {len(comparison.names)} runs"))
     else:
-        plots.write_file(Path(path), plots.drawn(pairs_spec(comparison, measures[0]), kind))
+        drawings.write_file(Path(path), drawings.drawn(pairs_spec(comparison, measures[0]), kind))
 
 
-def _kind(path: str) -> plots.Format:
+def _kind(path: str) -> drawings.Format:
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in FIGURE_FORMATS:
         raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")

@@ -15,9 +15,9 @@ from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.integrations.names import metric_names
 from idealrank.integrations.per_query import Columns, columns_of, parquet
-from idealrank.reports.compared_records import comparison_csv, comparison_json
-from idealrank.reports.gated import gate_json, gate_text
-from idealrank.reports.records import csv_report, json_report
+from idealrank.reports.table.records import csv_report, json_report
+from idealrank.reports.views.comparison.comparison_records import comparison_csv, comparison_json
+from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.version import __version__
 
 Result: TypeAlias = Evaluation | Comparison | Gated

@@ -16,25 +16,25 @@ from idealrank.conventions import Convention
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.overlap import Overlap
-from idealrank.reports.alike import overlap_means, overlap_said
-from idealrank.reports.compared import judged_table, pair_lines, pair_table, sentences
-from idealrank.reports.compared_cells import Shown
-from idealrank.reports.compared_letters import letters_note
-from idealrank.reports.compared_many import headline, is_many, league_tables
-from idealrank.reports.compared_method import mark_note, method_text
-from idealrank.reports.compared_slices import slice_table, slices_cells
-from idealrank.reports.digits import number
-from idealrank.reports.explained import explanation_head, ranking_table
-from idealrank.reports.gated import checks_table, seen_text, worst_table
-from idealrank.reports.gated import verdict as gate_verdict
-from idealrank.reports.gated_words import gate_places
-from idealrank.reports.gated_words import method as gate_method
-from idealrank.reports.notebook_figures import comparison_figures, evaluation_figures, robustness_figures
-from idealrank.reports.robust import movers_table
-from idealrank.reports.tables import Table, as_html, html_text
-from idealrank.reports.text import coverage_of, coverage_table, interval_table, means_table
-from idealrank.reports.trained import system_places, system_sentences, systems_table
-from idealrank.reports.words import in_words, title, unanswered, warned
+from idealrank.reports.figures.notebook import comparison_figures, evaluation_figures, robustness_figures
+from idealrank.reports.table.digits import number
+from idealrank.reports.table.forms import Table, as_html, html_text
+from idealrank.reports.views.comparison.columns import Shown
+from idealrank.reports.views.comparison.comparison import judged_table, pair_lines, pair_table, sentences
+from idealrank.reports.views.comparison.league import headline, is_many, league_tables
+from idealrank.reports.views.comparison.letters import letters_note
+from idealrank.reports.views.comparison.method import mark_note, method_text
+from idealrank.reports.views.comparison.slices import slice_table, slices_cells
+from idealrank.reports.views.conventions import in_words, title, unanswered, warned
+from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
+from idealrank.reports.views.explanation import explanation_head, ranking_table
+from idealrank.reports.views.gate.gate import checks_table, seen_text, worst_table
+from idealrank.reports.views.gate.gate import verdict as gate_verdict
+from idealrank.reports.views.gate.sentences import gate_places
+from idealrank.reports.views.gate.sentences import method as gate_method
+from idealrank.reports.views.overlap import overlap_means, overlap_said
+from idealrank.reports.views.robustness import movers_table
+from idealrank.reports.views.systems import system_places, system_sentences, systems_table
 
 Block: TypeAlias = str | Table | Sequence[str]
 """HTML that is ready, a table, or sentences of a paragraph; what is empty is left out."""

@@ -22,8 +22,8 @@ from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
 from idealrank.measures.counts import NumRelRet
 from idealrank.measures.measure import Measure
-from idealrank.reports.records import csv_report, json_report, trec_report
-from idealrank.reports.text import table_report
+from idealrank.reports.table.records import csv_report, json_report, trec_report
+from idealrank.reports.views.evaluation import table_report
 from idealrank.testing.strategies import DOCUMENTS, QUERIES, SCORES, Grades, Scores
 
 _TOLERANCE = 1e-9

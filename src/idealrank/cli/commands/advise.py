@@ -7,7 +7,7 @@ import click
 from idealrank.analysis.advice import Surface
 from idealrank.api.advice import advise_read
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 
 _EPILOG = """\
@@ -20,7 +20,7 @@ Examples:
 """
 
 
-_FORMATS = Formats("A text for people,", table="advice:advice_report", json="advice:advice_record")
+_FORMATS = Formats("A text for people,", table="views.advice:advice_report", json="views.advice:advice_record")
 
 
 @click.command(epilog=_EPILOG, short_help="Say which measures and cutoffs fit judgments and a run, and why.")

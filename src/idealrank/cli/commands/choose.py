@@ -9,15 +9,15 @@ from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, m
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.tuning import choose_read
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.texts import split_outside_brackets
-from idealrank.reports import plots
-from idealrank.reports.chosen_figure import choice_spec
-from idealrank.reports.formats import FIGURE_FORMATS
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.tuning import choice_spec
+from idealrank.reports.table.formats import FIGURE_FORMATS
 
 _WHOLE = ("all", "n")
 _EPILOG = """\
@@ -34,7 +34,9 @@ is not shown, so that nobody chooses a measure by it.
 """
 
 
-_FORMATS = Formats("Words and tables for people;", table="chosen:choice_report", json="chosen:choice_json", csv="chosen:choice_csv")
+_FORMATS = Formats(
+    "Words and tables for people;", table="views.tuning:choice_report", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Say which discount and cutoff tell your own runs apart most surely.")
@@ -120,20 +122,20 @@ def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
     return [None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts("--cutoffs", texts)]
 
 
-def _kind(path: str | None) -> plots.Format | None:
+def _kind(path: str | None) -> drawings.Format | None:
     """The format that a file's ending asks for; what draws it is asked for before anything is computed."""
     if path is None:
         return None
-    known: dict[str, plots.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}
+    known: dict[str, drawings.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}
     ending = Path(path).suffix
     if ending not in known:
         raise OptionError(f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(known)}")
-    plots.check_drawable(known[ending])
+    drawings.check_drawable(known[ending])
     return known[ending]
 
 
-def _draw(spec: plots.Spec, path: Path, kind: plots.Format) -> None:
+def _draw(spec: drawings.Spec, path: Path, kind: drawings.Format) -> None:
     if kind == "html":
-        plots.write_file(path, plots.page({"choice": spec}, str(spec["title"]["text"])))
+        drawings.write_file(path, drawings.page({"choice": spec}, str(spec["title"]["text"])))
     else:
-        plots.save({path.stem: spec}, path.parent, kind)
+        drawings.save({path.stem: spec}, path.parent, kind)

@@ -11,19 +11,19 @@ from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlaps
 from idealrank.cli import input_options, options, pair_figure
-from idealrank.cli.formats import Formats
+from idealrank.cli.comparison_options import Testing, testing_options
+from idealrank.cli.format_option import Formats
 from idealrank.cli.pointers import why_command
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files, slices
 from idealrank.cli.result_options import Results, results_of_pairs
-from idealrank.cli.test_options import Testing, testing_options
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
-from idealrank.reports.compared_letters import Letters
-from idealrank.reports.formats import FORMATS
-from idealrank.reports.parts import Part
+from idealrank.reports.table.formats import FORMATS
+from idealrank.reports.table.parts import Part
+from idealrank.reports.views.comparison.letters import Letters
 
 _FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
 
@@ -68,7 +68,7 @@ class _Shown(TypedDict):
 
 def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> list[Part]:
     """The report for people, and where to look further."""
-    from idealrank.reports.compared import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
+    from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
 
     after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
     return [*comparison_parts(comparison, **shown), after]
@@ -77,10 +77,10 @@ def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> 
 _FORMATS = Formats(
     "Words and a table for people;",
     table=_parts,
-    json="compared_records:comparison_json",
-    markdown="compared_pasted:comparison_markdown",
-    latex="compared_pasted:comparison_latex",
-    csv="compared_records:comparison_csv",
+    json="views.comparison.comparison_records:comparison_json",
+    markdown="views.comparison.markup:comparison_markdown",
+    latex="views.comparison.markup:comparison_latex",
+    csv="views.comparison.comparison_records:comparison_csv",
 )
 
 

@@ -3,7 +3,7 @@
 import click
 
 from idealrank.cli import options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.conventions import PRESETS, Convention
 
 _EPILOG = """\
@@ -17,13 +17,13 @@ Examples:
 
 
 def _table(chosen: Convention | None) -> str:
-    from idealrank.reports.words import convention_card, conventions_table  # noqa: PLC0415  (only the layout asked for is loaded)
+    from idealrank.reports.views.conventions import convention_card, conventions_table  # noqa: PLC0415  (only the layout asked for is loaded)
 
     return conventions_table(PRESETS) if chosen is None else convention_card(chosen)
 
 
 def _json(chosen: Convention | None) -> str:
-    from idealrank.reports.records import conventions_record  # noqa: PLC0415
+    from idealrank.reports.table.records import conventions_record  # noqa: PLC0415
 
     return conventions_record(PRESETS if chosen is None else {chosen.name: chosen})
 

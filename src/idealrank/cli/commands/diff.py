@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from idealrank.cli import options, store_options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ Values of different judgments or conventions are shown side by side, and no test
 _FORMATS = Formats(
     "Text for people;",
     {"json": "with everything", "csv": "with the queries that changed"},
-    table="stored_changes:changes_text",
-    json="stored_changes:changes_json",
-    csv="stored_changes:changes_csv",
+    table="views.store_diff:changes_text",
+    json="views.store_diff:changes_json",
+    csv="views.store_diff:changes_csv",
 )
 
 

@@ -7,7 +7,7 @@ import click
 
 from idealrank.api.evaluation import evaluate_read as evaluate_run
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
 from idealrank.data.progress import Progress
@@ -15,7 +15,7 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.defaults import default_measures
-from idealrank.reports.formats import FORMATS
+from idealrank.reports.table.formats import FORMATS
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
@@ -55,12 +55,12 @@ Examples:
 
 _FORMATS = Formats(
     "A table for people;",
-    table="text:report_parts",
-    json="records:json_report",
-    csv="records:csv_report",
-    trec="records:trec_report",
-    markdown="evaluated_pasted:evaluated_markdown",
-    latex="evaluated_pasted:evaluated_latex",
+    table="views.evaluation:report_parts",
+    json="table.records:json_report",
+    csv="table.records:csv_report",
+    trec="table.records:trec_report",
+    markdown="views.evaluation_markup:evaluated_markdown",
+    latex="views.evaluation_markup:evaluated_latex",
 )
 
 

@@ -5,7 +5,7 @@ import click
 from idealrank.analysis.explanation import Explanation
 from idealrank.api.explanation import explain as explain_query
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 
@@ -19,7 +19,7 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text for people,", text="explained:explanation_report", json="explained:explanation_record")
+_FORMATS = Formats("Text for people,", text="views.explanation:explanation_report", json="views.explanation:explanation_record")
 
 
 @click.command(epilog=_EPILOG, short_help="Show where the value of one query comes from, rank by rank.")

@@ -9,7 +9,7 @@ import click
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.gate.job import Job
 from idealrank.cli.gate.outputs import Outputs, outputs
 from idealrank.cli.gate.request import asked_here
@@ -18,8 +18,8 @@ from idealrank.cli.query_options import query_files
 from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.io.gate_files.policies import DEFAULT_MEASURE
 from idealrank.io.query_files import QueryFiles
-from idealrank.reports.formats import FORMATS
-from idealrank.reports.parts import Part
+from idealrank.reports.table.formats import FORMATS
+from idealrank.reports.table.parts import Part
 
 _EPILOG = """\
 Examples:
@@ -56,7 +56,7 @@ the queries that have them, `idealrank explain` the documents of a query.
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
 
 
-_FORMATS = Formats("Words and a table for people;", table="gated:gate_parts", json="gated:gate_json")
+_FORMATS = Formats("Words and a table for people;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
 
 
 @click.command(epilog=_EPILOG, short_help="Let a run pass only if it is not shown to be worse, for continuous integration.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from idealrank.cli import options, store_options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 
 if TYPE_CHECKING:
     from idealrank.store.garbage import Swept

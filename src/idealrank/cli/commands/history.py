@@ -7,7 +7,7 @@ import click
 
 from idealrank.analysis.history import Rule, Timeline, Trace
 from idealrank.cli import console, options, output, store_options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.errors import InputError, OptionError
 
 _DROP, _LIMIT = 0.1, 30
@@ -65,7 +65,7 @@ class Asked:
 
 
 def _table(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> Iterable[str]:
-    from idealrank.reports import history as words  # noqa: PLC0415  (not for the help)
+    from idealrank.reports.views import history as words  # noqa: PLC0415  (not for the help)
 
     yield words.history_table(timeline, shown=shown, together=together, plain=store_options.is_plain())
     for run, trace in (_since(timeline, asked, together=together) or {}).items():
@@ -73,13 +73,13 @@ def _table(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> I
 
 
 def _json(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> Iterable[str]:
-    from idealrank.reports.history import history_json  # noqa: PLC0415
+    from idealrank.reports.views.history import history_json  # noqa: PLC0415
 
     return history_json(timeline, _since(timeline, asked, together=together), shown=shown, together=together)
 
 
 def _csv(timeline: Timeline, _: Asked, *, shown: int, together: bool) -> Iterable[str]:
-    from idealrank.reports.history import history_csv  # noqa: PLC0415
+    from idealrank.reports.views.history import history_csv  # noqa: PLC0415
 
     return history_csv(timeline, shown=shown, together=together)
 

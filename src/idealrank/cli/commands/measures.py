@@ -2,10 +2,10 @@
 
 import click
 
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.options import measure_parts
 from idealrank.measures.facts import Facts, classes_of, facts_of, families, family_title
-from idealrank.reports.measures import measure_card, measures_record, measures_table
+from idealrank.reports.views.measures import measure_card, measures_record, measures_table
 
 _EPILOG = """\
 Examples:

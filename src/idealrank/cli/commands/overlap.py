@@ -6,7 +6,7 @@ import click
 
 from idealrank.api.overlap import overlap_read
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
 from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES
@@ -23,7 +23,9 @@ Examples:
 """
 
 
-_FORMATS = Formats("A table for people;", table="alike:overlap_parts", json="alike:overlap_json", csv="alike:overlap_csv")
+_FORMATS = Formats(
+    "A table for people;", table="views.overlap:overlap_parts", json="views.overlap:overlap_json", csv="views.overlap:overlap_csv"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Show how alike two runs are, without judgments.")

@@ -8,7 +8,7 @@ import click
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.robustness import robust_read
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
 from idealrank.conventions import Convention
@@ -38,7 +38,9 @@ p values are not corrected: this shows how much a verdict hangs on choices, and 
 """
 
 
-_FORMATS = Formats("A grid for people;", table="robust:robust_parts", json="robust:robust_json", csv="robust:robust_csv")
+_FORMATS = Formats(
+    "A grid for people;", table="views.robustness:robust_parts", json="views.robustness:robust_json", csv="views.robustness:robust_csv"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Show in how many ways of computing a verdict holds, and what turns it.")

@@ -12,7 +12,7 @@ from idealrank.analysis.systems import compare_systems
 from idealrank.analysis.systems.copies import relation_of
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run import name_of
 from idealrank.errors import OptionError
@@ -39,7 +39,9 @@ this says which system, counting that another training would give another copy.
 """
 
 
-_FORMATS = Formats("Words and tables for people;", table="trained:systems_parts", json="trained:systems_json", csv="trained:systems_csv")
+_FORMATS = Formats(
+    "Words and tables for people;", table="views.systems:systems_parts", json="views.systems:systems_json", csv="views.systems:systems_csv"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Compare systems that were trained several times, seeds and queries both counted.")

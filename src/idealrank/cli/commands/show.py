@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from idealrank.cli import options, store_options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ class _Evaluated:
     means: "list[Mapping[str, RunMean]]"
 
     def text(self) -> Iterable[str]:
-        from idealrank.reports import stored as words  # noqa: PLC0415
-        from idealrank.reports.tables import as_text  # noqa: PLC0415
-        from idealrank.reports.text import table_report  # noqa: PLC0415
+        from idealrank.reports.table.forms import as_text  # noqa: PLC0415
+        from idealrank.reports.views import store as words  # noqa: PLC0415
+        from idealrank.reports.views.evaluation import table_report  # noqa: PLC0415
 
         sql = "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE p.evaluation = ? ORDER BY e.time"
         used = ", ".join(row[0] for row in self.store.rows(sql, [self.kept.id]))
@@ -126,13 +126,13 @@ class _Evaluated:
             yield from ["\n", as_text(words.inputs_table(inputs), 140)]
 
     def json(self) -> str:
-        from idealrank.reports.records import json_report  # noqa: PLC0415
+        from idealrank.reports.table.records import json_report  # noqa: PLC0415
 
         record = json.loads("".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means)))
         return _json(origin(self.kept.entry) | {"inputs": self.kept.fields["inputs"]} | record)
 
     def csv(self) -> Iterable[str]:
-        from idealrank.reports.records import csv_report  # noqa: PLC0415
+        from idealrank.reports.table.records import csv_report  # noqa: PLC0415
 
         lines = csv_report([self.evaluation], per_query=self.per_query, intervals=self.means)
         return (f"{self.kept.id if place else 'id'},{line}" for place, line in enumerate(lines))
@@ -146,8 +146,8 @@ class _Means:
     error: OptionError
 
     def text(self) -> Iterable[str]:
-        from idealrank.reports import stored as words  # noqa: PLC0415
-        from idealrank.reports.tables import as_text  # noqa: PLC0415
+        from idealrank.reports.table.forms import as_text  # noqa: PLC0415
+        from idealrank.reports.views import store as words  # noqa: PLC0415
 
         head = words.head_text(f"evaluation {self.kept.id}: {self.kept.entry.name}", facts(self.kept.entry).items())
         return [head, "\n", as_text(words.means_table(self.kept.entry.means or {})), f"\n{self.error}\n"]
@@ -157,8 +157,8 @@ class _Means:
         return _json(origin(entry) | {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]})
 
     def csv(self) -> Iterable[str]:
-        from idealrank.reports.stored import means_table  # noqa: PLC0415
-        from idealrank.reports.tables import as_csv  # noqa: PLC0415
+        from idealrank.reports.table.forms import as_csv  # noqa: PLC0415
+        from idealrank.reports.views.store import means_table  # noqa: PLC0415
 
         return [as_csv(means_table(self.kept.entry.means or {}))]
 
@@ -170,7 +170,7 @@ class _Verdict:
     kept: "StoredVerdict"
 
     def text(self) -> Iterable[str]:
-        from idealrank.reports import stored as words  # noqa: PLC0415
+        from idealrank.reports.views import store as words  # noqa: PLC0415
 
         kept = self.kept
         head = words.head_text(f"{kept.entry.kind} {kept.id}: {kept.entry.name}", facts(kept.entry).items())
@@ -180,8 +180,8 @@ class _Verdict:
         return _json(origin(self.kept.entry) | {"options": self.kept.options, "result": self.kept.result})
 
     def csv(self) -> Iterable[str]:
-        from idealrank.reports.stored import verdict_table  # noqa: PLC0415
-        from idealrank.reports.tables import as_csv  # noqa: PLC0415
+        from idealrank.reports.table.forms import as_csv  # noqa: PLC0415
+        from idealrank.reports.views.store import verdict_table  # noqa: PLC0415
 
         return [as_csv(verdict_table(self.kept.entry.kind, self.kept.result))]
 
@@ -209,7 +209,7 @@ def _means(evaluation: "Evaluation") -> "list[Mapping[str, RunMean]]":
 def _convention(kept: "StoredVerdict") -> list[str]:
     """The convention in words, where its name still means what it meant."""
     from idealrank.conventions import Convention  # noqa: PLC0415
-    from idealrank.reports.words import paragraph  # noqa: PLC0415
+    from idealrank.reports.views.conventions import paragraph  # noqa: PLC0415
 
     try:
         convention = Convention.of(kept.entry.convention)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from idealrank.cli import options, store_options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 
 if TYPE_CHECKING:
     from idealrank.store.sql import Answer
@@ -35,7 +35,7 @@ them. Times are UTC. Values of queries are read from disk only where a question 
 
 
 def _table(answer: "Answer") -> list[str]:
-    from idealrank.reports.tables import Cell, Column, Table, as_text  # noqa: PLC0415  (not for the help)
+    from idealrank.reports.table.forms import Cell, Column, Table, as_text  # noqa: PLC0415  (not for the help)
 
     numeric = [all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))]
     columns: list[Column[Any]] = [
@@ -87,7 +87,7 @@ def _csv(answer: "Answer") -> Iterable[str]:
 
 
 def _line(cells: Sequence[Any]) -> str:
-    from idealrank.reports.records import csv_row  # noqa: PLC0415  (not for the help)
+    from idealrank.reports.table.records import csv_row  # noqa: PLC0415  (not for the help)
 
     return csv_row([str(cell) for cell in cells])
 

@@ -5,7 +5,7 @@ import click
 from idealrank.analysis.attribution import Attribution
 from idealrank.api.attribution import attribute
 from idealrank.cli import console, input_options, options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 
@@ -31,9 +31,9 @@ Whether the difference is more than chance is what `idealrank compare` says.
 _FORMATS = Formats(
     "Text for people;",
     {"json": "with queries and documents", "csv": "with a query a row"},
-    table="attributed:attribution_report",
-    json="attributed_records:attribution_json",
-    csv="attributed_records:attribution_csv",
+    table="views.attribution:attribution_report",
+    json="views.attribution_records:attribution_json",
+    csv="views.attribution_records:attribution_csv",
 )
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from idealrank.cli import options, store_options
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 
 
 def _text(record: Mapping[str, Any], store_path: str | None) -> str:
-    from idealrank.reports.stored import head_text  # noqa: PLC0415  (not for the help)
+    from idealrank.reports.views.store import head_text  # noqa: PLC0415  (not for the help)
 
     facts = {
         name: ", ".join(value) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value or ""

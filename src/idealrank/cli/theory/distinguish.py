@@ -8,7 +8,7 @@ import numpy as np
 
 from idealrank.cli import console, input_options
 from idealrank.cli import options as shared
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.theory import options
 from idealrank.conventions import Convention
@@ -32,9 +32,9 @@ Models are typed as for `idealrank theory limits`; repeat --a and --b for grades
 
 _FORMATS = Formats(
     "A table for people;",
-    table="distinguished:distinguished_table",
-    json="distinguished:distinguished_json",
-    csv="distinguished:distinguished_csv",
+    table="views.distinguishability:distinguished_table",
+    json="views.distinguishability:distinguished_json",
+    csv="views.distinguishability:distinguished_csv",
 )
 
 

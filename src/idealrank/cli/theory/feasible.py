@@ -3,7 +3,7 @@
 import click
 
 from idealrank.cli import options as shared
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.theory import options
 from idealrank.theory import feasibility
 
@@ -18,7 +18,9 @@ Examples:
 """
 
 
-_FORMATS = Formats("A table for people;", table="theory:feasibility_table", json="theory:feasibility_json", csv="theory:feasibility_csv")
+_FORMATS = Formats(
+    "A table for people;", table="views.theory:feasibility_table", json="views.theory:feasibility_json", csv="views.theory:feasibility_csv"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Say which discounts and cutoffs can tell rankers apart, and why.")

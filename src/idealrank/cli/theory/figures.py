@@ -9,9 +9,9 @@ from idealrank.cli import output
 from idealrank.cli.progress import Count, Watch
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.texts import split_outside_brackets
-from idealrank.reports import plots
-from idealrank.reports.formats import FIGURE_FORMATS
-from idealrank.reports.theory_figures import FIGURES, Curves, PaperFigure, figure_spec
+from idealrank.reports.figures import drawings
+from idealrank.reports.figures.theory import FIGURES, Curves, PaperFigure, figure_spec
+from idealrank.reports.table.formats import FIGURE_FORMATS
 from idealrank.theory import RankedCollection, growing_ndcg, paper_rankers, read_rankers
 
 _EPILOG = """\
@@ -53,7 +53,7 @@ def figures(*, folder: str, format_texts: tuple[str, ...], numbers: tuple[int, .
     """
     kinds = _formats(format_texts or ("svg,png,html",))
     for kind in kinds:
-        plots.check_drawable(kind)
+        drawings.check_drawable(kind)
     watch = Watch()
     chosen = [FIGURES[number] for number in dict.fromkeys(numbers)] or list(FIGURES.values())
     collection = _cut(paper_rankers() if data is None else read_rankers(data), documents)
@@ -75,7 +75,7 @@ def _make(folder: Path) -> None:
         raise InputError(f"--out {folder}: found no folder and none can be made: {why}; give another name") from None
 
 
-def _formats(texts: tuple[str, ...]) -> list[plots.Format]:
+def _formats(texts: tuple[str, ...]) -> list[drawings.Format]:
     found = [part.strip().lower() for text in texts for part in split_outside_brackets(text) if part.strip()]
     for kind in found:
         if kind not in FIGURE_FORMATS:
@@ -129,7 +129,7 @@ def curves_of(
     ]
 
 
-def _write(specs: dict[str, plots.Spec], folder: Path, kind: plots.Format) -> list[Path]:
+def _write(specs: dict[str, drawings.Spec], folder: Path, kind: drawings.Format) -> list[Path]:
     if kind == "html":
-        return [plots.write_file(folder / "figures.html", plots.page(specs, "NDCG of growing lists"))]
-    return plots.save(specs, folder, kind)
+        return [drawings.write_file(folder / "figures.html", drawings.page(specs, "NDCG of growing lists"))]
+    return drawings.save(specs, folder, kind)

@@ -8,12 +8,12 @@ import click
 
 from idealrank.cli import input_options
 from idealrank.cli import options as shared
-from idealrank.cli.formats import Formats
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Count, Watch
 from idealrank.cli.theory import files, options
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import cutoff_text
-from idealrank.reports.theory import Ended, LimitRow
+from idealrank.reports.views.theory import Ended, LimitRow
 from idealrank.theory import YbarEstimate, estimate_ybar, feasibility, limit, pseudo_expectation
 from idealrank.theory.relevance import RelevanceModel
 
@@ -45,7 +45,7 @@ document there is relevant:
 """
 
 
-_FORMATS = Formats("A table for people;", table="theory:limits_table", json="theory:limits_json", csv="theory:limits_csv")
+_FORMATS = Formats("A table for people;", table="views.theory:limits_table", json="views.theory:limits_json", csv="views.theory:limits_csv")
 
 
 @click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")

@@ -21,7 +21,7 @@ from idealrank.io.formats.zscores import read_zscores
 from idealrank.io.notes import Notes
 from idealrank.io.sources import open_sources
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.trec import Column, trec_eval_report
+from idealrank.reports.views.trec import Column, trec_eval_report
 
 
 def report(request: Request) -> Iterator[str]:

@@ -10,7 +10,7 @@ from idealrank.cli.trec.options import Request
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.trec import Column
+from idealrank.reports.views.trec import Column
 
 # Where a name alone means something else in this library.
 _SPELLINGS = {"rbp": "trec_rbp"}

@@ -7,12 +7,12 @@ from idealrank.analysis.gate.outcome import UNREACHED
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.compared_cells import Shown
-from idealrank.reports.gated_words import counted, names, one_line
-from idealrank.reports.leading import leading_pairs
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.verdicts import is_identical, word
-from idealrank.reports.words import JUDGED
+from idealrank.reports.views.comparison.columns import Shown
+from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.views.comparison.verdicts import is_identical, word
+from idealrank.reports.views.conventions import JUDGED
+from idealrank.reports.views.gate.sentences import counted, names, one_line
 
 _FEW = 25  # queries below which a mean says little
 _UNJUDGED = 0.05  # share of unjudged documents from which it is said

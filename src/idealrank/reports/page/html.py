@@ -9,18 +9,18 @@ from typing import Any
 from urllib.parse import quote
 
 from idealrank._lazy import load_extra
-from idealrank.reports.drawing import bundle
-from idealrank.reports.leading import leading_pairs
-from idealrank.reports.page import grids, said
+from idealrank.reports.figures.drawings import licences
+from idealrank.reports.figures.vega import bundle
+from idealrank.reports.page import tables, wording
 from idealrank.reports.page.cautions import cautions
-from idealrank.reports.page.changed import changes
 from idealrank.reports.page.glossary import glossary, terms
-from idealrank.reports.page.packed import packed
+from idealrank.reports.page.largest_changes import changes
+from idealrank.reports.page.packing import packed
 from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
 from idealrank.reports.page.subject import Subject
-from idealrank.reports.plots import licences
-from idealrank.reports.tables import Table, as_html
-from idealrank.reports.words import in_words, title
+from idealrank.reports.table.forms import Table, as_html
+from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.views.conventions import in_words, title
 
 MOST_BYTES = 1_900_000
 """What a page keeps below: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
@@ -118,12 +118,12 @@ def _static(subject: Subject) -> dict[str, Any]:
     convention = subject.evaluations[0].convention
     first = str(subject.measures[0])
     return {
-        "title": said.page_title(subject),
-        "kind": said.kind(subject),
-        "headline": said.headline(subject),
-        "sentences": said.sentences(subject),
-        "listed": said.pair_sentences(subject),
-        "plainly": said.in_plain_words(subject),
+        "title": wording.page_title(subject),
+        "kind": wording.kind(subject),
+        "headline": wording.headline(subject),
+        "sentences": wording.sentences(subject),
+        "listed": wording.pair_sentences(subject),
+        "plainly": wording.in_plain_words(subject),
         "closing": []
         if subject.gated is None
         else [(query, subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
@@ -137,10 +137,10 @@ def _static(subject: Subject) -> dict[str, Any]:
         "worst": worst,
         "best": best,
         "grids": _grids(subject),
-        "every_pair": grids.every_pair_grid(comparison, first) if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR else None,
+        "every_pair": tables.every_pair_grid(comparison, first) if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR else None,
         "convention_title": title(convention),
         "convention": in_words(convention).split("; "),
-        "method": said.method(subject),
+        "method": wording.method(subject),
         "glossary": glossary(subject),
         "terms": terms(subject),
         "made": subject.made,
@@ -158,15 +158,15 @@ def _grids(subject: Subject) -> dict[str, Table | None]:
     pair = None if comparison is None else leading_pairs(comparison)[0]
     only = pair if comparison is not None and len(comparison.pairs) == 1 else None
     return {
-        "means": grids.means_grid(subject),
-        "pair": None if only is None else grids.pair_grid(only),
-        "more": None if only is None else grids.more_grid(only),
-        "checks": grids.checks_grid(gated) if gated is not None and gated.checks else None,
-        "contracts": grids.contracts_grid(gated, subject.query_texts) if gated is not None and gated.contracts else None,
-        "slices": grids.slices_grid(pair, first) if pair is not None else None,
-        "spread": grids.spread_grid(subject),
-        "curves": grids.curves_grid(subject),
-        "robust": grids.robust_grid(subject.robustness) if subject.robustness is not None else None,
+        "means": tables.means_grid(subject),
+        "pair": None if only is None else tables.pair_grid(only),
+        "more": None if only is None else tables.more_grid(only),
+        "checks": tables.checks_grid(gated) if gated is not None and gated.checks else None,
+        "contracts": tables.contracts_grid(gated, subject.query_texts) if gated is not None and gated.contracts else None,
+        "slices": tables.slices_grid(pair, first) if pair is not None else None,
+        "spread": tables.spread_grid(subject),
+        "curves": tables.curves_grid(subject),
+        "robust": tables.robust_grid(subject.robustness) if subject.robustness is not None else None,
     }
 
 

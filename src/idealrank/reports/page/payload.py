@@ -11,12 +11,12 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
-from idealrank.reports.leading import leading_pairs
-from idealrank.reports.page.packed import DISTINCT, coded, packed, size_packed
+from idealrank.reports.figures.specifications import static_rows, static_words, templates
+from idealrank.reports.figures.theme import LIGHT
+from idealrank.reports.page.packing import DISTINCT, coded, packed, size_packed
 from idealrank.reports.page.subject import Listing, QueryLists, Subject
-from idealrank.reports.specs import static_rows, static_words, templates
-from idealrank.reports.theme import LIGHT
-from idealrank.reports.told_apart import TITLE, told_apart
+from idealrank.reports.table.short_names import TITLE, told_apart
+from idealrank.reports.views.comparison.leading_pair import leading_pairs
 
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text

@@ -1,0 +1,1 @@
+"""Figures as Vega-Lite specifications that pure functions make, and the library that draws them."""

@@ -1,0 +1,318 @@
+"""Figures of means with their intervals: by run and by cutoff. Nothing is drawn."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from idealrank.analysis.comparison import RunMean
+from idealrank.reports.figures.query_values import by_role, dash_of, line_of
+from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.reports.page.subject import Curve
+from idealrank.reports.table import digits
+from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
+
+_DIGITS = 6
+_CURVE_HEIGHT = 230
+_THREAD = 14  # pixels between the end of a line and the name of its run
+_GAP = 15.0  # pixels between the names of two lines
+
+
+def means_rows(means: Mapping[str, Mapping[str, RunMean]], directions: Mapping[str, int]) -> list[Row]:
+    """A row a measure and run, the best run first where there are more than two.
+
+    Parameters
+    ----------
+    means : mapping of str to mapping of str to RunMean
+        By measure and run.
+    directions : mapping of str to int
+        By measure; 1 where higher is better.
+
+    Examples
+    --------
+    >>> rows = means_rows({"RR": {"bm25": RunMean(0.5, (0.25, 0.75), 40)}}, {"RR": 1})
+    >>> rows[0]["mean"], rows[0]["low"], rows[0]["text"], rows[0]["label"]
+    (0.5, 0.25, '0.50  [0.25, 0.75]', 'bm25')
+    """
+    rows = []
+    for measure, runs in means.items():
+        places = digits.decimals(found.interval for found in runs.values())
+        best = sorted(runs, key=lambda run: -directions.get(measure, 1) * runs[run].mean) if len(runs) > 2 else list(runs)
+        named = names_by_width(list(runs))
+        for run in best:
+            mean, (low, high) = runs[run].mean, runs[run].interval
+            row = {"measure": measure, "run": run, "mean": number(mean), "low": number(low), "high": number(high), "n": runs[run].n}
+            ends = f"[{low:.{places}f}, {high:.{places}f}]" if math.isfinite(low) and math.isfinite(high) else ""
+            brief = f"{mean:.{places}f}"
+            rows.append(row | named[run] | {"brief": brief, "text": f"{brief}  {ends}".rstrip()})
+    return rows
+
+
+def names_by_width(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Names as figures have them: beside a wide panel, and beside a narrow one.
+
+    Examples
+    --------
+    >>> names_by_width(["a-long-name-of-a-run-2026-11-22"])["a-long-name-of-a-run-2026-11-22"]
+    {'label': 'a-long-na..-a-run-2026-11-22', 'short': 'a-lon..026-11-22'}
+    """
+    both = zip(told_apart(names, WIDE), told_apart(names, NARROW), strict=True)
+    return {name: {"label": label, "short": short} for name, (label, short) in zip(names, both, strict=True)}
+
+
+def number(value: float) -> float | None:
+    """A number as rows have it: six digits after the point, None where it is not finite.
+
+    Examples
+    --------
+    >>> number(1 / 3), number(math.inf)
+    (0.333333, None)
+    """
+    return round(value, _DIGITS) if math.isfinite(value) else None
+
+
+def means_template(level: float) -> Spec:
+    """A dot a run with its interval, and the numbers beside it.
+
+    Parameters
+    ----------
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> means_template(0.95)["encoding"]["x"]["title"]
+    'mean @measure with its 95 % interval'
+    """
+    y = {"field": "@names", "type": "nominal", "sort": None, "title": None, "axis": names_axis(200)}
+    x = {
+        "field": "mean", "type": "quantitative", "title": f"mean @measure with its {100 * level:g} % interval",
+        "scale": {"zero": False, "nice": True}, "axis": {"tickCount": 5, "grid": True},
+    }  # fmt: skip
+    return {
+        "$schema": SCHEMA_URL,
+        "description": "Means by @measure with intervals. @said",
+        "usermeta": {"height": {"step": 26}},
+        "data": {"name": "rows"},
+        "transform": _ENDS,
+        "encoding": {"x": x, "y": y, "color": _role_colour()},
+        "layer": [
+            {"mark": {"type": "rule", "opacity": 0, "aria": False}, "encoding": {
+                "x": {"field": "left", **_AGAIN}, "x2": {"field": "right"}}},
+            {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False}, "encoding": {
+                "x": {"field": "from", **_AGAIN}, "x2": {"field": "to"}}},
+            {"mark": {"type": "circle", "size": 62, "opacity": 1}, "encoding": {"tooltip": _mean_tip()}},
+            beside(),
+        ],
+        "config": config(),
+    }  # fmt: skip
+
+
+_AGAIN: Spec = {"type": "quantitative"}
+_ALONE = "(abs(datum.mean) / 10 || 0.05)"  # room about a mean without an interval: an axis of no length has wrong numbers
+_ENDS = [
+    {"calculate": calculated, "as": name}
+    for name, calculated in {
+        "from": "datum.low === null ? datum.mean : datum.low",
+        "to": "datum.high === null ? datum.mean : datum.high",
+        "left": f"datum.from < datum.to ? datum.from : datum.mean - {_ALONE}",
+        "right": f"datum.from < datum.to ? datum.to : datum.mean + {_ALONE}",
+    }.items()
+]
+
+
+def _role_colour() -> Spec:
+    """As of lines, only that runs beside a and b are as dark as a: a dot has less ink than a line."""
+    return {
+        "field": "role",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": ["other", "a", "b"], "range": ["@run", "@run", "@accent"]},
+    }
+
+
+def _mean_tip() -> list[Spec]:
+    return [
+        {"field": "run", "type": "nominal", "title": "run"},
+        {"field": "text", "type": "nominal", "title": "mean"},
+        {"field": "n", "type": "quantitative", "title": "queries", "format": ",d"},
+    ]
+
+
+def names_axis(limit: int) -> Spec:
+    """An axis of names, as dark as text.
+
+    Examples
+    --------
+    >>> names_axis(150)["labelLimit"]
+    150
+    """
+    return {"grid": False, "labelColor": "@ink", "labelLimit": limit, "labelFontSize": 12, "labelPadding": 8}
+
+
+def beside() -> Spec:
+    """Numbers at the right, in a column of their own: with the interval where there is room.
+
+    Examples
+    --------
+    >>> beside()["encoding"]["text"]
+    {'field': '@numbers'}
+    """
+    mark = {"type": "text", "align": "left", "dx": 12, "fontSize": 11.5, "color": "@ink", "aria": False}
+    return {"mark": mark, "encoding": {"x": {"value": "width"}, "text": {"field": "@numbers"}, "color": {"value": "@ink"}}}
+
+
+def cutoff_rows(curves: Sequence[Curve]) -> list[Row]:
+    """A row a measure, run and cutoff.
+
+    Examples
+    --------
+    >>> curve = Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.25, 0.75), 40),)})
+    >>> row = cutoff_rows([curve])[0]
+    >>> row["run"], row["label"], row["line"], row["mean"], row["place"], row["last"]
+    ('bm25', 'bm25', 'r0', 0.5, 0.5, True)
+    """
+    rows = []
+    for curve in curves:
+        places, named = label_places(curve), names_by_width(list(curve.means))
+        for at, (run, means) in enumerate(curve.means.items()):
+            line = {"line": line_of("other", at), "dash": dash_of("other", at)}
+            for cutoff, found in zip(curve.cutoffs, means, strict=True):
+                numbers = {"mean": found.mean, "low": found.interval[0], "high": found.interval[1], "place": places[run]}
+                row = {"measure": curve.measure, "run": run, "cutoff": cutoff, **{name: number(value) for name, value in numbers.items()}}
+                rows.append(row | named[run] | line | {"last": cutoff == curve.cutoffs[-1]})
+    return rows
+
+
+def label_places(curve: Curve) -> dict[str, float]:
+    """Heights for the names at the ends of the lines: where the lines end, moved apart where they would cover each other.
+
+    Examples
+    --------
+    >>> label_places(Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.4, 0.6), 40),)}))
+    {'bm25': 0.5}
+    """
+    low, high = curve_domain(curve)
+    ends = {run: means[-1].mean for run, means in curve.means.items()}
+    return spread_out(ends, _GAP * (high - low) / _CURVE_HEIGHT)
+
+
+def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
+    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread about its middle.
+
+    Examples
+    --------
+    >>> spread_out({"a": 0.5, "b": 0.5, "c": 3.0}, 1.0)
+    {'a': 0.0, 'b': 1.0, 'c': 3.0}
+    """
+    order = sorted(wanted, key=lambda name: wanted[name])
+    # Least squares with a minimal distance is isotonic regression of the places less their number: neighbours that fall are pooled.
+    pools: list[tuple[float, int]] = []
+    for number, name in enumerate(order):
+        pools.append((wanted[name] - number * gap, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (low, few), (high, more) = pools.pop(), pools.pop()
+            pools.append(((low * few + high * more) / (few + more), few + more))
+    level = [mean for mean, count in pools for _ in range(count)]
+    return {name: level[number] + number * gap for number, name in enumerate(order)}
+
+
+def curve_domain(curve: Curve) -> tuple[float, float]:
+    """Limits of the axis of means, intervals included, to the next round number.
+
+    Examples
+    --------
+    >>> curve_domain(Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.33, 0.61), 40),)}))
+    (0.3, 0.65)
+    """
+    found = [value for means in curve.means.values() for one in means for value in (one.mean, *one.interval) if math.isfinite(value)]
+    low, high = min(found, default=0.0), max(found, default=1.0)
+    step = 10 ** math.floor(math.log10(max(high - low, 1e-9))) / 2
+    return round(math.floor(low / step + 1e-9) * step, 9), round(math.ceil(high / step - 1e-9) * step + (step if high == low else 0), 9)
+
+
+def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
+    """Lines over cutoffs, bands about those of a and b; the name of each run at the end of its line, and a thread between them.
+
+    Parameters
+    ----------
+    level : float
+        Of the intervals.
+    cutoffs : sequence of int
+        Where the x axis has its numbers.
+
+    Examples
+    --------
+    >>> cutoffs_template(0.95, (1, 5, 10))["encoding"]["x"]["axis"]["values"]
+    [1, 5, 10]
+    """
+    x = {
+        "field": "cutoff", "type": "quantitative", "title": "cutoff",
+        "scale": {"type": "log", "nice": False, "domain": "@ends"},
+        "axis": {"values": list(cutoffs), "grid": False, "format": ",d", "labelOverlap": True},
+    }  # fmt: skip
+    y = {
+        "field": "mean", "type": "quantitative", "title": f"mean @curve, {100 * level:g} % interval",
+        "scale": {"domain": "@domain", "nice": False, "zero": False}, "axis": {"tickCount": 5},
+    }  # fmt: skip
+    tip = [
+        {"field": "run", "type": "nominal"},
+        {"field": "cutoff", "type": "quantitative", "format": ",d"},
+        {"field": "mean", "type": "quantitative", "format": ".4f"},
+    ]
+    return {
+        "$schema": SCHEMA_URL,
+        "description": "Mean @curve by cutoff. @said",
+        "usermeta": {"height": _CURVE_HEIGHT},
+        "data": {"name": "rows"},
+        "encoding": {"x": x, "y": y},
+        "layer": [
+            {
+                "transform": [{"filter": "datum.role !== 'other'"}],
+                "mark": {"type": "area", "opacity": 0.13, "aria": False},
+                "encoding": {"y": {"field": "low", **_AGAIN}, "y2": {"field": "high"}, "color": _role_colour(),
+                             "detail": {"field": "line"}},
+            },
+            {"mark": {"type": "line", "aria": False}, "encoding": by_role()},
+            {"mark": {"type": "circle", "size": 36, "opacity": 1}, "encoding": {
+                "color": by_role()["color"], "tooltip": tip,
+                "size": {"field": "role", "type": "ordinal", "legend": None,
+                         "scale": {"type": "ordinal", "domain": ["other", "a", "b"], "range": [12, 36, 36]}}}},
+            *_ends_of_lines(),
+        ],
+        "resolve": {"scale": {"color": "independent", "size": "independent"}},
+        "config": config(),
+    }  # fmt: skip
+
+
+def _ends_of_lines() -> list[Spec]:
+    """The name of each run beside the end of its line, and a thread that leads to it, for names stand apart."""
+    scale = {"domain": ["other", "a", "b"], "range": ["@quiet", "@run", "@accent"]}
+    name = {"type": "text", "align": "left", "dx": _THREAD + 4, "limit": 200, "aria": False}
+    return [
+        {
+            "transform": [{"filter": "datum.last"}], "mark": {"type": "rule", "strokeWidth": 0.8, "aria": False},
+            "encoding": {"x2": {"value": {"expr": f"width + {_THREAD}"}}, "y2": {"field": "place"}, "color": by_role()["color"]},
+        },
+        {
+            "transform": [{"filter": "datum.last"}], "mark": name,
+            "encoding": {"y": {"field": "place", "type": "quantitative"}, "text": {"field": "@names"},
+                         "color": {"field": "role", "type": "nominal", "legend": None, "scale": scale}},
+        },
+    ]  # fmt: skip
+
+
+def curve_words(curve: Curve) -> dict[str, Any]:
+    """What the template says of one curve.
+
+    Examples
+    --------
+    >>> curve_words(Curve(measure="P", cutoffs=(1, 10), means={"x": (RunMean(0.5, (0, 1), 9), RunMean(0.25, (0, 1), 9))}))["said"]
+    'x from 0.5000 at 1 to 0.2500 at 10.'
+    """
+    first, last = curve.cutoffs[0], curve.cutoffs[-1]
+    said = [
+        f"{run} from {digits.number(means[0].mean)} at {first:,} to {digits.number(means[-1].mean)} at {last:,}"
+        for run, means in curve.means.items()
+    ]
+    ends = [first, last if last > first else last + 1]
+    return {"curve": curve.measure, "said": f"{'; '.join(said)}.", "domain": list(curve_domain(curve)), "ends": ends}

@@ -1,0 +1,282 @@
+"""Figures 1 to 4 of Wang et al. (2013), as Vega-Lite specifications: from numbers to plain dicts, nothing is drawn here."""
+
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
+
+# Okabe and Ito's colours, told apart by people who see few of them; grey is for what is random.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_CHANCE = "#767676"
+_WIDTH, _HEIGHT = 500, 290
+_PANEL = 262  # width of each of two panels
+_FIELD_SIGNS = re.compile(r"[\\.\[\]'\"]")  # which Vega would take for a path into a record
+_LABEL_GAP = 13.5  # pixels between the names of two lines
+_DIGITS = 5  # of a value in a specification: a tenth of a pixel is a thousand times as much
+_ENLARGED_FROM = 0.2  # share of the documents from which on the enlarged panel looks
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """One figure of the paper.
+
+    Attributes
+    ----------
+    number : int
+        As in the paper's appendix A.
+    measure : str
+        What is on its y axis.
+    title : str
+        Which discount and cutoff that is.
+    theory : str
+        What the theorems say about it.
+    enlarged : bool
+        Whether a second panel stretches the values of long lists.
+    """
+
+    number: int
+    measure: str
+    title: str
+    theory: str
+    enlarged: bool = False
+
+
+FIGURES: Mapping[int, PaperFigure] = {
+    figure.number: figure
+    for figure in (
+        PaperFigure(
+            1, "nDCG", "NDCG with the logarithmic discount, D(r) = 1 / log(1 + r)",
+            "Theorem 4: every ranker tends to 1. Theorem 6: yet one stays ahead of the other from some n on.", enlarged=True,
+        ),
+        PaperFigure(
+            2, "nDCG(discount=zipf(0.5))", "NDCG with the discount D(r) = 1 / \u221ar",
+            "Theorem 7: each ranker tends to a limit of its own. Theorem 8: where these differ, one is ahead from some n on.",
+        ),
+        PaperFigure(
+            3, "nDCG(discount=geometric(2))", "NDCG with the discount D(r) = 1 / 2\u02b3",
+            "Theorem 10: the first few documents decide, so that values never settle, however long the lists.",
+        ),
+        PaperFigure(
+            4, "nDCG@0.2n", "NDCG@k with k = n/5 and the logarithmic discount",
+            "Theorem 12: each ranker tends to a limit of its own, which tells them apart.",
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What a figure shows: one mean value a ranker and list length.
+
+    Attributes
+    ----------
+    sizes : int64 array, shape (n_sizes,)
+        Documents in the list.
+    means : mapping of str to float array, shape (n_sizes,)
+        By the ranker's name; NaN where no query has a value.
+    queries : int
+        How many the means are over.
+    source : str
+        Where the data come from, as a sentence of the caption.
+    """
+
+    sizes: IntArray
+    means: Mapping[str, FloatArray]
+    queries: int
+    source: str
+
+
+def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = False) -> Spec:
+    """The specification of one figure.
+
+    Parameters
+    ----------
+    figure : PaperFigure
+        One of `FIGURES`.
+    curves : Curves
+        What it shows; rankers keep their order and with it their colours.
+    interactive : bool
+        Show values under the pointer; for pages, where there is one.
+
+    Raises
+    ------
+    OptionError
+        There are more rankers than colours that can be told apart.
+
+    Examples
+    --------
+    >>> curves = Curves(np.array([1, 2]), {"mine": np.array([1.0, 0.9])}, 7, "Data: mine.npz.")
+    >>> figure_spec(FIGURES[2], curves)["title"]["text"]
+    'Figure 2. NDCG with the discount D(r) = 1 / √r'
+    """
+    if len(curves.means) > len(_COLOURS):
+        raise OptionError(f"found {len(curves.means)} rankers, expected at most {len(_COLOURS)}: more lines cannot be told apart")
+    if figure.enlarged:
+        start = round(_ENLARGED_FROM * int(curves.sizes[-1]))
+        near = _domain(curves, start)
+        whole: Spec = {**_panel(curves, (0.0, 1.0), interactive=interactive), "width": _PANEL}
+        whole["layer"] = [_frame(start, int(curves.sizes[-1]), near), *whole["layer"]]
+        enlarged: Spec = {**_panel(curves, near, start=start, named=True, interactive=interactive), "width": _PANEL}
+        picture: Spec = {"hconcat": [whole, enlarged], "spacing": 40}
+    else:
+        picture = _panel(curves, _domain(curves), named=True, interactive=interactive)
+    return {
+        "$schema": SCHEMA_URL,
+        "description": f"Figure {figure.number}. {figure.title}: {_in_words(curves)}.",
+        "title": {"text": f"Figure {figure.number}. {figure.title}", "subtitle": figure.theory},
+        "vconcat": [picture, _note(_caption(curves, figure), 128 if figure.enlarged else 106)],
+        "config": titled_config(),
+    }
+
+
+def _panel(curves: Curves, domain: tuple[float, float], *, start: int = 1, named: bool = False, interactive: bool = False) -> Spec:
+    """The lines from list length `start` on, with their names at the right end or without."""
+    names, last = list(curves.means), int(curves.sizes[-1])
+    colours = {"domain": names, "range": [colour_of(name, place) for place, name in enumerate(names)]}
+    every = _round_step((last - start) / 5)
+    between = range(every * (start // every + 1), last, every)
+    ticks = [start, *(tick for tick in between if min(tick - start, last - tick) >= every / 2), last]
+    layers: list[Spec] = [{"mark": {"type": "line", "clip": True}}]
+    if named:
+        layers.append(
+            {"data": {"values": _names_at_end(curves, domain)}, "mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 12}}
+        )
+        layers[-1]["encoding"] = {"text": {"field": "ranker"}}
+    if interactive:
+        layers += _pointer(names)
+    return {
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "data": {"values": _rows(curves, start)},
+        "encoding": {
+            "x": {
+                "field": "n", "type": "quantitative", "title": "documents in the list, n",
+                "scale": {"domain": [start, last], "nice": False, "zero": False}, "axis": {"values": ticks, "format": ",d"},
+            },
+            "y": {
+                "field": "value", "type": "quantitative", "title": f"mean NDCG over {curves.queries:,} queries",
+                "scale": {"domain": list(domain), "nice": False, "zero": False}, "axis": {"tickCount": 6},
+            },
+            "color": {"field": "ranker", "type": "nominal", "scale": colours, "legend": None},
+        },
+        "layer": layers,
+    }  # fmt: skip
+
+
+def colour_of(name: str, place: int) -> str:
+    """The colour of the ranker at this place; one that is called random is grey.
+
+    Examples
+    --------
+    >>> colour_of("ListNet", 1), colour_of("random", 2)
+    ('#D55E00', '#767676')
+    """
+    return _CHANCE if name.lower().startswith("random") else _COLOURS[place]
+
+
+def _rows(curves: Curves, start: int) -> list[Spec]:
+    """One row a ranker and list length; lengths at which nothing is defined are left out."""
+    return [
+        {"n": int(n), "ranker": name, "value": round(float(value), _DIGITS)}
+        for name, means in curves.means.items()
+        for n, value in zip(curves.sizes, means, strict=True)
+        if n >= start and not math.isnan(value)
+    ]
+
+
+def _names_at_end(curves: Curves, domain: tuple[float, float]) -> list[Spec]:
+    """Where the names of the lines stand: at their ends, moved apart where they would cover each other."""
+    gap = _LABEL_GAP * (domain[1] - domain[0]) / _HEIGHT
+    ends = sorted(((float(means[-1]), name) for name, means in curves.means.items() if not math.isnan(means[-1])), key=lambda end: end[0])
+    wanted = np.array([value for value, _ in ends])
+    # As evenly as possible: what is too close is spread about its middle. Least squares with a minimal distance is isotonic
+    # regression of the places less their number.
+    steps = np.arange(wanted.size, dtype=np.float64) * np.float64(gap)
+    places = _never_falling(wanted - steps) + steps
+    return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(float(at), 6)} for at, (_, name) in zip(places, ends, strict=True)]
+
+
+def _never_falling(values: FloatArray) -> FloatArray:
+    """The nearest sequence that never falls, by pooling neighbours that do."""
+    pools: list[tuple[float, int]] = []
+    for value in values.tolist():
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (low, few), (high, more) = pools.pop(), pools.pop()
+            pools.append(((low * few + high * more) / (few + more), few + more))
+    return np.repeat([mean for mean, _ in pools], [count for _, count in pools])
+
+
+def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:
+    """The part of the left panel that the right one shows."""
+    corners = [{"n": start, "to": last, "value": domain[0], "top": domain[1]}]
+    return {
+        "data": {"values": corners},
+        "mark": {"type": "rect", "fill": LIGHT["wash"], "stroke": LIGHT["axis"], "strokeWidth": 0.8},
+        "encoding": {"x2": {"field": "to"}, "y2": {"field": "top"}, "color": {"value": None}},
+    }
+
+
+def _pointer(names: Sequence[str]) -> list[Spec]:
+    """A rule at the list length nearest to the pointer, with the values there."""
+    tip = [{"field": "n", "type": "quantitative", "title": "n", "format": ",d"}]
+    tip += [{"field": _FIELD_SIGNS.sub(r"\\\g<0>", name), "type": "quantitative", "format": ".4f", "title": name} for name in names]
+    nearest = {"name": "pointer", "select": {"type": "point", "fields": ["n"], "nearest": True, "on": "pointermove", "clear": "pointerout"}}
+    return [
+        {
+            "transform": [{"pivot": "ranker", "value": "value", "groupby": ["n"]}],
+            "mark": {"type": "rule", "color": LIGHT["axis"]},
+            "params": [nearest],
+            "encoding": {
+                "y": None, "color": None, "tooltip": tip,
+                "opacity": {"condition": {"param": "pointer", "empty": False, "value": 1}, "value": 0},
+            },
+        }
+    ]  # fmt: skip
+
+
+def _domain(curves: Curves, start: int = 1) -> tuple[float, float]:
+    """Limits of the y axis: what is seen from this list length on, to the next round step."""
+    seen = np.concatenate([means[(curves.sizes >= start) & ~np.isnan(means)] for means in curves.means.values()])
+    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    step = 0.05 if high - low > 0.25 else 0.01
+    return max(0.0, math.floor(low / step) * step), min(1.0, math.ceil(high / step) * step)
+
+
+def _round_step(least: float) -> int:
+    """The least of 1, 2, 5, 10, 20, ... that is not below."""
+    power = 10 ** math.floor(math.log10(max(least, 1.0)))
+    return int(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least))
+
+
+def _caption(curves: Curves, figure: PaperFigure) -> str:
+    return (
+        f"Each line is the mean over {curves.queries:,} queries of the NDCG of their first n documents, in the order in which these came; "
+        f"a query is left out until its first relevant document comes. {'The right panel stretches the grey part. ' * figure.enlarged}"
+        f"{curves.source}"
+    )
+
+
+def _note(text: str, width: int) -> Spec:
+    """A caption below a figure."""
+    lines = textwrap.wrap(text, width)
+    mark = {"type": "text", "align": "left", "baseline": "top", "x": 0, "y": 0, "text": lines, "color": LIGHT["quiet"], "fontSize": 10.5}
+    return {
+        "data": {"values": [{}]},
+        "width": _WIDTH,
+        "height": 13 * len(lines),
+        "mark": mark | {"lineHeight": 13},
+        "view": {"stroke": None},
+    }
+
+
+def _in_words(curves: Curves) -> str:
+    last = int(curves.sizes[-1])
+    return "; ".join(f"{name} {float(means[-1]):.3f} at n = {last:,}" for name, means in curves.means.items())

@@ -1,0 +1,352 @@
+"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from idealrank.analysis.comparison import Comparison, Difference, Pair, RunMean
+from idealrank.analysis.comparison.query_table import Judgedness
+from idealrank.analysis.gate import Check, Gated, Kept
+from idealrank.analysis.robustness import Robustness, Variant
+from idealrank.data.types import FloatArray
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.reports.page.payload import values_of
+from idealrank.reports.page.subject import Subject
+from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell, share_cell
+from idealrank.reports.table.digits import USUAL, decimals
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.views.comparison.league import Ranked
+from idealrank.reports.views.comparison.verdicts import look
+from idealrank.reports.views.gate.sentences import (
+    COMPANION,
+    demand,
+    gate_places,
+    mark,
+    one_line,
+    reach_text,
+    reason_text,
+    unjudged,
+    visible,
+)
+
+_FEW = 3  # runs, and measures, up to which means stand in one line
+_LEVEL = 0.95  # of intervals where nothing was compared
+_QUANTILES = {"least": 0.0, "10 %": 0.1, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "90 %": 0.9, "most": 1.0}
+
+
+def means_grid(subject: Subject) -> Table:
+    """Means with intervals and unjudged shares, a row a run; of several compared the best by the first measure first, with groups.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in means_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]]
+    ['RR', '1.0000', '-', '1', '0.0%']
+    """
+    comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
+    if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
+        return _long_means(subject)
+    ranked = {text: Ranked.of(comparison, text) for text in texts} if comparison is not None and len(subject.names) > 2 else {}
+    lettered = any(one.letters for one in ranked.values())
+    order = list(next(iter(ranked.values())).means) if ranked else list(subject.names)
+    depth = subject.evaluations[0].coverage.unjudged_cutoff
+    covers = {run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)}
+    columns: list[Column[str]] = [Column("run", cell=one_line)]
+    for measure, text in zip(subject.measures, texts, strict=True):
+        means = [column.of(partial(_of_run, subject, measure)) for column in _mean_columns(text, f"{text} interval")]
+        columns += [*means, *([Column(f"{text} group", cell=ranked[text].letters.__getitem__)] if lettered else [])]
+    columns.append(Column(f"unjudged in {depth}" if depth else "unjudged", "number", lambda run: share_cell(covers[run].unjudged_share)))
+    columns.append(Column("queries", "number", lambda run: count_cell(covers[run].scored)))
+    return Table.of(columns, order, title=f"Means of the runs with {100 * _level_of(subject):g} % intervals")
+
+
+def _long_means(subject: Subject) -> Table:
+    """A row a measure and run, where they are too many for a line; each share of unjudged documents is as deep as its measure."""
+    columns: list[Column[_Mean]] = [Column("measure", cell=lambda one: str(one.measure))]
+    if len(subject.names) > 1:
+        columns.append(Column("run", cell=lambda one: one_line(one.run)))
+    columns += _mean_columns("mean", f"{100 * _level_of(subject):g} % interval")
+    columns.append(Column("queries", "number", lambda one: count_cell(one.queries)))
+    columns.append(Column("unjudged", "number", lambda one: one.unjudged))
+    rows = [_of_run(subject, measure, name) for measure in subject.measures for name in subject.names]
+    return Table.of(columns, rows, title="Means of the runs")
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean of a run by a measure; without `found` it has no interval."""
+
+    run: str
+    measure: Measure
+    evaluation: Evaluation
+    found: RunMean | None
+    places: int
+
+    @property
+    def queries(self) -> int:
+        return self.evaluation.coverage.scored if self.found is None else self.found.n
+
+    @property
+    def unjudged(self) -> Cell:
+        return share_cell(Judgedness.of(self.evaluation, [self.measure], self.evaluation.queries).shares[0])
+
+    def mean(self) -> Cell:
+        if self.found is not None:
+            return number_cell(self.found.mean, self.places)
+        plain = self.evaluation.mean().get(str(self.measure), math.nan)
+        whole = self.measure.aggregate == "sum" and math.isfinite(plain)
+        return Cell(f"{plain:,.0f}", plain) if whole else number_cell(plain)
+
+
+def _of_run(subject: Subject, measure: Measure, run: str) -> _Mean:
+    found = subject.means.get(str(measure), {})
+    evaluation = subject.evaluations[subject.names.index(run)]
+    return _Mean(run, measure, evaluation, found.get(run), decimals(one.interval for one in found.values()))
+
+
+def _mean_columns(mean: str, interval: str) -> list[Column[_Mean]]:
+    return [
+        Column(mean, "number", _Mean.mean),
+        Column(interval, "number", lambda one: Cell("-") if one.found is None else interval_cell(one.found.interval, one.places)),
+    ]
+
+
+def _level_of(subject: Subject) -> float:
+    return _LEVEL if subject.comparison is None else subject.comparison.method.level
+
+
+def _said(word: str) -> Cell:
+    return Cell(word, tone=look(word).tone)
+
+
+_MEASURE: Column[Line] = Column("measure", cell=lambda line: line.measure)
+_PLAIN = Shown(USUAL, USUAL, None)
+
+
+def pair_grid(pair: Pair) -> Table:
+    """One pair of runs, a row a measure: means, difference, verdict, and how far the judgments reach.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in pair_grid(ir.compare(one, one).pairs[0]).rows[0]][:5]
+    ['RR', 'identical', '1.0000', '1.0000', '+0.0000']
+    """
+    rows = list(pair.measures.values())
+    a, b = one_line(pair.a), one_line(pair.b)
+    lacking = () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
+    columns = difference_columns("page", Shown.on_page(rows), rows[0].level, a, b, without=lacking)
+    return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}")
+
+
+def more_grid(pair: Pair) -> Table:
+    """What else is known of a pair, a row a measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in more_grid(ir.compare(one, one).pairs[0]).rows[0]]
+    ['RR', '1', '0', '-', '-', '-', '1', '-']
+    """
+    columns = [_MEASURE, *difference_columns("page: more", _PLAIN, _LEVEL)]
+    return Table.of(columns, map(Line.of, pair.measures.values()), title="More of each measure")
+
+
+def every_pair_grid(comparison: Comparison, measure: str) -> Table:
+    """All pairs by one measure, a row a pair, the one that is shown first in front.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in every_pair_grid(ir.compare(one, one), "RR").rows[0]][:2]
+    ['run (2)', 'run']
+    """
+    lines = [Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b)) for pair in leading_pairs(comparison)]
+    rows = [line.row for line in lines]
+    named: list[Column[Line]] = [Column("run", cell=lambda line: line.b), Column("against", cell=lambda line: line.a)]
+    columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
+    return Table.of([*named, *columns], lines, title=f"All pairs by {measure}")
+
+
+def slices_grid(pair: Pair, measure: str) -> Table | None:
+    """Slices of one pair by one measure, the worst first; None without slices.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = slices_grid(ir.compare(one, one, slices={"q": "short"}).pairs[0], "RR")
+    >>> [cell.text for cell in found.rows[0]][:5]
+    ['short', 'identical', '1', '1.0000', '1.0000']
+    """
+    row = pair.measures[measure]
+    if row.slices is None:
+        return None
+    named: Column[Line] = Column("slice", cell=lambda line: line.name)
+    columns = difference_columns("page: slices", Shown.on_page(row.slices.rows), row.level, one_line(pair.a), one_line(pair.b))
+    lines = [Line(one, row.direction, one_line(one.name)) for one in row.slices]
+    return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
+
+
+def spread_grid(subject: Subject) -> Table:
+    """Quantiles of the values of each query, by measure and run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
+    >>> [cell.text for cell in spread_grid(Subject(evaluations=(one,), measures=one.measures)).rows[0]][:5]
+    ['RR', 'run', '0.0000', '0.1000', '0.2500']
+    """
+    columns: list[Column[_Spread]] = [Column("measure", cell=lambda one: one.measure), Column("run", cell=lambda one: one_line(one.run))]
+    columns += [_quantile(title, share) for title, share in _QUANTILES.items()]
+    columns.append(Column("at 0", "number", lambda one: count_cell(int(np.count_nonzero(one.values == 0)))))
+    columns.append(Column("queries", "number", lambda one: count_cell(one.values.size)))
+    rows = []
+    for measure in subject.measures:
+        values, counted = values_of(subject, measure)
+        kept = counted & np.isfinite(values)
+        rows += [_Spread(str(measure), name, values[run, kept[run]]) for run, name in enumerate(subject.names)]
+    return Table.of(columns, rows, title="Quantiles of values of queries")
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Values of the queries of one run."""
+
+    measure: str
+    run: str
+    values: FloatArray
+
+
+def _quantile(title: str, share: float) -> Column[_Spread]:
+    return Column(title, "number", lambda one: number_cell(float(np.quantile(one.values, share)) if one.values.size else math.nan))
+
+
+@dataclass(frozen=True)
+class _AtCutoff:
+    """The mean of a run by a measure with one cutoff."""
+
+    measure: str
+    run: str
+    found: RunMean
+
+
+def curves_grid(subject: Subject) -> Table:
+    """Means at each cutoff with their intervals.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> curves_grid(Subject(evaluations=(one,), measures=one.measures)).rows
+    []
+    """
+    rows = [
+        _AtCutoff(f"{curve.measure}@{cutoff}", run, found)
+        for curve in subject.curves
+        for run, of_run in curve.means.items()
+        for cutoff, found in zip(curve.cutoffs, of_run, strict=True)
+    ]
+    places = decimals(one.found.interval for one in rows)
+    columns: list[Column[_AtCutoff]] = [
+        Column("measure", cell=lambda one: one.measure),
+        Column("run", cell=lambda one: one_line(one.run)),
+        Column("mean", "number", lambda one: number_cell(one.found.mean, places)),
+        Column("95 % interval", "number", lambda one: interval_cell(one.found.interval, places)),
+    ]
+    return Table.of(columns, rows, title="Means at several cutoffs")
+
+
+def robust_grid(found: Robustness) -> Table:
+    """Every way of computing the first measure that changes the numbers, and what it says.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
+    >>> [(row[0].text, row[2].text) for row in robust_grid(found).rows]
+    [('as asked', '+0.5000'), ('cutoff=1', '+1.0000')]
+    """
+    kept = [found.reference, *(one for one in found.variants if one.row is not None and one.status == "changes the numbers")]
+    columns: list[Column[Variant]] = [
+        Column("changed", cell=lambda one: "as asked" if one is found.reference else one.change),
+        Column("measure", cell=lambda one: one.measure),
+        *(column.of(_line) for column in difference_columns("page: robust", _PLAIN, found.method.level)),
+        Column("turns", cell=lambda one: "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"),
+    ]
+    title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, computed otherwise"
+    return Table.of(columns, (one for one in kept if one.row is not None), title=title)
+
+
+def _line(one: Variant) -> Line:
+    return Line.of(cast("Difference", one.row))
+
+
+def checks_grid(gated: Gated) -> Table:
+    """The checks of a gate, failures first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in checks_grid(ir.gate(one, one)).rows[0]][:3]
+    ['passed', 'RR', 'run (2)']
+    """
+    places = gate_places(gated)
+
+    def why(one: Check) -> str:
+        clause = reach_text(gated, one) if one.carried else ""
+        return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
+
+    columns: list[Column[Check]] = [
+        Column("outcome", cell=lambda one: _said(mark(one))),
+        Column("measure", cell=lambda one: one.measure),
+        Column("baseline", cell=lambda one: one_line(one.baseline)),
+        Column("mean before", "number", lambda one: number_cell(one.mean_baseline, places)),
+        Column("mean now", "number", lambda one: number_cell(one.mean_run, places)),
+        Column("difference", "number", lambda one: number_cell(one.difference, places, signed=True)),
+        Column("bound", "number", lambda one: number_cell(one.bound, places, signed=True)),
+        Column("one-sided p", "number", lambda one: p_cell(one.p_corrected)),
+        Column("two-sided p", "number", lambda one: p_cell(one.p_two_sided)),
+        Column("drop detectable with 80 % power", "number", lambda one: visible(one, places)),
+        Column("unjudged before / now", "number", lambda one: unjudged(one) or "-"),
+        Column("why", cell=why),
+    ]
+    rows = sorted(gated.checks, key=lambda check: (not check.decides, check.passed))
+    return Table.of(columns, rows, title="Checks", notes=[] if all(one.decides for one in gated.checks) else [COMPANION])
+
+
+def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Table:
+    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id behind.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> contracts_grid(ir.gate(one, one)).rows
+    []
+    """
+    columns: list[Column[Kept]] = [
+        Column("outcome", cell=lambda one: _said("kept" if one.passed else "broken")),
+        Column("query", cell=lambda one: _named(one.contract.query, texts or {})),
+        Column("measure", cell=lambda one: one.measure),
+        Column("found", cell=demand),
+        Column("from", cell=lambda one: one_line(one.contract.place) or "-"),
+    ]
+    rows = sorted(gated.contracts, key=lambda kept: kept.passed)
+    return Table.of(columns, rows, title="Contracts")
+
+
+def _named(query: str, texts: Mapping[str, str]) -> str:
+    return f"{one_line(texts[query])} ({one_line(query)})" if texts.get(query) else one_line(query)

@@ -1,0 +1,199 @@
+"""The sentences of a page, taken from where reports have them."""
+
+import math
+from typing import Literal, TypeAlias
+
+from idealrank.analysis.comparison import Comparison
+from idealrank.reports.page.subject import Subject
+from idealrank.reports.table.digits import decimals, interval, number
+from idealrank.reports.views.comparison.columns import Shown
+from idealrank.reports.views.comparison.comparison import numbers_text, pair_lines, verdict_text
+from idealrank.reports.views.comparison.comparison import sentences as of_pair
+from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.views.comparison.league import headline as of_many
+from idealrank.reports.views.comparison.league import is_many
+from idealrank.reports.views.comparison.method import method_text
+from idealrank.reports.views.comparison.plain_effects import plain_sentence
+from idealrank.reports.views.conventions import unanswered
+from idealrank.reports.views.gate.sentences import could_see, counted, hidden_drop, next_step, one_line, one_sided, reasons
+from idealrank.reports.views.gate.sentences import method as gate_method
+from idealrank.reports.views.gate.sentences import verdict as of_gate
+
+_NAMED = 3  # runs named in a headline
+_REASONS = 6  # of a closed gate; the tables have all
+
+Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
+
+
+def kind(subject: Subject) -> Kind:
+    """What the page is about.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> kind(Subject(evaluations=(one,), measures=one.measures))
+    'evaluation'
+    """
+    if subject.gated is not None:
+        return "gate"
+    return "evaluation" if subject.comparison is None else "comparison"
+
+
+def page_title(subject: Subject) -> str:
+    """Of the window, and of a bookmark.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> page_title(Subject(evaluations=(one,), measures=one.measures))
+    'run'
+    """
+    names = [one_line(name) for name in subject.names]
+    if subject.gated is not None:
+        return f"Gate: {one_line(subject.gated.run)}"
+    if len(names) == 1:
+        return names[0]
+    return f"{names[1]} against {names[0]}" if len(names) == 2 else f"{len(names):,} runs"
+
+
+def headline(subject: Subject) -> str:
+    """The verdict in a sentence without its numbers.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> headline(Subject(evaluations=(one,), measures=one.measures))
+    'run reaches RR 1.0000'
+    """
+    if subject.gated is not None:
+        return of_gate(subject.gated)
+    comparison, first = subject.comparison, str(subject.measures[0])
+    if comparison is None:
+        only, *others = subject.evaluations
+        if others:
+            return f"{counted(len(subject.evaluations), 'run')}, evaluated and not compared"
+        return f"{one_line(subject.names[0])} reaches {first} {number(only.mean().get(first, math.nan))}"
+    if len(comparison.pairs) == 1:
+        (pair,) = comparison.pairs
+        return verdict_text(pair, next(iter(pair.measures.values())), comparison.method)
+    return _of_many(comparison, first).removesuffix(".")
+
+
+def _of_many(comparison: Comparison, measure: str) -> str:
+    """The headline of several runs; of more than a few that cannot be told apart their number, since tables name them."""
+    if comparison.method.baseline is not None:
+        return of_many(comparison, measure)
+    groups = comparison.groups(measure)
+    best, *others = groups.top
+    if len(others) <= _NAMED or len(groups.top) == len(comparison.names):
+        return of_many(comparison, measure)
+    runs = f"{len(comparison.names):,} runs"
+    return f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others cannot be told apart from it."
+
+
+def sentences(subject: Subject) -> list[str]:
+    """What follows the verdict: its numbers, then what else is to be known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))[0]
+    'RR 1.0000 in both.'
+    """
+    gated, comparison = subject.gated, subject.comparison
+    if gated is not None:
+        why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
+        seen = [could_see(gated), *one_sided(gated, why), *hidden_drop(gated)]
+        return [*why, *unanswered(gated.missing), *seen, *next_step(gated)]
+    if comparison is None:
+        return _of_evaluation(subject)
+    if len(comparison.pairs) == 1:
+        (pair,) = comparison.pairs
+        first = next(iter(pair.measures.values()))
+        rest = [sentence for sentence in of_pair(comparison, pair)[1:] if sentence != plain_sentence(pair)]  # it stands by itself
+        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]
+    others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
+    return [*_of_leading(comparison), *others, *unanswered(comparison.missing)]
+
+
+def in_plain_words(subject: Subject) -> str:
+    """The difference of the pair shown first as results that users get; empty where its measure counts none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(9)}
+    >>> pair = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "P@10") for ranking in (["x", "y"], ["x", "z"])]
+    >>> in_plain_words(Subject(evaluations=tuple(pair), measures=pair[0].measures, comparison=ir.compare(*pair)))
+    'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    """
+    return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
+
+
+def _of_leading(comparison: Comparison) -> list[str]:
+    """What all figures and lists of the page are about until another pair is chosen."""
+    pair = leading_pairs(comparison)[0]
+    first = next(iter(pair.measures.values()))
+    against = "runner-up" if comparison.method.baseline is None else "baseline"
+    verdict = verdict_text(pair, first, comparison.method)
+    verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict  # else it begins with a name
+    numbers = numbers_text(first, comparison.method, Shown.of(comparison))
+    return [f"Best run against {against}: {verdict}: {numbers}.", "Everything below is about this pair, until another one is chosen."]
+
+
+def _opened(reason: str) -> str:
+    """A reason as a sentence; the name of a measure stays what it is."""
+    opened = f"{reason[:1].upper()}{reason[1:]}" if reason.startswith(("query ", "run ")) else reason
+    return opened if opened.endswith("?") else f"{opened}."
+
+
+def _of_evaluation(subject: Subject) -> list[str]:
+    """How sure the first mean of a single run is; the table has the others."""
+    found = subject.means.get(str(subject.measures[0]), {})
+    if len(subject.evaluations) > 1 or not found:
+        return []
+    (mean,) = found.values()
+    ends = " to ".join(interval(mean.interval, decimals([mean.interval])).strip("[]").split(", "))
+    over = f"95 % interval {ends}, over" if math.isfinite(mean.interval[1] - mean.interval[0]) else "Over"
+    return [f"{over} {counted(mean.n, 'query', 'queries')}."]
+
+
+def pair_sentences(subject: Subject) -> list[str]:
+    """A line for each of a few pairs; none for one pair, or for very many.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> pair_sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))
+    []
+    """
+    comparison = subject.comparison
+    if subject.gated is not None or comparison is None or len(comparison.pairs) == 1 or is_many(comparison):
+        return []
+    return [f"{line}." for line in pair_lines(comparison, str(subject.measures[0]))]
+
+
+def method(subject: Subject) -> list[str]:
+    """How it was found out, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> method(Subject(evaluations=(one,), measures=one.measures))
+    ["intervals of means: Student's, over queries like these"]
+    """
+    phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
+    if subject.comparison is not None:
+        phrases += [f"differences: {method_text(subject.comparison)}"]
+        phrases += ["better / equal / worse: queries on which the second run is that"]
+        phrases += ["effect d_z: the difference over its standard deviation"]
+        phrases += ["detectable with 80 % power: the smallest true difference that these queries detect in four comparisons of five"]
+        if subject.robustness is None:
+            phrases += ["other conventions: not tried for this page; idealrank robust says under which of them the verdict holds"]
+    return [*phrases, "intervals of means: Student's, over queries like these"]

@@ -1,0 +1,205 @@
+"""Tables as values, and one function for each form: plain text, Markdown, LaTeX, HTML, CSV, records.
+
+Every report makes its tables of these. A cell holds what people read and, beside it, the exact number for programs.
+"""
+
+import html
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
+from idealrank.reports.table.latex import latex_escaped, latex_number, latex_row, latex_text
+from idealrank.reports.table.layout import printable
+from idealrank.reports.table.lines import as_text, laid
+from idealrank.reports.table.markdown import markdown_number, markdown_text
+from idealrank.reports.table.records import csv_row, finite
+
+__all__ = ["Cell", "Column", "Table", "Tone", "as_csv", "as_html", "as_latex", "as_markdown", "as_records", "as_text", "html_text", "laid"]
+
+_PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"})  # blanks as wide as a digit and as a point
+
+
+def as_markdown(table: Table) -> str:
+    r"""A Markdown table whose source is aligned, too; texts stay texts, whatever they look like.
+
+    Examples
+    --------
+    >>> columns = [Column("run"), Column("AP", "number")]
+    >>> print(as_markdown(Table(columns, [[Cell("bm_25_"), Cell("0.25", strong=True)], [Cell("x|y"), Cell("0.2")]])), end="")
+    | run     |       AP |
+    | ------- | -------: |
+    | bm_25\_ | **0.25** |
+    | x\|y    |      0.2 |
+    """
+    numbers = [column.kind == "number" for column in table.columns]
+    rows = [[_cell_markdown(cell, number=number) for cell, number in zip(row, numbers, strict=True)] for row in table.rows]
+    head = [markdown_text(column.title) for column in table.columns]
+    widths = [max(3, *map(len, cells)) for cells in zip(head, *rows, strict=True)]
+    rule = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, numbers, strict=True)]
+    padded = [[cell.rjust(w) if n else cell.ljust(w) for cell, w, n in zip(row, widths, numbers, strict=True)] for row in [head, *rows]]
+    lines = [f"| {' | '.join(row)} |\n" for row in [padded[0], rule, *padded[1:]]]
+    above = [f"**{markdown_text(table.title)}**\n\n"] if table.title else []
+    return "".join([*above, *lines, *(f"\n{markdown_text(note)}\n" for note in table.notes)])
+
+
+def _cell_markdown(cell: Cell, *, number: bool) -> str:
+    text = markdown_number(cell.text) if number else markdown_text(cell.text)
+    return (f"**{text}**" if cell.strong and text else text) + markdown_text(cell.mark)
+
+
+def as_latex(table: Table) -> str:
+    r"""A LaTeX table with the rules of booktabs, and no other package; title and needs as comments, notes in small print below.
+
+    Numbers stand in columns that end at the right, each padded with ``\phantom`` to the same number of decimals and marks. Columns of
+    siunitx would be the other way; they refuse what is no number (a dash, an interval, letters of groups), need settings for bold
+    type that changed between its versions, and nothing of them survives where a journal has no siunitx.
+
+    Examples
+    --------
+    >>> columns = [Column("run"), Column("AP", "number")]
+    >>> print(as_latex(Table(columns, [[Cell("a_b"), Cell("0.25", strong=True, mark="*")], [Cell("x"), Cell("-0.1")]])), end="")
+    % needs \usepackage{booktabs}
+    \begin{tabular}{lr}
+    \toprule
+    run & AP \\
+    \midrule
+    a\_b & \textbf{0.25}\textsuperscript{*} \\
+    x & $-0.1$\phantom{0}\phantom{\textsuperscript{*}} \\
+    \bottomrule
+    \end{tabular}
+    """
+    turned = [_column_latex(column, cells) for column, cells in zip(table.columns, table.columnwise(), strict=True)]
+    letters = "".join("r" if column.kind == "number" else "l" for column in table.columns)
+    head = latex_row(latex_text(column.title) for column in table.columns)
+    lines = ["% needs \\usepackage{booktabs}\n", *([f"% {printable(table.title)}\n"] if table.title else [])]
+    lines += [f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n", head, "\\midrule\n", *map(latex_row, zip(*turned, strict=True))]
+    lines += ["\\bottomrule\n\\end{tabular}\n"]
+    notes = [f"\\noindent {latex_text(note)}\\par\n" for note in table.notes]
+    lines += ["\n\\smallskip\n{\\footnotesize\n", *notes, "}\n"] if notes else []
+    return "".join(lines)
+
+
+def _column_latex(column: Column[Any], cells: Sequence[Cell]) -> list[str]:
+    if column.kind == "text":
+        return [_marked_latex(cell, latex_text(cell.text), cell.mark) for cell in cells]
+    widest = max((cell.mark for cell in cells), key=len, default="")
+    found = []
+    for cell, blank in zip(cells, lacking([cell.text for cell in cells]), strict=True):
+        padded = latex_number(cell.text, strong=cell.strong) + (f"\\phantom{{{latex_escaped(blank)}}}" if blank else "")
+        found.append(_marked_latex(cell, padded, cell.mark, widest))
+    return found
+
+
+def _marked_latex(cell: Cell, text: str, mark: str, widest: str = "") -> str:
+    bold = f"\\textbf{{{text}}}" if cell.strong and not text.startswith(("\\textbf", "$")) else text
+    mark, rest = latex_escaped(mark), latex_escaped(widest[len(mark) :])
+    if mark:
+        return f"{bold}\\textsuperscript{{{mark}{f'{chr(92)}phantom{{{rest}}}' if rest else ''}}}"
+    return f"{bold}\\phantom{{\\textsuperscript{{{rest}}}}}" if rest else bold
+
+
+def as_html(table: Table) -> str:
+    """A semantic table and its notes; every text is escaped, and a number keeps all its digits in ``data-value``.
+
+    Classes: ``number`` or ``text`` of a cell, ``strong``, ``better``, ``worse``, ``quiet``. An interval has ``data-low`` and ``data-high``.
+
+    Examples
+    --------
+    >>> columns = [Column("run"), Column("AP", "number")]
+    >>> print(as_html(Table(columns, [[Cell("a<b"), Cell("0.25", 0.2533, strong=True, mark="*")]], title="means")), end="")
+    <table class="table">
+    <caption>means</caption>
+    <thead><tr><th scope="col" class="text">run</th><th scope="col" class="number">AP</th></tr></thead>
+    <tbody>
+    <tr><th scope="row" class="text">a&lt;b</th><td class="number strong" data-value="0.2533"><strong>0.25</strong><sup>*</sup></td></tr>
+    </tbody>
+    </table>
+    """
+    head = "".join(f'<th scope="col" class="{column.kind}">{html_text(column.title)}</th>' for column in table.columns)
+    blanks = [[blank.translate(_PADDING) for blank in lacking([cell.text for cell in cells])] for cells in table.columnwise()]
+    lines = ['<table class="table">\n', f"<caption>{html_text(table.title)}</caption>\n" if table.title else ""]
+    lines += [f"<thead><tr>{head}</tr></thead>\n<tbody>\n"]
+    for row, beside in zip(table.rows, zip(*blanks, strict=True), strict=True):
+        parts = [_cell_html(*one, first=not place) for place, one in enumerate(zip(row, table.columns, beside, strict=True))]
+        lines.append(f"<tr>{''.join(parts)}</tr>\n")
+    lines += ["</tbody>\n</table>\n", *(f'<p class="note">{html_text(note)}</p>\n' for note in table.notes)]
+    return "".join(lines)
+
+
+def _cell_html(cell: Cell, column: Column[Any], blank: str, *, first: bool) -> str:
+    names = [column.kind, *(["strong"] if cell.strong else []), *([cell.tone] if cell.tone else [])]
+    text = html_text(cell.text)
+    text = f"<strong>{text}</strong>" if cell.strong else text
+    text += (blank if column.kind == "number" else "") + (f"<sup>{html_text(cell.mark)}</sup>" if cell.mark else "")
+    head, end = ('th scope="row"', "th") if first else ("td", "td")
+    return f'<{head} class="{" ".join(names)}"{_data_html(cell.value)}>{text}</{end}>'
+
+
+def _data_html(value: Value) -> str:
+    if isinstance(value, tuple):
+        low, high = value
+        return f' data-low="{low!r}" data-high="{high!r}"' if math.isfinite(high - low) else ""
+    if value is None or finite(value) is None:
+        return ""
+    return f' data-value="{html_text(value if isinstance(value, str) else repr(value))}"'
+
+
+def html_text(text: str) -> str:
+    r"""Text as HTML shows it, in an element or an attribute; what cannot be printed is shown by its number.
+
+    Examples
+    --------
+    >>> html_text('a<b & "c"'), html_text("\x00")
+    ('a&lt;b &amp; &quot;c&quot;', '\\x00')
+    """
+    return html.escape(printable(text, surrogates=False), quote=True)
+
+
+# --- for programs ----------------------------------------------------------------------------------------------------------------
+
+
+def as_records(table: Table) -> list[dict[str, Any]]:
+    """A dict a row, by the titles of the columns: exact numbers, intervals as lists of two; None for what is not finite.
+
+    Examples
+    --------
+    >>> columns = [Column("run"), Column("AP", "number")]
+    >>> as_records(Table(columns, [[Cell("bm25"), Cell("0.25", 0.2533)], [Cell("x"), Cell("-")]]))
+    [{'run': 'bm25', 'AP': 0.2533}, {'run': 'x', 'AP': None}]
+    """
+    titles = [column.title for column in table.columns]
+    return [dict(zip(titles, map(_exact, row, table.columns), strict=True)) for row in table.rows]
+
+
+def _exact(cell: Cell, column: Column[Any]) -> Any:
+    if cell.value is None and column.kind == "text":
+        return cell.text
+    return finite(cell.value)
+
+
+def as_csv(table: Table) -> str:
+    r"""CSV with a header and every digit; an interval has two columns, its title with ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> columns = [Column("run"), Column("AP", "number"), Column("95 %", "number")]
+    >>> as_csv(Table(columns, [[Cell("a,b"), Cell("0.25", 0.2533), Cell("[0.2, 0.3]", (0.21, 0.29))]]))
+    'run,AP,95 % low,95 % high\n"a,b",0.2533,0.21,0.29\n'
+    """
+    titles: list[str] = []
+    parts: list[Callable[[Any], list[Any]]] = []
+    for column, cells in zip(table.columns, table.columnwise(), strict=True):
+        is_interval = any(isinstance(cell.value, tuple) for cell in cells)
+        titles += [f"{column.title} low", f"{column.title} high"] if is_interval else [column.title]
+        parts.append((lambda found: found or [None, None]) if is_interval else (lambda found: [found]))
+    lines = [csv_row(titles)]
+    for row in table.rows:
+        found = [_exact(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+        lines.append(csv_row([_csv_text(value) for part, one in zip(parts, found, strict=True) for value in part(one)]))
+    return "".join(lines)
+
+
+def _csv_text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,96 @@
+"""Advice as text and as JSON: what fits and why, what stands in the way, and what was seen."""
+
+import json
+import textwrap
+from typing import Any
+
+from idealrank.analysis.advice import Advice, Observed, Spread
+from idealrank.measures.texts import number_text
+from idealrank.reports.table.layout import WIDTH
+from idealrank.reports.table.records import SCHEMA
+from idealrank.version import __version__
+
+
+def advice_report(advice: Advice) -> str:
+    """The whole report.
+
+    Parameters
+    ----------
+    advice : Advice
+        What is to be said.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print(advice_report(ir.advise({"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}, surface="phone")).splitlines()[3].split()[0])
+    RR@5
+    """
+    ranks = " and ".join(map(str, advice.cutoffs))
+    width = max((len(fit.measure) for fit in advice.fits), default=0)
+    lines = _filled(f"run {advice.run}: look at {ranks} ranks, for {advice.why}", "")
+    lines += ["", "what fits"]
+    for fit in advice.fits:
+        lines += _filled(fit.why, f"  {fit.measure.ljust(width)}  ")
+    if not advice.fits:
+        lines += ["  nothing: there is no relevant document to find"]
+    if advice.warnings:
+        lines += ["", "mind"]
+        for warning in advice.warnings:
+            lines += _filled(warning, "  * ")
+    lines += [
+        "",
+        "what was seen",
+        *(line for label, text in _rows(advice.observed) for line in _filled(text, f"  {label.ljust(_LABEL)}  ")),
+    ]
+    measures = ",".join(fit.measure for fit in advice.fits)
+    lines += ["", f"idealrank evaluate ... -m '{measures}'" if measures else ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+_LABEL = 20
+
+
+def _rows(seen: Observed) -> list[tuple[str, str]]:
+    depths = {depth: share for depth, share in seen.unjudged.items() if depth <= seen.list_lengths.greatest}
+    some = f"rank {seen.judged_depth}: nine in ten documents above it are judged" if seen.judged_depth else "not even rank 1"
+    deep = "everything is judged" if seen.complete else some
+    return [
+        ("queries", f"{seen.queries:,}; {seen.unanswered:,} not answered, {seen.no_relevant:,} without a relevant document"),
+        ("grades", _grades(seen)),
+        ("judgments", f"{seen.judgments:,}; per query {_spread(seen.judgments_per_query)}"),
+        ("relevant per query", f"{_spread(seen.relevant_per_query)}; exactly one in {seen.one_relevant:.0%} of the queries that have some"),
+        ("list lengths", _spread(seen.list_lengths)),
+        ("unjudged", ", ".join(f"@{depth} {share:.0%}" for depth, share in depths.items()) or "nothing was returned"),
+        ("judged down to", deep),
+        ("tied scores", f"in {seen.tied:.0%} of the queries, somewhere in the list"),
+    ]
+
+
+def _grades(seen: Observed) -> str:
+    if not seen.grades:
+        return f"{seen.n_grades:,} different ones from {number_text(seen.lowest)} to {number_text(seen.highest)}"
+    return ", ".join(f"{number_text(grade)} ({share:.1%})" for grade, share in seen.grades.items())
+
+
+def _spread(spread: Spread) -> str:
+    least, median, greatest = map(number_text, (spread.least, spread.median, spread.greatest))
+    return f"{least} to {greatest}, median {median}"
+
+
+def _filled(text: str, head: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
+
+
+def advice_record(advice: Advice) -> str:
+    """Advice as JSON; maps by grade and by depth have their keys as text.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> json.loads(advice_record(ir.advise({"q": {"a": 1}}, {"q": ["a"]}, visible=3)))["cutoffs"]
+    [3]
+    """
+    record: dict[str, Any] = advice.as_dict()
+    observed = record["observed"]
+    observed["grades"] = {number_text(grade): share for grade, share in observed["grades"].items()}
+    return json.dumps({"version": __version__, "schema": SCHEMA, **record}, indent=2) + "\n"

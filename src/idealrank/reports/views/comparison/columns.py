@@ -1,0 +1,359 @@
+"""The columns of all tables of differences, one list for every format and for pages; and the decimals they are shown with."""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias, cast
+
+from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
+from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
+from idealrank.reports.table.digits import decimals, interval, number, p_text
+from idealrank.reports.views.comparison.reach import share as share_text
+from idealrank.reports.views.comparison.verdicts import decided_tone, look, word
+
+_OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
+
+SHORT = {"judgments do not reach": "out of reach"}
+"""Words of tables for verdicts that are too long for a column."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the numbers of a comparison are shown.
+
+    Attributes
+    ----------
+    places : int
+        Decimals of means and differences: one number for the whole comparison, so that its tables and sentences agree.
+    ends : int
+        Decimals of intervals; others only where an interval is not of a difference.
+    alpha : float or None
+        What p values are held against; None for none.
+    mark : str
+        Of a difference that is decided; what it means is then said in a note.
+
+    Examples
+    --------
+    >>> Shown(3, 3, 0.05).signed(0.0312)
+    '+0.031'
+    """
+
+    places: int
+    ends: int
+    alpha: float | None
+    mark: str = ""
+
+    @classmethod
+    def of(cls, comparison: Comparison, asked: int | None = None) -> "Shown":
+        """By the intervals of all differences of a comparison; slices among them.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> Shown.of(ir.compare(one, one)).places
+        4
+        """
+        rows = [one for _, row in comparison.rows() for one in (row, *(row.slices or ()))]
+        return cls.of_rows(rows, comparison.method.level, asked)
+
+    @classmethod
+    def of_pair(cls, pair: Pair) -> "Shown":
+        """The same of one pair.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> Shown.of_pair(ir.compare(one, one).pairs[0]).places
+        4
+        """
+        rows = [one for row in pair.measures.values() for one in (row, *(row.slices or ()))]
+        return cls.of_rows(rows, next(iter(pair.measures.values())).level)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Difference | Slice], level: float, asked: int | None = None) -> "Shown":
+        """The same of any rows that are shown together.
+
+        Examples
+        --------
+        >>> Shown.of_rows([], 0.95)
+        Shown(places=4, ends=4, alpha=0.05, mark='')
+        """
+        of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
+        others = [row for row in rows if row.about not in _OF_DIFFERENCES]
+        decided = [(one, other) for row in rows if row.verdict in ("better", "worse") for one, other in _unlike(row)]
+        ends = [(end, 0.0) for row in of_differences for end in _beyond(row.interval, 0.0)]
+        places = decimals((row.interval for row in of_differences), apart=[*decided, *ends], asked=asked)
+        shares = [(end, 0.5) for row in others for end in _beyond(row.interval, 0.5)]
+        return cls(
+            places, decimals((row.interval for row in others), apart=shares, asked=asked) if others else places, round(1 - level, 12)
+        )
+
+    @classmethod
+    def on_page(cls, rows: Sequence[Difference | Slice]) -> "Shown":
+        """Of one table of a page: no interval may look as if it held 0 where it does not.
+
+        Examples
+        --------
+        >>> Shown.on_page([]).places
+        4
+        """
+        usual = [row for row in rows if row.about == "mean difference"]
+        places = decimals((row.interval for row in usual), apart=[(end, 0.0) for row in usual for end in row.interval])
+        return cls(places, places, None)
+
+    def number(self, value: float) -> str:
+        """A mean, or what else has no sign."""
+        return number(value, self.places)
+
+    def signed(self, value: float | None) -> str:
+        """A difference."""
+        return "-" if value is None else number(value, self.places, signed=True)
+
+    def interval(self, row: Difference | Slice) -> str:
+        """Both ends, with signs where it is of a difference of means."""
+        return interval(row.interval, self.ends, signed=row.about == "mean difference")
+
+    def p(self, p: float) -> str:
+        """A p value on its own side of alpha."""
+        return p_text(p, self.alpha)
+
+
+def _unlike(row: Difference | Slice) -> list[tuple[float, float]]:
+    """What a decided row must not show as equal."""
+    return [(row.mean_a, row.mean_b), (row.difference, 0.0)]
+
+
+def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
+    """The end of an interval nearest to a limit that the interval excludes."""
+    low, high = ends
+    return [low] if low > limit else [high] if high < limit else []
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a row of such a table is about.
+
+    Attributes
+    ----------
+    row : Difference or Slice
+        The difference.
+    direction : int
+        Of its measure: the better mean is strong.
+    name : str
+        Of the row, where it is not its measure: a slice, a run, a change.
+    a, b : str
+        The runs, where each row has its own.
+    measure : str
+        Its measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> Line.of(ir.compare(one, one)["RR"]).measure
+    'RR'
+    """
+
+    row: Difference | Slice
+    direction: int
+    name: str = ""
+    a: str = ""
+    b: str = ""
+    measure: str = ""
+
+    @classmethod
+    def of(cls, row: Difference, name: str = "", a: str = "", b: str = "") -> "Line":
+        """The line of a difference over all queries."""
+        return cls(row, row.direction, name, a, b, row.measure)
+
+    @property
+    def whole(self) -> Difference:
+        """The difference, in tables that have no slices."""
+        return cast("Difference", self.row)
+
+
+Where: TypeAlias = Literal[
+    "pair", "with slices", "slices", "baseline", "robust", "judged", "page", "page: more", "page: pairs", "page: slices", "page: robust"
+]
+"""The tables: of a pair, with slices below each measure, of slices alone, of runs beside a baseline, of variants, of what was judged."""
+
+Form: TypeAlias = Callable[[Line, Shown], Cell]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A column of such tables.
+
+    Attributes
+    ----------
+    name : str
+        By which a row of given cells knows it.
+    titles : mapping
+        The tables that have it, and its title there; ``{a}``, ``{b}`` and ``{level}`` stand for both runs and the level.
+    cell : callable
+        Of a line: what people read and the exact number.
+    kind : {"text", "number"}
+        How its texts stand.
+    on_page : callable, optional
+        The cell on a page; default the same without colours and marks.
+
+    Examples
+    --------
+    >>> [column.name for column in COLUMNS if "page: slices" in column.titles]
+    ['verdict', 'queries', 'mean a', 'mean b', 'difference', 'interval', 'p']
+    """
+
+    name: str
+    titles: Mapping[Where, str]
+    cell: Form
+    kind: Kind = "number"
+    on_page: Form | None = None
+
+    def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
+        """The column of one table."""
+        form = self.cell if not where.startswith("page") else self.on_page or self._plain
+        return Column(self.titles[where].format(**words), self.kind, lambda line: form(line, shown), self.name)
+
+    def _plain(self, line: Line, shown: Shown) -> Cell:
+        cell = self.cell(line, shown)
+        return Cell(cell.text, cell.value)
+
+
+def difference_columns(
+    where: Where, shown: Shown, level: float, a: str = "a", b: str = "b", *, without: Collection[str] = ()
+) -> "list[Column[Line]]":
+    """The columns of one table, in their order.
+
+    Parameters
+    ----------
+    where : str
+        Which table.
+    shown : Shown
+        With how many digits.
+    level : float
+        Of its intervals.
+    a, b : str
+        Names of the runs, as its titles have them.
+    without : collection of str
+        Names of columns that it lacks.
+
+    Examples
+    --------
+    >>> [column.title for column in difference_columns("pair", Shown(2, 2, 0.05), 0.95)][:4]
+    ['a', 'b', 'difference', '95 % interval']
+    >>> from idealrank.analysis.comparison import slices
+    >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
+    >>> [column.beside(line).text for column in difference_columns("slices", Shown(2, 2, 0.05), 0.95)]
+    ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', 'none', 'undecided']
+    """
+    words = {"a": a, "b": b, "level": f"{100 * level:g} %"}
+    return [one.column(where, shown, words) for one in COLUMNS if where in one.titles and one.name not in without]
+
+
+# --- the cells ---------------------------------------------------------------------------------------------------------------
+
+
+def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
+    gain = line.row.difference * line.direction
+    mean, is_better = (line.row.mean_a, gain < 0) if side == "a" else (line.row.mean_b, gain > 0)
+    return number_cell(mean, shown.places, strong=is_better)
+
+
+def _difference(line: Line, shown: Shown) -> Cell:
+    tone = decided_tone(line.row.verdict)
+    return Cell(shown.signed(line.row.difference), line.row.difference, mark=shown.mark if tone else "", tone=tone)
+
+
+def _wins(line: Line, _: Shown) -> Cell:
+    counts = f"{line.row.wins}/{line.row.ties}/{line.row.losses}"
+    return Cell(counts, counts, tone="quiet")
+
+
+def _outcomes(line: Line, _: Shown) -> Cell:
+    return Cell(f"{line.row.wins:,} / {line.row.ties:,} / {line.row.losses:,}")
+
+
+def _effect(line: Line, _: Shown) -> Cell:
+    return Cell("-" if math.isnan(line.row.effect) else f"{line.row.effect:+.2f}", line.row.effect, tone="quiet")
+
+
+def _detectable(line: Line, shown: Shown) -> Cell:
+    if isinstance(line.row, Slice) and math.isinf(line.row.detectable):  # so few queries can show no difference
+        return Cell("none", None, tone="quiet")
+    return number_cell(line.row.detectable, shown.places, tone="quiet")
+
+
+def _tipping(line: Line, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
+    """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash where none does, or it is unknown."""
+    found = line.whole.tipping
+    if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
+        return Cell("-")
+    value: float | None = getattr(found, share)
+    if share == "significance" and value == 0:
+        return Cell("-")
+    return Cell("never" if value is None else share_text(value), value)
+
+
+def _interval(line: Line, shown: Shown, *, signed: bool = False) -> Cell:
+    return interval_cell(line.row.interval, shown.ends, signed=signed or line.row.about == "mean difference")
+
+
+def _judged_plain(line: Line, shown: Shown) -> Cell:
+    return number_cell(line.whole.difference_judged, shown.places, signed=True)
+
+
+def _judged(line: Line, shown: Shown) -> Cell:
+    difference = line.whole.difference_judged
+    return Cell(line.whole.judged_reason or shown.signed(difference), difference)
+
+
+def _short_verdict(line: Line, _: Shown) -> Cell:
+    return Cell(SHORT.get(line.row.verdict, word(line.row)), tone=decided_tone(line.row.verdict))
+
+
+def _verdict(line: Line, _: Shown) -> Cell:
+    said = word(line.row)
+    return Cell(said, tone=look(said).tone)
+
+
+# --- the list ----------------------------------------------------------------------------------------------------------------
+
+
+def _in(title: str, *where: Where) -> dict[Where, str]:
+    return dict.fromkeys(where, title)
+
+
+_FULL: tuple[Where, ...] = ("pair", "with slices")
+_TEXT: tuple[Where, ...] = (*_FULL, "slices", "baseline")
+_PAGE: tuple[Where, ...] = ("page", "page: pairs", "page: slices")
+
+COLUMNS = (
+    Compared("verdict", _in("verdict", *_PAGE), _verdict, "text", _verdict),
+    Compared("queries", _in("queries", "with slices", "slices", "page: slices", "page: more"), lambda line, _: count_cell(line.row.n)),
+    Compared("left out", _in("left out", "page: more"), lambda line, _: count_cell(line.whole.excluded_queries)),
+    Compared("mean a", _in("{a}", *_FULL, "slices", "robust", "page", "page: slices"), partial(_mean, side="a")),
+    Compared("mean b", _in("{b}", *_TEXT, "robust", "page", "page: slices"), partial(_mean, side="b")),
+    Compared("difference", _in("difference", *_TEXT, *_PAGE, "page: robust") | _in("b - a", "robust"), _difference),
+    Compared("interval", _in("{level} interval", *_TEXT, "robust", *_PAGE), _interval),
+    Compared("interval", _in("interval", "page: robust"), partial(_interval, signed=True)),
+    Compared("p", _in("p", *_TEXT, "robust", *_PAGE), lambda line, shown: p_cell(line.row.p_corrected, shown.alpha)),
+    Compared("wins", _in("+/=/-", *_TEXT) | _in("better / equal / worse", "page", "page: pairs"), _wins, on_page=_outcomes),
+    Compared("d_z", _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"), _effect),
+    Compared("detectable", _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"), _detectable),
+    Compared("queries needed", _in("queries needed", "page: more"), lambda line, _: count_cell(line.whole.queries_needed)),
+    Compared("p alone", _in("p of this row alone", "page: more") | _in("p", "page: robust"), lambda line, _: p_cell(line.row.p)),
+    Compared("unjudged a", _in("{a}", "judged") | _in("unjudged {a}", "page"), lambda line, _: share_cell(line.whole.unjudged_a)),
+    Compared("unjudged b", _in("{b}", "judged") | _in("unjudged {b}", "page"), lambda line, _: share_cell(line.whole.unjudged_b)),
+    Compared("tips at", _in("tips at", "judged"), partial(_tipping, share="significance")),
+    Compared("turns at", _in("turns at", "judged"), partial(_tipping, share="sign")),
+    Compared("likely behind", _in("likely behind", "judged"), partial(_tipping, share="likely")),
+    Compared("likely ahead", _in("likely ahead", "judged"), partial(_tipping, share="likely_ahead")),
+    Compared(
+        "judged", _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"), _judged, on_page=_judged_plain
+    ),
+    Compared("verdict", _in("verdict", *_TEXT, "robust", "page: robust"), _short_verdict, "text", _verdict),
+)
+"""All of them. A new column is one more value here: its titles say which tables have it."""

@@ -1,0 +1,273 @@
+"""Comparisons of many runs for people: the top group, then league tables with letters, or tables against a baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from idealrank.analysis.comparison import Comparison, Difference, RunMean
+from idealrank.reports.table.cells import Cell, Column, Given, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.table.digits import decimals
+from idealrank.reports.table.layout import clipped, filled
+from idealrank.reports.table.lines import fits
+from idealrank.reports.table.parts import Part
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.letters import Letters, better_letters, letter_of
+from idealrank.reports.views.comparison.text_map import pair_map
+
+MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
+_NAME = 24  # letters of a run's name
+_MAPS = 3  # measures; with more of them only the first has its map
+_LONG_ROW = 4  # letters in a row from which only the first and the last are written
+_LETTERS = 20
+_TITLES: dict[Letters, str] = {"better": "better than", "groups": "group"}
+_SOME = 9  # runs named in a sentence
+
+
+def is_many(comparison: Comparison) -> bool:
+    """Whether there are so many runs that one reads groups before pairs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> is_many(ir.compare(one, one))
+    False
+    """
+    return len(comparison.names) >= MANY
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Runs by one measure.
+
+    Attributes
+    ----------
+    measure : str
+        Its text.
+    means : mapping of str to RunMean
+        Of each run, the best first.
+    letters : mapping of str to str
+        As tables show them; empty where runs were compared with a baseline alone.
+    about : {"groups", "better"}
+        Letters of groups that cannot be told apart, or those of the runs that a run is better than.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> Ranked.of(ir.compare(bad, good), "RR").letters
+    {'run (2)': 'a', 'run': 'b'}
+    """
+
+    measure: str
+    means: dict[str, RunMean]
+    letters: dict[str, str]
+    about: Letters = "groups"
+
+    def columns(self, places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column") -> list[Column[str]]:
+        """Beside each run its mean, the best strong; intervals where their level is given; letters in a column, or as marks."""
+        best, marks = next(iter(self.means.values())).mean, self.letters if letters == "mark" else {}
+
+        def mean(run: str) -> Cell:
+            return replace(number_cell(self.means[run].mean, places, strong=self.means[run].mean == best), mark=marks.get(run, ""))
+
+        columns = [Column(self.measure, "number", mean)]
+        if level:
+            columns.append(Column(f"{100 * level:g} % interval", "number", lambda run: interval_cell(self.means[run].interval, places)))
+        return [*columns, *([Column(_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))] if letters == "column" else [])]
+
+    @classmethod
+    def of(cls, comparison: Comparison, measure: str) -> "Ranked":
+        """The runs of a comparison."""
+        means = comparison.means[measure]
+        if comparison.method.baseline is not None:
+            direction = comparison.pairs[0].measures[measure].direction
+            return cls(measure, dict(sorted(means.items(), key=lambda one: -one[1].mean * direction)), {})
+        groups = comparison.groups(measure)
+        return cls(measure, {run: means[run] for run in groups.letters}, {run: shortened(text) for run, text in groups.letters.items()})
+
+
+def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
+    """The runs by each measure; letters that name runs go by their order by the first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> ranked_by_all(ir.compare(bad, good), "better")[0].letters
+    {'run (2)': 'b', 'run': ''}
+    """
+    found = [Ranked.of(comparison, measure) for measure in comparison.means]
+    if letters == "groups" or comparison.method.baseline is not None:
+        return found
+    order = list(found[0].means)
+    return [replace(one, letters=better_letters(comparison, one.measure, order), about="better") for one in found]
+
+
+def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None) -> list[Column[str]]:
+    """The first columns of a league table: the place of each run, or its letter, and its name of at most `clip` letters.
+
+    Examples
+    --------
+    >>> [[column.beside(run).text for column in run_columns(["fusion", "bm25"], "better")] for run in ["fusion", "bm25"]]
+    [['a', 'fusion'], ['b', 'bm25']]
+    """
+    places = {run: place for place, run in enumerate(order)}
+    named: Column[str] = Column("run", cell=lambda run: run if clip is None else clipped(run, clip))
+    if letters == "better":
+        return [Column("#", cell=lambda run: letter_of(places[run])), named]
+    return [Column("#", "number", lambda run: count_cell(places[run] + 1, "quiet")), named]
+
+
+def shortened(letters: str) -> str:
+    """Letters with only the ends of long rows of them, cut where even that is too long for a table.
+
+    Examples
+    --------
+    >>> shortened("abcdf"), shortened("yz[53][54]")
+    ('a-df', 'yz[53][54]')
+    """
+    signs, bracket, numbers = letters.partition("[")
+    rows: list[str] = []
+    for sign in signs:
+        follows = rows and ord(sign) == ord(rows[-1][-1]) + 1
+        rows = [*rows[:-1], rows[-1] + sign] if follows else [*rows, sign]
+    text = "".join(row if len(row) < _LONG_ROW else f"{row[0]}-{row[-1]}" for row in rows) + bracket + numbers
+    return fitting(text)
+
+
+def fitting(text: str) -> str:
+    """Letters cut where they are too long for a column; JSON has all.
+
+    Examples
+    --------
+    >>> fitting("a,c-f"), fitting("a,c,e,g,i,k,m,o,q,s,u,w")
+    ('a,c-f', 'a,c,e,g,i,k,m,o,q,..')
+    """
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 2]}.."
+
+
+def opening(comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better") -> list[Part]:
+    """What comes first: the top group, the league table, the map of all pairs; or each run against the baseline.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What is to be shown.
+    shown : Shown
+        With how many digits differences are.
+    digits : int or None
+        Decimals of means, where they were asked for.
+    letters : {"better", "groups"}
+        Beside a mean the runs that a run is significantly better than, or groups that cannot be told apart.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> opening(ir.compare(bad, good, bad), Shown(4, 4, 0.05))[0]
+    ['By RR, run (2) is better than all 2 others.']
+    """
+    measures = list(comparison.means)
+    if comparison.method.baseline is not None:
+        return [part for measure in measures for part in _against_baseline(comparison, measure, shown)]
+    mapped = measures if len(measures) <= _MAPS else measures[:1]
+    sentences = [headline(comparison, measure) for measure in measures]
+    return [filled(sentences), *league_tables(comparison, digits, letters), *(pair_map(comparison, measure) for measure in mapped)]
+
+
+def headline(comparison: Comparison, measure: str) -> str:
+    """The first sentence on several runs: which is the best, and which cannot be told apart from it; or how many beat the baseline.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> headline(ir.compare(bad, good, bad), "RR")
+    'By RR, run (2) is better than all 2 others.'
+    """
+    if comparison.method.baseline is not None:
+        return _against(comparison, measure)
+    groups, runs = comparison.groups(measure), len(comparison.names)
+    best, *others = groups.top
+    if not others:
+        return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
+    shown = ", ".join(others[:_SOME]) + (f" and {len(others) - _SOME:,} more" if len(others) > _SOME else "")
+    if len(groups.top) == runs:
+        return f"By {groups.measure}, none of {runs:,} runs can be told apart from the best, {best}."
+    return f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and cannot be told apart from {shown}."
+
+
+def _against(comparison: Comparison, measure: str) -> str:
+    found = [pair.measures[measure].verdict for pair in comparison.pairs]
+    better, worse = (found.count(verdict) for verdict in ("better", "worse"))
+    counts = f"{better:,} better than {comparison.method.baseline}, {worse:,} worse, {len(found) - better - worse:,} neither"
+    return f"Of {len(found):,} runs, by {measure}: {counts}."
+
+
+def league_tables(comparison: Comparison, digits: int | None = None, letters: Letters = "better") -> list[Table]:
+    r"""Runs with means and letters, the best by the first measure first; as many measures side by side as fit on a page.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> from idealrank.reports.table.forms import as_text
+    >>> print(as_text(league_tables(ir.compare(bad, good))[0]), end="")
+    #  run          RR     95 % interval  better than
+    a  run (2)  1.0000  [1.0000, 1.0000]  b
+    b  run      0.5000  [0.5000, 0.5000]
+    """
+    ranked = ranked_by_all(comparison, letters)
+    order = list(ranked[0].means)
+    first, *others = ranked
+    names = run_columns(order, letters, _NAME)
+    columns = [*names, *first.columns(league_places(comparison, first, digits), level=comparison.method.level)]
+    tables = [Table.of(columns, order)]
+    for one in others:
+        more = one.columns(league_places(comparison, one, digits))
+        wider = Table.of([*columns, *more], order)
+        if fits(wider):
+            columns, tables[-1] = [*columns, *more], wider
+        else:
+            columns = [*names, *more]
+            tables.append(Table.of(columns, order))
+    return tables
+
+
+def league_places(comparison: Comparison, ranked: Ranked, asked: int | None = None) -> int:
+    """Decimals of the means of one measure: by their intervals, and enough that runs that differ do not look the same.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
+    >>> found = ir.compare(one, one)
+    >>> league_places(found, Ranked.of(found, "RR"))
+    2
+    """
+    rows = [pair.measures[ranked.measure] for pair in comparison.pairs]
+    apart = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
+    return decimals((one.interval for one in ranked.means.values()), apart=apart, asked=asked)
+
+
+def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> list[Part]:
+    """Every run beside the baseline, the best first."""
+    ranked = Ranked.of(comparison, measure)
+    found = {pair.b: pair.measures[measure] for pair in comparison.pairs}
+    named: list[Column[Line]] = [column.of(lambda line: line.name) for column in run_columns(list(ranked.means), "groups", _NAME)]
+    columns = [*named, *difference_columns("baseline", shown, next(iter(found.values())).level, b=measure)]
+    return [filled([headline(comparison, measure)]), Table.of(columns, [_of_run(run, ranked, found, shown) for run in ranked.means])]
+
+
+def _of_run(run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown) -> Line | Given:
+    """Its difference; of the baseline itself place, name and mean."""
+    if run in found:
+        return Line.of(found[run], run)
+    named = {column.title: column.beside(run) for column in run_columns(list(ranked.means), "groups", _NAME)}
+    return Given(named | {"mean b": number_cell(ranked.means[run].mean, shown.places), "verdict": Cell("baseline", tone="quiet")})

@@ -1,0 +1,115 @@
+"""Comparisons to paste: Markdown and LaTeX, from the tables of the report, with marks, letters and notes that say how it was found out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from idealrank.analysis.comparison import Comparison, Difference, Pair
+from idealrank.reports.table.cells import Column, Table
+from idealrank.reports.table.forms import as_latex, as_markdown
+from idealrank.reports.table.markdown import markdown_text
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.comparison import needed_text, verdict_text
+from idealrank.reports.views.comparison.league import is_many, league_places, ranked_by_all, run_columns
+from idealrank.reports.views.comparison.letters import Letters, letters_note
+from idealrank.reports.views.comparison.method import mark_note, method_text
+from idealrank.reports.views.comparison.plain_effects import plain_sentence
+from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.reports.views.conventions import warned
+
+_MARK = "*"
+
+
+def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
+    """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a run, with letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> print(comparison_markdown(ir.compare(one, one)).splitlines()[0])
+    | measure |    run | run (2) | difference |      95 % interval |   p | +/=/- | d_z | detectable | verdict   |
+    """
+    above = "".join(f"**{line}**\n\n" for line in warned(comparison.mismatches, markdown_text))
+    if _as_league(comparison, every_pair=every_pair):
+        return above + as_markdown(_league(comparison, digits, letters, intervals=True))
+    table = comparison_cells(comparison, digits)
+    said = _said(comparison) if len(comparison.pairs) == 1 else []
+    return above + as_markdown(replace(table, notes=[*said, *table.notes, _below(comparison)]))
+
+
+def _said(comparison: Comparison) -> list[str]:
+    """Of one pair: that nothing differs, the difference in plain words, or how many queries would decide."""
+    (pair,) = comparison.pairs
+    first = next(iter(pair.measures.values()))
+    same = verdict_text(pair, first, comparison.method) if is_identical(first) else ""
+    return [
+        said if said.endswith(".") else f"{said}." for said in (same, plain_sentence(pair), needed_text(first, comparison.method)) if said
+    ]
+
+
+def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
+    r"""A LaTeX table with the rules of booktabs: the better mean is bold, differences that are decided are marked, and a note says by what.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> comparison_latex(ir.compare(one, one)).splitlines()[3]
+    '\\toprule'
+    """
+    if _as_league(comparison, every_pair=every_pair):
+        return as_latex(_league(comparison, digits, letters, intervals=False))
+    return f"% {_below(comparison)}\n{as_latex(comparison_cells(comparison, digits))}"
+
+
+def _as_league(comparison: Comparison, *, every_pair: bool) -> bool:
+    method = comparison.method
+    return is_many(comparison) and not every_pair and method.baseline is None and method.slices is None
+
+
+def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table:
+    """Every pair and measure a row, and below it its slices; names of runs as heads of columns where there is one pair.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [column.title for column in comparison_cells(ir.compare(one, one)).columns][:3]
+    ['measure', 'run', 'run (2)']
+    """
+    shown, method, several = replace(Shown.of(comparison, digits), mark=_MARK), comparison.method, len(comparison.pairs) > 1
+    first, sliced = comparison.pairs[0], method.slices is not None
+    columns: list[Column[Line]] = [Column("measure", cell=lambda line: line.measure)]
+    if several:
+        columns = [Column("a", cell=lambda line: line.a), Column("b", cell=lambda line: line.b), *columns]
+    if sliced:
+        columns.append(Column("slice", cell=lambda line: line.name))
+    names = ("mean a", "mean b") if several else (first.a, first.b)
+    columns += difference_columns("with slices" if sliced else "pair", shown, method.level, *names)
+    table = Table.of(columns, (line for pair, row in comparison.rows() for line in _lines(pair, row)))
+    return replace(table, notes=[mark_note(comparison, _MARK)] if any(cell.mark for cell in table.cells()) else [])
+
+
+def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
+    """A difference over all queries, and below it those of its slices."""
+    yield Line.of(row, "all", pair.a, pair.b)
+    yield from (Line(one, row.direction, one.name, pair.a, pair.b, row.measure) for one in row.slices or ())
+
+
+def _league(comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool) -> Table:
+    """A row a run, the best by the first measure first; letters in columns of their own, or as marks where there are no intervals."""
+    ranked, level = ranked_by_all(comparison, letters), comparison.method.level
+    order = list(ranked[0].means)
+    columns: list[Column[str]] = run_columns(order, letters) if letters == "better" else [Column("run", cell=str)]
+    for one in ranked:
+        places = league_places(comparison, one, digits)
+        columns += one.columns(places, level=level) if intervals else one.columns(places, letters="mark")
+    said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
+    meaning = letters_note(comparison, letters)
+    note = f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
+    return Table.of(columns, order, notes=[note])
+
+
+def _below(comparison: Comparison) -> str:
+    level = f"{100 * comparison.method.level:g} % intervals"
+    return f"Differences are b - a. {level}; {method_text(comparison)}. Convention {comparison.convention}."

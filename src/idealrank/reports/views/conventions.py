@@ -1,0 +1,149 @@
+"""A convention in words, switch by switch."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from idealrank.conventions import Convention
+from idealrank.conventions.switches import ROWS, phrase
+from idealrank.reports.table.layout import WIDTH, columns, wrapped
+
+_UNANSWERED = 6  # runs named in a sentence
+# What a result says of the judgments behind its runs; nothing where they are the same.
+JUDGED: Mapping[str, list[str]] = {
+    "same": [],
+    "different": ["the runs have different judgments, as asked"],
+    "unknown": ["whether the runs have the same judgments is not known"],
+}
+# Presets whose other measures are shown to be those of the tool, too; every other preset is made from a tool's NDCG.
+_OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
+_NDCG = ("nDCG", "DCG", "iDCG")
+_OTHERS = 3
+
+
+def in_words(convention: Convention) -> str:
+    """The whole convention as one sentence of phrases.
+
+    Examples
+    --------
+    >>> in_words(Convention.of("standard")).split("; ")[0]
+    'gain: the grade'
+    """
+    switches = convention.switches()
+    return "; ".join(phrase(name, switches[name]) for name, row in ROWS.items() if row.usual != switches[name])
+
+
+def title(convention: Convention) -> str:
+    """Name, fingerprint, and what it reproduces; a changed preset reproduces nothing, and says so.
+
+    Examples
+    --------
+    >>> title(Convention.of("sklearn,ties=best")).split("]: ")[1]
+    'changed from scikit-learn 1.9.1: ndcg_score'
+    """
+    changed = "changed from " if "," in convention.name else ""
+    return f"{convention}: {changed}{convention.tool}"
+
+
+def paragraph(convention: Convention, measures: Iterable[str] = ()) -> list[str]:
+    """A convention under a table: its title and all of it in words, as lines.
+
+    Parameters
+    ----------
+    convention : Convention
+        What is to be said.
+    measures : iterable of str
+        The measures it was used for; that their own options win is said where they have some.
+
+    Examples
+    --------
+    >>> paragraph(Convention.of("standard"))[1][:17]
+    '  gain: the grade'
+    """
+    name, _, tool = title(convention).partition("]: ")
+    line = f"convention {name}]: {tool}"
+    measures = list(measures)
+    words = in_words(convention) + ("; options that a measure names win over these" if any("(" in text for text in measures) else "")
+    head = [line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]
+    return [*head, *wrapped(words), *(wrapped(said) if (said := not_reproduced(convention, measures)) else [])]
+
+
+def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:
+    """A sentence for measures other than NDCG under a preset made from a tool's NDCG; empty without any.
+
+    Examples
+    --------
+    >>> not_reproduced(Convention.of("trectools"), ["nDCG@10", "AP"])
+    "this preset reproduces its tool's NDCG only, not AP"
+    """
+    if convention.name.partition(",")[0] in _OF_MORE_THAN_NDCG:
+        return ""
+    others = [text for text in measures if re.split(r"[(@]", text)[0] not in _NDCG]
+    if not others:
+        return ""
+    some = ", ".join(others[:_OTHERS]) + (f" and {len(others) - _OTHERS} more" if len(others) > _OTHERS else "")
+    return f"this preset reproduces its tool's NDCG only, not {some}"
+
+
+def conventions_table(conventions: Mapping[str, Convention]) -> str:
+    """All conventions, one a line, with what each reproduces and how that was shown.
+
+    Examples
+    --------
+    >>> from idealrank.conventions import PRESETS
+    >>> print(conventions_table(PRESETS).splitlines()[1])
+    standard        definition      trec_eval 10 with -c, float grades kept
+    """
+    rows = [["convention", "proof", "reproduces"]]
+    rows += [[name, convention.proof, convention.tool] for name, convention in conventions.items()]
+    lines = columns(rows, left=(0, 1, 2))
+    return "\n".join([*lines, "", "idealrank conventions NAME shows the switches of one."]) + "\n"
+
+
+def convention_card(convention: Convention) -> str:
+    """One convention: every switch, its value, what that means; switches that differ from the standard are marked.
+
+    Examples
+    --------
+    >>> print(convention_card(Convention.of("lightgbm")).splitlines()[1])
+    proof: live peer
+    """
+    usual = Convention.of("standard").switches()
+    rows = [["", "switch", "value", "in words"]]
+    rows += [
+        ["" if value == usual[switch] else "*", switch, value, phrase(switch, value)] for switch, value in convention.switches().items()
+    ]
+    lines = columns(rows, left=(0, 1, 2, 3))
+    last = "* not as in standard; any switch can be changed: --convention NAME,SWITCH=VALUE"
+    proof = "none, for the preset was changed" if "," in convention.name else convention.proof
+    return "\n".join([title(convention), f"proof: {proof}", "", *lines, "", last]) + "\n"
+
+
+def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> list[str]:
+    """A sentence for each run whose values mean nothing, for the top of a report; `shown` makes names fit for the place.
+
+    Examples
+    --------
+    >>> warned({"new": "has no judged document; do the document ids of both match?"})
+    ['Run new has no judged document; do the document ids of both match?']
+    """
+    return [f"Run {shown(name)} {phrase}" for name, phrase in mismatches.items()]
+
+
+def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:
+    """Which runs answer only some of the judged queries, in a sentence; none where all answer all.
+
+    Parameters
+    ----------
+    missing : mapping of str to int
+        By run: judged queries without an answer.
+    shown : callable
+        Makes names fit for the place where they stand.
+
+    Examples
+    --------
+    >>> unanswered({"bm25": 0, "new": 20, "old": 1}), unanswered({"bm25": 0})
+    (['Judged queries without an answer: 20 in new, 1 in old.'], [])
+    """
+    found = [f"{number:,} in {shown(name)}" for name, number in missing.items() if number]
+    more = [f"some in {len(found) - _UNANSWERED:,} more"] if len(found) > _UNANSWERED else []
+    return [f"Judged queries without an answer: {', '.join([*found[:_UNANSWERED], *more])}."] if found else []

@@ -1,0 +1,276 @@
+"""The table of `idealrank evaluate`: runs side by side, under it the convention in words and what the numbers cover."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.reports.table.cells import Cell, Column, Table, interval_cell
+from idealrank.reports.table.digits import decimals, number
+from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.views.conventions import paragraph
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison import RunMean
+
+_SOME = 5
+
+
+def report_parts(
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    digits: int | None = None,
+) -> list[Part]:
+    """The whole report.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        One per run, of the same measures and convention.
+    per_query : bool
+        Values of each query above the means.
+    intervals : sequence of mapping of str to RunMean
+        Of each evaluation, what `analysis.comparison.run_means.intervals` says; none where nobody asked.
+    digits : int or None
+        Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> report_parts([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])])[0].rows[0][1].text
+    '1.0000'
+    """
+    parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
+    parts += [means_table(evaluations, intervals, digits), *([interval_table(evaluations, intervals, digits)] if intervals else [])]
+    return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), coverage_table(evaluations)]
+
+
+def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
+    """The same as text.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print(table_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]).splitlines()[1])
+    run  1.0000
+    """
+    return parts_text(report_parts(evaluations, per_query=per_query, intervals=intervals))
+
+
+def means_table(
+    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]" = (), digits: int | None = None, *, mark: str = "*"
+) -> Table:
+    """Runs as rows with their means, the best of each measure strong and marked.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> runs = [ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["AP"]) for ranking in (["a"], ["b", "a"])]
+    >>> [(row[1].text, row[1].mark) for row in means_table(runs).rows]
+    [('1.0000', '*'), ('0.5000', '')]
+    """
+    means = mean_columns(evaluations, intervals, digits, mark=mark)
+    table = Table.of([Column("run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals))
+    return replace(table, notes=[f"{mark} the best of each measure"] if any(cell.mark for cell in table.cells()) else [])
+
+
+class EvaluatedRun(NamedTuple):
+    """What tables show of an evaluation: its means by measure, and their intervals where there are some.
+
+    Examples
+    --------
+    >>> EvaluatedRun("bm25", {"AP": 0.25}, {}).mean["AP"]
+    0.25
+    """
+
+    name: str
+    mean: "Mapping[str, float]"
+    intervals: "Mapping[str, RunMean]"
+
+
+def evaluated_runs(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]") -> list[EvaluatedRun]:
+    """The rows of tables of means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> evaluated_runs([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])], [])[0].mean
+    {'AP': 1.0}
+    """
+    found = intervals or [{} for _ in evaluations]
+    return [EvaluatedRun(one.name, one.mean(), means) for one, means in zip(evaluations, found, strict=True)]
+
+
+def mean_columns(
+    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]" = (), digits: int | None = None, *, mark: str = "*"
+) -> dict[str, Column[EvaluatedRun]]:
+    """By measure the means beside each run, the best strong and marked.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> mean_columns([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])])["AP"].title
+    'AP'
+    """
+    places, runs = _places(evaluations, intervals, digits), evaluated_runs(evaluations, ())
+
+    def column(measure: Measure, text: str) -> Column[EvaluatedRun]:
+        best = _best(measure, [run.mean[text] for run in runs])
+
+        def mean(run: EvaluatedRun) -> Cell:
+            cell = _cell(measure, run.mean[text], places[text])
+            return replace(cell, strong=True, mark=mark) if run.mean[text] == best else cell
+
+        return Column(text, "number", mean)
+
+    return {text: column(measure, text) for measure, text in zip(evaluations[0].measures, places, strict=True)}
+
+
+def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None) -> Table:
+    """Runs as rows with the interval of each mean; a dash where a measure is no mean, or has no finite interval.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"], "q": ["b", "a"]}, "AP")
+    >>> interval_table([run], [ir.intervals(run)]).rows[0][1].text
+    '[-2.43, 3.93]'
+    """
+    named: Column[EvaluatedRun] = Column("95 % interval", cell=lambda run: run.name)
+    return Table.of([named, *interval_columns(evaluations, intervals, digits).values()], evaluated_runs(evaluations, intervals))
+
+
+def interval_columns(
+    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None
+) -> dict[str, Column[EvaluatedRun]]:
+    """By measure the intervals beside each run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"], "q": ["b", "a"]}, "AP")
+    >>> list(interval_columns([run], [ir.intervals(run)]))
+    ['AP']
+    """
+
+    def column(measure: str, places: int) -> Column[EvaluatedRun]:
+        return Column(measure, "number", lambda run: _interval(run.intervals.get(measure), places))
+
+    return {measure: column(measure, places) for measure, places in _places(evaluations, intervals, digits).items()}
+
+
+def _interval(found: "RunMean | None", places: int) -> Cell:
+    return interval_cell((math.nan, math.nan) if found is None else found.interval, places)
+
+
+def _places(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None) -> dict[str, int]:
+    """Decimals of each measure."""
+    texts = [str(measure) for measure in evaluations[0].measures]
+    return {text: decimals([means[text].interval for means in intervals if text in means], asked=digits) for text in texts}
+
+
+def _best(measure: Measure, values: Sequence[float]) -> float | None:
+    """The best value; None when there is nothing to compare, or all are the same."""
+    known = [value for value in values if not math.isnan(value)]
+    if measure.direction == 0 or len(known) < 2 or min(known) == max(known):
+        return None
+    return max(known, key=lambda value: value * measure.direction)
+
+
+def _cell(measure: Measure, value: float | None, places: int) -> Cell:
+    if value is None or math.isnan(value):
+        return Cell("-")
+    return Cell(f"{value:,.0f}" if measure.aggregate == "sum" else number(value, places), value)
+
+
+def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
+    """Queries as rows with their values.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> query_table(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])).rows[0][0].text
+    'q'
+    """
+    places, values = decimals([], asked=digits), evaluation.per_query()
+
+    def column(measure: Measure, text: str) -> Column[str]:
+        return Column(text, "number", lambda query: _cell(measure, values[query][text], places))
+
+    named: Column[str] = Column(evaluation.name, cell=str)
+    return Table.of([named, *(column(measure, str(measure)) for measure in evaluation.measures)], values)
+
+
+def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
+    """What the means cover: counts that always stand there, and those that are 0 for most people only where they are not.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> [cell.text for cell in coverage_table([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]).rows[0]]
+    ['run', '1', '1', '0', '0', '0.0%']
+    """
+    table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
+    return replace(table, notes=[note for evaluation in evaluations for note in _notes(evaluation)])
+
+
+def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
+    """The counts of some coverages with their names.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> coverage_of([("all", ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage)]).columns[1].title
+    'scored'
+    """
+    rows = [_Covered(name, _counts(cover)) for name, cover in covers]
+    shown = [name for name in rows[0].counts if name in _ALWAYS or any(row.counts[name] for row in rows)]
+    depth = covers[0][1].unjudged_cutoff
+
+    def column(name: str) -> Column[_Covered]:
+        title = f"unjudged@{depth}" if name == "unjudged" and depth else name
+        return Column(title, "number", lambda row: _count(name, row.counts[name]))
+
+    return Table.of([Column("coverage", cell=lambda row: row.name), *map(column, shown)], rows)
+
+
+class _Covered(NamedTuple):
+    name: str
+    counts: dict[str, float]
+
+
+def _count(name: str, value: float) -> Cell:
+    return Cell(f"{value:.1%}" if name == "unjudged" else f"{value:,.0f}", value)
+
+
+_ALWAYS = ("scored", "in qrels", "missing", "no relevant", "unjudged")
+
+
+def _counts(cover: Coverage) -> dict[str, float]:
+    return {
+        "scored": cover.scored,
+        "in qrels": cover.queries_in_qrels,
+        "missing": cover.missing,
+        "not judged": cover.without_judgments,
+        "no relevant": cover.no_relevant,
+        "unjudged": float(cover.unjudged_share),
+        "tied queries": cover.tied_queries,
+        "tied docs": cover.tied_documents,
+        "duplicates": cover.duplicates,
+        "cut grades": cover.truncated_grades,
+        "out of range": cover.out_of_range,
+    }
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
+    missing = evaluation.coverage.missing_queries
+    if not len(missing):
+        return []
+    some = ", ".join(list(missing)[:_SOME]) + (", ..." if len(missing) > _SOME else "")
+    fate = {"zero": "each counted 0", "left-out": "left out"}.get(evaluation.convention.alignment.missing, "")
+    return [f"{evaluation.name} misses {len(missing):,} of {evaluation.coverage.queries_in_qrels:,} judged queries, {fate}: {some}"]

@@ -1,0 +1,226 @@
+"""An explanation as text: the list with the ideal beside it, and under it what would raise the value most."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
+from idealrank.measures.texts import number_text
+from idealrank.reports.table.cells import Cell, Column, Table
+from idealrank.reports.table.layout import WIDTH, clipped, columns
+from idealrank.reports.table.parts import parts_text
+from idealrank.reports.table.records import SCHEMA, finite
+from idealrank.reports.views.conventions import paragraph
+from idealrank.version import __version__
+
+# Ranks shown of a list without a cutoff, unless all are asked for.
+SHOWN = 20
+
+
+def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDocument, ...]:
+    """The rows down to the cutoff, with the whole tie group that stands across it; or all of them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.analysis.explanation import explain
+    >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a", "y"]}), "q", "nDCG@1")
+    >>> len(shown_rows(found, everything=False)), len(shown_rows(found, everything=True))
+    (1, 3)
+    """
+    if everything or explanation.cutoff is None:
+        return explanation.rows
+    is_averaged = explanation.convention.alignment.ties == "expected"
+    cutoff = explanation.cutoff
+    return tuple(row for row in explanation.rows if (row.tie[0] if row.tie and is_averaged else row.rank) <= cutoff)
+
+
+def explanation_report(explanation: Explanation, *, everything: bool = False) -> str:
+    """The whole report.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        What is to be shown.
+    everything : bool
+        All ranks, not only those down to the cutoff (or the first 20 where there is none).
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.analysis.explanation import explain
+    >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a"]}), "q", "RR")
+    >>> print(explanation_report(found).splitlines()[0])
+    run run, query q: RR = 0.5000
+    """
+    rows = shown_rows(explanation, everything=everything)
+    if not everything and explanation.cutoff is None:
+        rows = rows[:SHOWN]
+    parts = [
+        explanation_head(explanation),
+        _list(explanation, rows, everything=everything),
+        _improvements(explanation),
+        paragraph(explanation.convention, [explanation.measure]),
+    ]
+    return parts_text(parts)
+
+
+def explanation_head(explanation: Explanation) -> list[str]:
+    """What the value is, and of what; a line each.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> explanation_head(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))[0]
+    'run run, query q: RR = 0.5000'
+    """
+    note = f" ({explanation.note})" if explanation.note else ""
+    value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"
+    lines = [f"run {explanation.run}, query {explanation.query}: {explanation.measure} {value}{note}"]
+    if explanation.resolved != explanation.measure:
+        lines.append(f"in full {explanation.resolved}")
+    if explanation.ideal_dcg is not None and explanation.value is not None:
+        lines.append(f"DCG {explanation.dcg:.4f} / ideal DCG {explanation.ideal_dcg:.4f}")
+    lines.append(f"{len(explanation.rows):,} returned, {explanation.n_judged:,} judged, {explanation.n_relevant:,} of them relevant")
+    return lines
+
+
+def _grade(grade: float | None) -> str:
+    return "unjudged" if grade is None else number_text(grade)
+
+
+def _tie(row: RankedDocument) -> str:
+    return "" if row.tie is None else f"{row.tie[0]}-{row.tie[1]}"
+
+
+def _gain(gain: float) -> str:
+    return number_text(gain) if float(gain).is_integer() else f"{gain:.4f}"
+
+
+_LIST: dict[str, Callable[[RankedDocument], str]] = {
+    "document": lambda row: row.document,
+    "grade": lambda row: _grade(row.grade),
+    "tied": _tie,
+    "gain": lambda row: _gain(row.gain),
+    "discount": lambda row: "" if row.discount is None else f"{row.discount:.4f}",
+    "adds": lambda row: f"{row.contribution:.4f}",
+}
+# The discount of the ideal is that of its rank, which stands on the left; where ties are averaged it is in the JSON.
+_IDEAL: dict[str, Callable[[IdealDocument], str]] = {
+    "ideal document": lambda row: row.document,
+    "grade": lambda row: _grade(row.grade),
+    "gain": lambda row: _gain(row.gain),
+    "adds": lambda row: f"{row.contribution:.4f}",
+}
+
+
+def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool) -> list[str]:
+    """The list, and for NDCG the ideal beside it, rank by rank; then what the ranks not shown add."""
+    reach = max(len(rows), explanation.cutoff or SHOWN)
+    ideal = [row for row in explanation.ideal if everything or row.rank <= reach]
+    last = max([*(row.rank for row in rows), *(row.rank for row in ideal)], default=0)
+    if not last:
+        return ["the run returned no document for this query"]
+    left = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
+    # A gain that is the grade need not be said twice in a row; the ids have use for the room.
+    right = {name: cell for name, cell in _IDEAL.items() if name != "gain" or any(row.gain != row.grade for row in ideal)} if ideal else {}
+    returned, best = {row.rank: row for row in rows}, {row.rank: row for row in ideal}
+    table = [["rank", *left, *(["|", *right] if right else [])]]
+    for rank in range(1, last + 1):
+        cells = [str(rank), *_cells(returned.get(rank), left)]
+        table.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
+    lines = columns(_fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name))
+    return [*lines, *_rest("returned", explanation.rows[len(rows) :]), *_rest("in the ideal", explanation.ideal[len(ideal) :])]
+
+
+def ranking_table(explanation: Explanation, caption: str = "") -> Table:
+    """The list down to the cutoff, a row a document.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> [row[1].text for row in ranking_table(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR")).rows]
+    ['x', 'a']
+    """
+    rows = shown_rows(explanation, everything=False)
+    rows = rows if explanation.cutoff is not None else rows[:SHOWN]
+    columns: list[Column[RankedDocument]] = [Column("rank", "number", lambda row: Cell(str(row.rank), row.rank))]
+    for name, cell in _LIST.items():
+        columns += [Column(name, "text" if name in ("document", "tied") else "number", cell)] if _is_shown(name, rows) else []
+    return Table.of(columns, rows, title=caption)
+
+
+def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[str]:
+    """What the documents below those shown add."""
+    if not rows:
+        return []
+    judged = sum(row.grade is not None for row in rows)
+    return [f"{len(rows):,} more {where} ({judged:,} judged) add {sum(row.contribution for row in rows):.4f}; --all shows them"]
+
+
+def _is_shown(name: str, rows: Sequence[RankedDocument]) -> bool:
+    if name == "tied":
+        return any(row.tie for row in rows)
+    return name != "discount" or any(row.discount is not None for row in rows)
+
+
+def _cells(row: Any, cells: dict[str, Callable[[Any], str]]) -> list[str]:
+    return [cell(row) for cell in cells.values()] if row is not None else [""] * len(cells)
+
+
+def _fitted(table: list[list[str]]) -> list[list[str]]:
+    """Long document ids clipped in the middle, so that a line fits the width."""
+    texts = [column for column, name in enumerate(table[0]) if "document" in name]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    room = WIDTH - sum(width + 2 for column, width in enumerate(widths) if column not in texts) + 2
+    needed = {column: widths[column] + 2 for column in texts}
+    for done, column in enumerate(sorted(texts, key=needed.__getitem__)):
+        share = max(room // (len(texts) - done), 16)
+        needed[column] = min(needed[column], share)
+        room -= needed[column]
+    return [[clipped(cell, needed[column] - 2) if column in needed else cell for column, cell in enumerate(row)] for row in table]
+
+
+def _improvements(explanation: Explanation) -> list[str]:
+    """The two best changes in words; nothing for a query that does not count."""
+    if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
+        return []
+    swap, missing, rows = explanation.best_swap, explanation.best_missing, explanation.rows
+    lines = ["best swap of two returned documents: none would raise the value"]
+    if swap is not None:
+        upper, lower = (
+            f"{name} (rank {rank}, {_graded(rows[rank - 1].grade)})"
+            for name, rank in ((swap.upper, swap.upper_rank), (swap.lower, swap.lower_rank))
+        )
+        lines = [f"best swap of two returned documents: {_change(explanation.value, swap.value)}", f"  {lower} with {upper}"]
+    if missing is None:
+        return [*lines, "best judged document that was not returned: none would raise the value at the cutoff"]
+    place = f"instead of {missing.instead_of}" if missing.instead_of else "below the list"
+    return [
+        *lines,
+        f"best judged document that was not returned: {_change(explanation.value, missing.value)}",
+        f"  {missing.document} ({_graded(missing.grade)}) at rank {missing.rank}, {place}",
+    ]
+
+
+def _graded(grade: float | None) -> str:
+    return "unjudged" if grade is None else f"grade {number_text(grade)}"
+
+
+def _change(before: float, after: float) -> str:
+    return f"{before:.4f} -> {after:.4f} (+{after - before:.4f})"
+
+
+def explanation_record(explanation: Explanation, *, everything: bool = False) -> str:
+    """An explanation as JSON; its rows down to the cutoff, or all of them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.analysis.explanation import explain
+    >>> json.loads(explanation_record(explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), "q", "RR")))["value"]
+    1.0
+    """
+    record = explanation.as_dict()
+    record["rows"] = record["rows"][: len(shown_rows(explanation, everything=everything))]
+    return json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"

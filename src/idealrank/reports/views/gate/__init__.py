@@ -1,0 +1,1 @@
+"""Gates: in the terminal, as a comment, as JUnit, as annotations."""

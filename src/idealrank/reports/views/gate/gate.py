@@ -1,0 +1,391 @@
+"""What a gate says, for people and as JSON: the verdict first, then every check, the worst queries, contracts, and how it was found out."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from idealrank.analysis.gate import Check, Gated, Kept
+from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
+from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
+from idealrank.reports.table.digits import USUAL, number, p_text
+from idealrank.reports.table.layout import clipped, filled, wrapped
+from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
+from idealrank.reports.views.conventions import JUDGED, paragraph, unanswered
+from idealrank.reports.views.gate.sentences import (
+    COMPANION,
+    counted,
+    failed,
+    families,
+    gate_places,
+    hidden_drop,
+    mark,
+    next_step,
+    one_sided,
+    reach_text,
+    reason_text,
+    unreached,
+)
+from idealrank.version import __version__
+
+_NAME = 24
+_SHOWN_OPEN = 3  # worst queries of an open gate
+
+
+def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> list[Part]:
+    """The whole report.
+
+    Parameters
+    ----------
+    gated : Gated
+        What was found.
+    notes : sequence of str
+        What else there is to say: of baselines whose judgments changed, of one that was replaced.
+    policy_file : str
+        Where the policy stands; empty where it was typed.
+    digits : int or None
+        Decimals; None for those that the bounds allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gate_parts(ir.gate(one, one))[1].columns[0].title
+    'measure'
+    """
+    places = gate_places(gated, digits)
+    said = verdict(gated, places)
+    seen = [] if gated.mismatches else seen_text(gated, places)
+    parts: list[Part] = [filled([said, *unanswered(gated.missing), *seen, *one_sided(gated, [said])])]
+    parts += [filled(caution) for caution in [hidden_drop(gated, str)] if caution]
+    parts += [filled(step)] if (step := next_step(gated, str)) else []
+    parts += [checks_table(gated.checks, places)] if gated.checks else []
+    parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
+    parts += [_unjudged(gated.checks, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]
+    measures = list(dict.fromkeys(check.measure for check in gated.checks))
+    return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
+
+
+def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> str:
+    """The same as text.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> print(gate_text(ir.gate(bad, good)).splitlines()[0])
+    The gate is closed: run is worse than run (2) by RR, 0.5000 against 1.0000: a drop of 0.5000 is
+    """
+    return parts_text(gate_parts(gated, notes, policy_file, digits))
+
+
+def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") -> str:
+    """JSON text; float64 in the shortest form that reads back, null for what is not finite.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> json.loads(gate_json(ir.gate(one, one)))["passed"]
+    True
+    """
+    said = {"notes": list(notes), "policy_file": policy_file or None, "schema": SCHEMA, "version": __version__}
+    return json.dumps(gated.as_dict() | said, indent=2) + "\n"
+
+
+def verdict(gated: Gated, places: int = USUAL) -> str:
+    """Whether the gate is open, and why, in one sentence with numbers of so many decimals.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> verdict(ir.gate(one, one))
+    'The gate is open: run has the same value as run (2) on every query, by RR.'
+    """
+    if gated.passed:
+        return f"The gate is open: {_why_open(gated, places)}."
+    checks, broken = failed(gated)
+    doubtful = unreached(gated)
+    if gated.mismatches:
+        besides = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
+        return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
+    if gated.outcome == UNREACHED:
+        others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
+        return f"The gate neither opens nor closes: {_answer(gated, doubtful[0], places)}.{others}"
+    contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
+    more = [f"the judgments do not reach for {counted(len(doubtful), 'check')}"] if doubtful else []
+    if not checks:
+        start = f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
+    else:
+        start = f"The gate is closed: {_why_closed(gated, checks[0], places)}."
+        more = [
+            *([f"{counted(len(checks) - 1, 'other check')} failed"] if len(checks) > 1 else []),
+            *([contracts] if broken else []),
+            *more,
+        ]
+    return start + (f" Besides, {' and '.join(more)}." if more else "")
+
+
+def _answer(gated: Gated, check: Check, places: int) -> str:
+    """What the test says, and what becomes of it."""
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
+    why = reason_text(gated, check, places, str)
+    return f"{check.measure} {means}{f': {why}' if check.carried else f'. {why[:1].upper()}{why[1:]}'}"
+
+
+def _why_closed(gated: Gated, check: Check, places: int) -> str:
+    if not check.carried:
+        return _answer(gated, check, places)
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
+    if not gated.policy.strict:
+        return f"{gated.run} is worse than {check.baseline} by {check.measure}, {means}: {reason_text(gated, check, places, str)}"
+    drop, margin = _drop(check), f"{gated.policy.margin:g}"
+    start = f"it is not shown that {gated.run} is within {margin} of {check.baseline} by {check.measure}, {means}"
+    if math.isinf(check.bound):
+        return f"{start}: so few queries cannot show it"
+    return f"{start}: the true {drop} may be {number(abs(check.bound), places)}"
+
+
+def _why_open(gated: Gated, places: int) -> str:
+    if not gated.checks:
+        return f"there is no baseline yet that {gated.run} could be held against"
+    against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.deciding))
+    if doubtful := [check for check in gated.deciding if not check.carried]:
+        return _answer(gated, doubtful[0], places)
+    if all(is_identical(check) for check in gated.deciding):
+        return f"{gated.run} has the same value as {against} on every query, by {by}"
+    if gated.policy.strict:
+        return f"it is ruled out that {gated.run} is worse than {against} by {gated.policy.margin:g} or more, by {by}"
+    beyond = f" by more than {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+    first = gated.deciding[0]
+    means = f", {number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
+    only = f"{means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)}" if len(gated.deciding) == 1 else ""
+    gained = (first.mean_run - first.mean_baseline) * first.direction > 0
+    if gained and only:
+        higher = f"{'higher' if first.direction > 0 else 'lower'} by {number(abs(first.difference), places)}"
+        return f"by {by} {gated.run} is {higher} than {against}, and not shown to be worse{beyond}{only}"
+    return f"{gated.run} is not shown to be worse than {against}{beyond}, by {by}{only}"
+
+
+def _listed(texts: Sequence[str] | dict[str, None]) -> str:
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _drop(check: Check) -> str:
+    return "drop" if check.direction > 0 else "rise"
+
+
+def seen_text(gated: Gated, places: int) -> list[str]:
+    """The drop that the gate detects: by the first check in which anything differs, or by none.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> seen_text(ir.gate(one, one), 4)[0][:28]
+    'Nothing changed on 1 query, '
+    """
+    if not gated.checks:
+        return []
+    check = next((one for one in gated.deciding if not is_identical(one)), None)
+    if check is None:
+        return [_nothing_changed(gated)]
+    by = f" by {check.measure}" if len(gated.checks) > 1 else ""
+    if check.detectable == math.inf or check.bound == math.inf * check.direction:
+        passes = ": this gate would have let everything pass" if gated.passed else ""
+        queries = counted(check.wins + check.ties + check.losses, "query", "queries")
+        return [f"{queries} cannot detect any {_drop(check)}{by}, however large{passes}."]
+    if math.isinf(check.detectable) or math.isinf(check.bound):
+        return ["With so few queries a strict gate opens to no other run than the same one."]
+    if check.detectable < 0:
+        return [
+            f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails with 80 % probability: "
+            "so few queries need a larger margin."
+        ]
+    return [f"This gate detects a true {_drop(check)} of {number(check.detectable, places)}{by} with 80 % power."]
+
+
+def _nothing_changed(gated: Gated) -> str:
+    """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
+    n, alpha = gated.checks[0].n, gated.policy.alpha
+    said = f"Nothing changed on {_queries(n)}, so the gate knows nothing of what changes on others"
+    if gated.clustered:  # queries of one cluster are no independent witnesses
+        return f"{said}."
+    hidden = f"up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
+    return f"{said}: {hidden} may change without one of these showing it (level {1 - alpha:g})."
+
+
+def _unjudged(checks: Sequence[Check], places: int) -> Part:
+    """How far the judgments reach, where they do not reach everything."""
+    if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
+        return []
+    columns: list[Column[Check]] = [
+        Column("unjudged", cell=lambda check: check.measure),
+        Column("baseline", cell=lambda check: clipped(check.baseline, _NAME)),
+        Column("its share", "number", lambda check: share_cell(check.unjudged_baseline)),
+        Column("run's share", "number", lambda check: share_cell(check.unjudged_run)),
+    ]
+    if any(check.difference_judged is not None for check in checks):
+        judged = partial(_judged, places=places)
+        columns.append(Column("difference on judged documents", "number", judged))
+    return Table.of(columns, checks)
+
+
+def _judged(check: Check, places: int) -> Cell:
+    return number_cell(check.difference_judged, places, signed=True)
+
+
+def _reach(gated: Gated) -> list[str]:
+    """How far the judgments carry what is shown; of a check in the first paragraph that stands there."""
+    said = next((check for check in gated.deciding if not check.carried), None)
+    found = [(check, reach_text(gated, check, str)) for check in gated.checks if check is not said]
+    clauses = [f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause]
+    return filled([*clauses, *one_sided(gated, clauses)])
+
+
+def _queries(number: int) -> str:
+    return f"{number:,} {'query' if number == 1 else 'queries'}"
+
+
+def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
+    """A row a check; names of baselines of at most `clip` letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
+    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
+    """
+    columns: list[Column[Check]] = [
+        Column("measure", cell=lambda check: check.measure),
+        Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
+        Column("its mean", "number", lambda check: number_cell(check.mean_baseline, places)),
+        Column("run", "number", lambda check: number_cell(check.mean_run, places)),
+        Column(
+            "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
+        ),
+        Column("bound", "number", lambda check: number_cell(check.bound, places, signed=True)),
+        Column("1-sided p", "number", lambda check: p_cell(check.p_corrected)),
+        Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
+        Column("+/=/-", "number", _wins),
+        Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
+        Column("verdict", cell=_verdict),
+    ]
+    return Table.of(columns, checks, notes=() if all(check.decides for check in checks) else (COMPANION,))
+
+
+def _shut(check: Check) -> bool:
+    """Whether it closes the gate."""
+    return check.decides and check.outcome == "failed"
+
+
+def _wins(check: Check) -> Cell:
+    counts = f"{check.wins}/{check.ties}/{check.losses}"
+    return Cell(counts, counts, tone="quiet")
+
+
+def _verdict(check: Check) -> Cell:
+    shut = _shut(check)
+    tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
+    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check).replace(UNREACHED, "out of reach")
+    return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
+
+
+def _with_worst(gated: Gated) -> list[Check]:
+    """Checks whose worst queries are shown: those that decide and did not pass, or the first."""
+    stopped = [check for check in gated.deciding if not check.passed]
+    return [check for check in (stopped or gated.checks[:1]) if check.worst]
+
+
+def worst_table(check: Check, *, many: bool = False) -> Table:
+    """The queries that fell most; the baseline is named where there are `many`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> worst_table(ir.gate(bad, good).checks[0]).title
+    'worst queries by RR (6 of 6 that are worse)'
+    """
+    against = f" against {check.baseline}" if many else ""
+    shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
+    columns: list[Column[QueryDrop]] = [
+        Column("query", cell=lambda one: clipped(one.query, 40)),
+        Column("baseline", "number", lambda one: number_cell(one.baseline)),
+        Column("run", "number", lambda one: number_cell(one.run)),
+        Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
+    ]
+    title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
+    return Table.of(columns, shown, title=title)
+
+
+def _contracts(gated: Gated) -> Part:
+    broken = [kept for kept in gated.contracts if not kept.passed]
+    if not gated.contracts:
+        return []
+    title = f"contracts: {len(gated.contracts) - len(broken):,} kept, {len(broken):,} broken"
+    if not broken:
+        return [title]
+    columns: list[Column[Kept]] = [
+        Column("query", cell=lambda one: clipped(one.contract.query, 40)),
+        Column("measure", cell=lambda one: one.measure),
+        Column("demanded", "number", lambda one: _demanded(one.demanded, "a value")),
+        Column("found", "number", lambda one: replace(_demanded(one.found, "no value"), tone="worse")),
+        Column("demanded by", cell=_demanded_by),
+    ]
+    return Table.of(columns, broken, title=title)
+
+
+def _demanded(value: float, without: str) -> Cell:
+    return Cell(without, value) if math.isnan(value) else number_cell(value)
+
+
+def _demanded_by(kept: Kept) -> str:
+    return ", ".join(part for part in (kept.contract.place, f"its value in {kept.baseline}" if kept.baseline else "") if part)
+
+
+def _of_contract(kept: Kept) -> str:
+    found = "no value, for no such query is scored" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
+    return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demanded}"
+
+
+def _left_out(checks: Sequence[Check]) -> list[str]:
+    return [
+        f"{check.measure}: {_queries(check.excluded_queries)} left out, not scored in both {check.baseline} and the run"
+        for check in checks
+        if check.excluded_queries
+    ]
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    return [line for note in notes for line in filled([f"note: {note}"])]
+
+
+def _rule(gated: Gated, policy_file: str) -> list[str]:
+    """What was asked, and how it was looked at."""
+    phrases = [f"open where {gated.policy.asked}"]
+    if gated.checks:
+        drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} made from the values" if gated.n_resamples else "all signs looked at"
+        phrases += ["sign-flip permutation test of each difference, one-sided", drawn]
+        phrases += families(gated)
+        end = "worse" if gated.policy.strict else "better"
+        phrases += [
+            "1-sided p: of the test by which the gate decides; 2-sided p: of no difference, as in idealrank compare",
+            f"bound: the end of the one-sided interval nearer to {end}",
+            "+/=/-: queries on which the run is better, equal, worse",
+            "detectable: the smallest true drop that this gate detects with 80 % power",
+        ]
+    weighting = [word for word, used in (("weighted", gated.weighted), ("in clusters", gated.clustered)) if used]
+    phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
+    phrases += JUDGED[gated.judgments]
+    phrases += [f"policy from {policy_file}"] if policy_file else []
+    return ["rule", *wrapped("; ".join(phrases))]

@@ -1,0 +1,139 @@
+"""A gate as JUnit XML, which every build server reads: a test case for each check and each contract."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any
+
+from idealrank.analysis.gate.outcome import UNREACHED, Check, Gated, Kept
+from idealrank.reports.table.digits import USUAL, number
+from idealrank.reports.views.comparison.reach import sentence
+from idealrank.reports.views.gate.sentences import (
+    COMPANION,
+    demand,
+    failed,
+    method,
+    reach_text,
+    reason_text,
+    unjudged,
+    unreached,
+    verdict,
+    visible,
+)
+from idealrank.version import __version__
+
+# What XML 1.0 cannot hold, and control characters, which it may hold and no reader shows; a carriage return would come back as a line
+# feed. Section 2.2 of the recommendation.
+_UNFIT = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def gate_junit(gated: Gated) -> Iterator[str]:
+    r"""JUnit XML as Jenkins, GitLab and their like read it.
+
+    A check is a test case: its class is the baseline, its name the measure. A contract is one of the class ``contracts``. A run without a
+    judged document is a failure of the class ``judgments``. Characters
+    that XML 1.0 cannot hold stand as escapes, ``\x1b``.
+
+    A check that the judgments do not reach is a skipped case: it has neither passed nor failed. A companion that does not close the
+    gate is a case that passed, whatever it found, so that a build server keeps its numbers and no build fails by it; its text says
+    what it found.
+
+    References
+    ----------
+    The schema junit-10.xsd of Jenkins' xUnit plug-in.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> ET.fromstring("".join(gate_junit(ir.gate(bad, good)))).find("testsuite/testcase/failure").get("message")
+    'a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)'
+    """
+    checks, contracts = failed(gated)
+    unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)
+    counts = {"tests": every + unjoined, "failures": len(checks) + len(contracts) + unjoined, "errors": 0}
+    attributes = {name: str(count) for name, count in counts.items()}
+    skipped = str(len(unreached(gated)))
+    root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
+    suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": skipped, "time": "0"})
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(gated).items():
+        ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
+    for name, phrase in gated.mismatches.items():
+        _case(suite, "judgments", name, "mismatch", phrase, f"run {name} {phrase}")
+    for check in gated.checks:
+        kind = "drop" if check in checks else UNREACHED if check.decides and check.outcome == UNREACHED else ""
+        _case(suite, check.baseline, check.measure, kind, _reason(gated, check), _numbers(gated, check))
+    for kept in gated.contracts:
+        against = f" against {kept.baseline}" if kept.baseline else ""
+        about = f"{kept.contract.query}: {kept.measure}"
+        _case(suite, "contracts", about + against, "" if kept.passed else "contract", f"{about} {demand(kept)}", _place(kept))
+    ET.SubElement(suite, "system-out").text = _fit(verdict(gated))
+    ET.indent(root)
+    yield '<?xml version="1.0" encoding="utf-8"?>\n'
+    yield ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: ET.Element, group: str, name: str, kind: str, message: str, body: str) -> None:
+    """A case that failed, or was skipped since the judgments do not reach, or passed, which has no kind."""
+    case = ET.SubElement(suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"})
+    if kind == UNREACHED:
+        ET.SubElement(case, "skipped", {"message": _fit(message)}).text = _fit(body)
+    elif kind:
+        ET.SubElement(case, "failure", {"type": kind, "message": _fit(message)}).text = _fit(body)
+    else:
+        ET.SubElement(case, "system-out").text = _fit(body)
+
+
+def _properties(gated: Gated) -> dict[str, str]:
+    policy, convention = gated.policy, gated.convention
+    found: dict[str, Any] = {
+        "version": __version__, "run": gated.run, "baselines": ", ".join(gated.baselines), "policy": policy.asked,
+        "tolerance": policy.tolerance, "strict": str(policy.strict).lower(), "margin": policy.margin, "alpha": policy.alpha,
+        "when_unjudged": policy.when_unjudged, "outcome": gated.outcome,
+        "correction": gated.correction, "draws": gated.n_resamples, "seed": gated.seed, "method": method(gated),
+        "convention": convention.name, "convention.fingerprint": convention.fingerprint,
+    }  # fmt: skip
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _reason(gated: Gated, check: Check) -> str:
+    return reason_text(gated, check, USUAL, str)
+
+
+def _numbers(gated: Gated, check: Check) -> str:
+    """The numbers of a check, how far the judgments carry it, and the queries that fell."""
+    lines = [
+        _reason(gated, check),
+        *([] if check.decides else [COMPANION]),
+        f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
+        f"difference {number(check.difference, signed=True)}",
+        f"bound of the difference {number(check.bound, signed=True)}; one-sided p {check.p:.4g}, corrected {check.p_corrected:.4g}; "
+        f"two-sided p, as in compare, {check.p_two_sided:.4g}",
+        f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
+        f"true drop detectable with 80 % power: {visible(check)}",
+    ]
+    if shares := unjudged(check):
+        lines.append(f"unjudged documents, {check.baseline} / run: {shares}")
+    if check.carried and (clause := reach_text(gated, check, str)):
+        lines.append(sentence(clause))
+    if check.worst:
+        lines.append(f"worst queries ({check.baseline}, run, difference):")
+    lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, signed=True)}" for one in check.worst]
+    return "\n".join(lines)
+
+
+def _place(kept: Kept) -> str:
+    return f"{kept.measure} {demand(kept)}" + (f"\ndemanded in {kept.contract.place}" if kept.contract.place else "")
+
+
+def _fit(text: str) -> str:
+    r"""Text that XML 1.0 can hold.
+
+    Examples
+    --------
+    >>> _fit("a\x1b\ud800\ufffe\U0001f600") == "a\\x1b\\ud800\\ufffe\U0001f600"
+    True
+    """
+    return _UNFIT.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -1,0 +1,393 @@
+"""What every output of a gate says in the same words: the verdict, its numbers, and the drop it detects."""
+
+import math
+from collections.abc import Callable, Iterable
+
+from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
+from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, Kept
+from idealrank.reports.table.digits import USUAL, decimals, number
+from idealrank.reports.table.layout import clipped
+from idealrank.reports.views.comparison.reach import Answer, tipping_text, unknown_text
+from idealrank.reports.views.comparison.verdicts import is_identical
+
+COMPANION = "companion: does not close the gate; --also MEASURE lets it"
+_NAME = 60
+_NAMED = 6
+_RULED_OUT = Answer(
+    "this drop would no longer be ruled out", "this drop would still be ruled out", "by the paired t test this drop is not ruled out", ""
+)  # fmt: skip
+_DROP = Answer(
+    "this drop would no longer be significant", "this drop would stay significant", "by the paired t test this drop is not significant"
+)
+_FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
+_ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
+
+
+def one_line(text: str, width: int = _NAME) -> str:
+    r"""A name or id as a report shows it: printable, on one line, and no longer than that.
+
+    Examples
+    --------
+    >>> one_line("q1\n::error::"), len(one_line("x" * 1000))
+    ('q1\\n::error::', 60)
+    """
+    if len(text) > 2 * width:  # what is left out need not be made printable
+        text = text[:width] + text[-width:]
+    return clipped("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width)
+
+
+def gate_places(gated: Gated, asked: int | None = None) -> int:
+    """Decimals of the means, differences and bounds of a gate: one number for all of it.
+
+    A check has the end of a one-sided interval; its distance from the difference stands for the half-width.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gate_places(ir.gate(one, one)), gate_places(ir.gate(one, one), 2)
+    (4, 2)
+    """
+    widths = [abs(check.bound - check.difference) for check in gated.checks if check.wins or check.losses]
+    limit = -(gated.policy.margin or 0.0) if gated.policy.strict else -gated.policy.tolerance
+    apart = [(check.bound, limit * check.direction) for check in gated.checks if check.wins or check.losses]
+    apart += [(check.mean_baseline, check.mean_run) for check in gated.checks if not check.passed and not gated.policy.strict]
+    return decimals([(-width, width) for width in widths], apart=apart, asked=asked)
+
+
+def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], str] = one_line) -> str:
+    """Why a check passed or failed, its drop with as many decimals as the means beside it; names made fit by `shown`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> found = ir.gate(bad, good)
+    >>> reason_text(found, found.checks[0], 2)
+    'a drop of 0.50 is shown (one-sided p 0.0039, two-sided p 0.0078)'
+    """
+    said = check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
+    clause = "" if check.carried else _clause(gated, check, shown)
+    if not clause:
+        return said
+    found = said.partition(NOT_CARRIED)[0]
+    shown_by = found if gated.policy.strict else f"the values show {found.replace(' is shown', '', 1)}"
+    return f"{shown_by}{NOT_CARRIED} far enough to carry it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+
+
+def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
+    if check.tipping is None:
+        return ""
+    answer = _RULED_OUT if gated.policy.strict else _DROP._replace(turns="") if gated.policy.tolerance else _DROP
+    return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+
+
+def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
+    """A sentence on the shares in what was said; none where no share of a one-sided test stands there.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> one_sided(ir.gate(one, one), ["no drop is shown"])
+    []
+    """
+    told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
+    return ["The gate tests one side, so the share at which the drop tips differs from that of compare."] if told else []
+
+
+def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
+    """A caution where a check passes though the baseline has many more unjudged documents than the run, by 10 points or more.
+
+    They count as not relevant, so the baseline may be better than its value. A strict gate holds its pass to the judgments by itself.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> hidden_drop(ir.gate(one, one))
+    []
+    """
+    for check in () if gated.policy.strict else gated.deciding:
+        before, now = check.unjudged_baseline, check.unjudged_run
+        if check.passed and before is not None and now is not None and round(before - now, 9) >= _FEWER:
+            of, run = shown(check.baseline), shown(gated.run)
+            return [
+                f"Caution: by {shown(check.measure)} {before:.1%} of the documents of {of} have no judgment, against {now:.1%} of {run}. "
+                f"They count as not relevant, so a drop may hide: judge the documents that only {of} shows, the highest ranks first, "
+                "and run the gate again."
+            ]
+    return []
+
+
+def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
+    """How far the judgments carry what a check has shown, or why that is not known; empty where nothing is shown or all is judged.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(8)}
+    >>> good, bad = (
+    ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR@2", keep_unjudged=True) for ranking in (["x", "y"], ["y", "x"])
+    ... )
+    >>> found = ir.gate(bad, good)
+    >>> found.outcome, reach_text(found, found.checks[0])
+    ('failed', '')
+    """
+    if is_identical(check) or check.p_corrected > gated.policy.alpha:
+        return ""
+    if check.tipping is not None:
+        return _clause(gated, check, shown)
+    return unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
+
+
+def mark(check: Check) -> str:
+    """The outcome of a check in a table; a companion is named one, since it does not close the gate.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
+    >>> [mark(check) for check in ir.gate(one, one).checks]
+    ['passed', 'companion']
+    """
+    if check.decides:
+        return check.outcome
+    return {"passed": "companion", "failed": "companion, would fail", UNREACHED: f"companion, {UNREACHED}"}[check.outcome]
+
+
+def reasons(gated: Gated) -> list[str]:
+    """Why the gate is not open, or only by its policy, as the result itself says it, but with the digits of its tables.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> reasons(ir.gate(bad, good))
+    ['RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)']
+    """
+    places = gate_places(gated)
+    first = len(gated.mismatches)
+    told = [check for check in gated.deciding if not (check.passed and check.carried)]
+    checks = [f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}" for check in told]
+    return [*gated.reasons[:first], *checks, *gated.reasons[first + sum(not check.passed for check in gated.deciding) :]]
+
+
+def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
+    """What exit code 3 means and what to judge, in sentences; none where the judgments reach.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> next_step(ir.gate(one, one))
+    []
+    """
+    if gated.outcome != UNREACHED:
+        return []
+    check = unreached(gated)[0]
+    side = None if check.tipping is None or not check.tipping.own_behind else check.tipping.side
+    of = {"a": f"that only {shown(check.baseline)} shows", "b": f"that only {shown(gated.run)} shows", None: "without a judgment"}[side]
+    return [
+        "The run neither passed nor failed (exit code 3 of the command).",
+        f"Judge the documents {of}, the highest ranks first, and run the gate again.",
+        "'idealrank why' names the queries that have them, 'idealrank explain' the documents of a query.",
+    ]
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "check"), counted(2000, "query", "queries")
+    ('1 check', '2,000 queries')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:
+    """The first few of some names, made fit by `shown`.
+
+    Examples
+    --------
+    >>> names(["main", "best"]), names(map(str, range(9)))
+    ('main, best', '0, 1, 2, 3, 4, 5, ...')
+    """
+    listed = list(several)
+    return ", ".join([*map(shown, listed[:_NAMED]), *(["..."] if len(listed) > _NAMED else [])])
+
+
+def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
+    """The verdict in one line; `shown` makes names fit for the place where it stands.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> verdict(ir.gate(bad, good))
+    'The gate is closed: run must not take the place of run (2) (1 of 1 check failed)'
+    """
+    place = f"take the place of {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
+    of_checks = f"of {counted(len(gated.deciding), 'check')}"
+    if gated.outcome == UNREACHED:
+        return f"The judgments do not reach: whether {shown(gated.run)} may {place} cannot be said ({len(unreached(gated))} {of_checks})"
+    about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
+    if gated.passed:
+        return f"The gate is open: {about}"
+    checks, contracts = failed(gated)
+    why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
+    why += [f"{len(checks)} {of_checks} failed"] if checks else []
+    why += [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"] if contracts else []
+    return f"The gate is closed: {about} ({', '.join(why)})"
+
+
+def visible(check: Check, places: int = USUAL) -> str:
+    """The smallest true drop that a check detects with 80 % power, in a few words.
+
+    Examples
+    --------
+    >>> from idealrank.analysis.gate.outcome import Check
+    >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
+    >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=7, wins=1, ties=7, losses=1)
+    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
+    ['0.0312', 'none: too few queries', 'unknown: every difference is the same', 'any, and an improvement below 0.0100']
+    """
+    drop = check.detectable
+    if not check.wins and not check.losses:
+        return f"unknown: nothing changed on {counted(check.n, 'query', 'queries')}"
+    if math.isnan(drop):
+        return "unknown: every difference is the same"
+    if drop == math.inf:
+        return "none: too few queries"
+    if drop == -math.inf:
+        return "any: only equal values can pass"
+    return number(drop, places) if drop > 0 else f"any, and an improvement below {number(-drop, places)}"
+
+
+def unjudged(check: Check) -> str:
+    """The shares of documents that nobody judged, of the baseline and of the run; empty where they were not measured.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> one = ir.evaluate(qrels, {query: ["x", "y"] for query in qrels}, ir.with_companions("RR@2"))
+    >>> unjudged(ir.gate(one, one).checks[0])
+    '50.0% / 50.0%'
+    """
+    if check.unjudged_baseline is None or check.unjudged_run is None:
+        return ""
+    return f"{check.unjudged_baseline:.1%} / {check.unjudged_run:.1%}"
+
+
+def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None) -> str:
+    """The smallest true drops that the gate detects, in a sentence.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> could_see(ir.gate(good, good)).split(":")[0]
+    'True drop detectable with 80 % power'
+    """
+    if not gated.checks:
+        return "No measure was held to a baseline."
+    places = gate_places(gated) if places is None else places
+    against = " against {}" if len(gated.baselines) > 1 else ""
+    first = gated.deciding[:_NAMED]
+    phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
+    more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
+    below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
+    return f"True drop detectable with 80 % power: {'; '.join([*phrases, *more])}.{below}"
+
+
+def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
+    """Checks and contracts that closed the gate.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> [check.measure for check in failed(ir.gate(bad, good))[0]]
+    ['RR']
+    """
+    return [check for check in gated.deciding if check.outcome == "failed"], [kept for kept in gated.contracts if not kept.passed]
+
+
+def unreached(gated: Gated) -> list[Check]:
+    """Checks that would close the gate, or under `strict` open it, if the judgments carried what they show.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> unreached(ir.gate(one, one))
+    []
+    """
+    return [check for check in gated.deciding if check.outcome == UNREACHED]
+
+
+def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
+    """What a contract demands and what was found.
+
+    Examples
+    --------
+    >>> from idealrank.analysis.gate.outcome import Contract
+    >>> demand(Kept(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
+    '0.5000, demanded 1.0000, its value in main'
+    """
+    found = "no value" if math.isnan(kept.found) else number(kept.found)
+    return f"{found}, demanded {number(kept.demanded)}" + (f", its value in {shown(kept.baseline)}" if kept.baseline else "")
+
+
+def method(gated: Gated) -> str:
+    """How it was decided, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> method(ir.gate(bad, good))
+    'no drop is shown (one-sided, level 0.95); RR tested alone; exact, over all signs'
+    """
+    phrases = [gated.policy.asked, *families(gated)]
+    phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
+    return "; ".join(phrases)
+
+
+def families(gated: Gated) -> list[str]:
+    """Which checks were tested alone, and which were corrected together, in phrases.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ["x"] for query in qrels}, ["RR", "AP", "P@1"]) for _ in range(2))
+    >>> families(ir.gate(bad, good))
+    ['RR tested alone', '2 checks of companions corrected together (max-T)', 'companions do not close the gate']
+    """
+    primary, companions = ([check for check in gated.checks if check.family == family] for family in (PRIMARY, COMPANIONS))
+    phrases = [f"{one_line(primary[0].measure)} {_over(primary)}"] if primary else []
+    if gated.policy.strict:
+        phrases = ["every check that decides has to pass by itself"] if len(gated.deciding) > 1 else []
+    elif len(companions) == 1:
+        phrases.append(f"{one_line(companions[0].measure)}, a companion, tested alone")
+    elif companions:
+        phrases.append(f"{len(companions):,} checks of companions corrected together (max-T)")
+    deciding = list(dict.fromkeys(one_line(check.measure) for check in companions if check.decides))
+    if companions and not deciding:
+        phrases.append("companions do not close the gate")
+    elif deciding:
+        phrases.append(f"of companions {names(deciding)} may close the gate")
+    return phrases
+
+
+def _over(checks: list[Check]) -> str:
+    return "tested alone" if len(checks) == 1 else f"corrected over {counted(len(checks), 'baseline')} (max-T)"

@@ -1,0 +1,282 @@
+"""What a store remembers of one measure: every value with its change, a line for each run, and since when a query fails."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from idealrank.analysis.history import Onset, Point, Step, Suspects, Timeline, Trace, steps
+from idealrank.reports.table.cells import Cell, Column, Table, number_cell
+from idealrank.reports.table.digits import number
+from idealrank.reports.table.forms import as_text
+from idealrank.reports.table.layout import clipped, columns, filled, printable
+from idealrank.reports.table.parts import parts_text
+from idealrank.reports.table.records import SCHEMA, csv_row, finite
+from idealrank.reports.table.sparkline import sparkline
+from idealrank.version import __version__
+
+_RUN, _TAGS = 24, 24  # widths of names in a table
+_WIDTH = 120
+
+
+def history_table(timeline: Timeline, *, shown: int = 0, together: bool = False, plain: bool = False) -> str:
+    """The table and the lines.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        What is shown.
+    shown : int
+        At most so many points have a row, the newest; 0 for all. Lines are drawn of all.
+    together : bool
+        Runs of different names are one line.
+    plain : bool
+        For terminals without UTF-8.
+
+    Examples
+    --------
+    >>> points = (Point(id="3f2a9c41d07b", when="2026-01-01T00:00:00+00:00", run="bm25", value=0.5),)
+    >>> print(history_table(Timeline(measure="AP", points=points)).splitlines()[3])
+    3f2a9c41d07b  2026-01-01 00:00  bm25  -       0.5000       -
+    """
+    lines = timeline.lines(together=together)
+    by_id = {step.point.id: step for points in lines.values() for step in steps(points)}
+    points = timeline.points[-shown:]
+    parts = [[_title(timeline, len(points))], _rows(points, by_id), _drawn(lines, plain=plain), _warnings(by_id.values())]
+    return parts_text(parts)
+
+
+def _title(timeline: Timeline, shown: int) -> str:
+    total = len(timeline.points)
+    count = (
+        f"{shown:,} of {total:,} evaluations, the newest (--limit 0 shows all)"
+        if shown < total
+        else f"{total:,} evaluation{'s' * (total != 1)}"
+    )
+    return f"{timeline.measure}{f' of query {printable(timeline.query)}' if timeline.query else ''}: {count}{'; newest last' * (shown > 1)}"
+
+
+def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
+    columns: list[Column[Step]] = [
+        Column("id", cell=lambda step: step.point.id),
+        Column("when", cell=lambda step: minute(step.point.when)),
+        Column("run", cell=lambda step: clipped(step.point.run, _RUN)),
+        Column("commit", cell=lambda step: short_commit(step.point)),
+        Column("value", "number", lambda step: number_cell(step.point.value)),
+        Column("change", "number", _change),
+        Column("tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS)),
+    ]
+    return as_text(Table.of(columns, [by_id[point.id] for point in points]), _WIDTH).splitlines()
+
+
+def _change(step: Step) -> Cell:
+    return Cell(f"| {' and '.join(step.breaks)}", tone="worse") if step.breaks else number_cell(step.change, signed=True)
+
+
+def minute(when: str) -> str:
+    """A time for people: UTC, to the minute.
+
+    Examples
+    --------
+    >>> minute("2026-01-01T09:30:15.123456+00:00")
+    '2026-01-01 09:30'
+    """
+    return when[:16].replace("T", " ")
+
+
+def short_commit(point: Point) -> str:
+    """The beginning of its commit, with a + where files differed from it.
+
+    Examples
+    --------
+    >>> short_commit(Point(id="", when="", run="", value=1.0, commit="1a2b3c4d5e6f", changed=True))
+    '1a2b3c4d+'
+    """
+    return (point.commit[:8] or "-") + "+" * point.changed
+
+
+def _drawn(lines: Mapping[str, Sequence[Point]], *, plain: bool) -> list[str]:
+    """A sparkline for each line of two values or more, between its first value and its last."""
+    rows = []
+    for run, points in lines.items():
+        known = [point.value for point in points if point.known]
+        if len(known) > 1:
+            drawn = sparkline([point.value for point in points], [bool(step.breaks) for step in steps(points)], plain=plain)
+            ends = f"{number(min(known))} to {number(max(known))}"
+            rows.append([printable(clipped(run, _RUN)) or "all runs", number(known[0]), drawn, number(known[-1]), ends])
+    return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2, 4)) if rows else []
+
+
+def _warnings(found: Iterable[Step]) -> list[str]:
+    """That a line is not of one question."""
+    kinds = sorted({kind for step in found for kind in step.breaks})
+    if not kinds:
+        return []
+    bar = f"Where a bar stands, the {' or the '.join(kinds)} changed: values on its two sides answer different questions."
+    return filled([bar, "Their difference says nothing of the runs; `idealrank diff ID ID` shows what else changed."])
+
+
+def since_report(run: str, trace: Trace) -> str:
+    """In words since when a line fails, and which commit to evaluate next.
+
+    Parameters
+    ----------
+    run : str
+        Name of the line; empty for all runs together.
+    trace : Trace
+        What was found.
+
+    Examples
+    --------
+    >>> from idealrank.analysis.history import Rule, onset
+    >>> print(since_report("bm25", Trace(onset=onset([], Rule(below=0.5)))))
+    bm25: no value, so that nothing can be said
+    """
+    found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
+    words = {
+        "unknown": "no value, so that nothing can be said",
+        "fine": f"the newest value is fine (failing is: {rule})",
+        "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where it began",
+        "fails": f"fails (it is {rule})",
+    }
+    lines = [f"{head}: {words[found.state]}"]
+    if found.last_good and found.first_bad:
+        lines[0] += "; it began between" if found.state == "fails" else "; the last time it failed began between"
+        lines += [
+            f"  {line}" for line in columns([_side("last good", found.last_good), _side("first bad", found.first_bad)], left=(0, 1, 2, 4))
+        ]
+    suspects = _suspects(trace.suspects, trace.subject) if trace.suspects else []
+    return "\n".join([*lines, *_doubts(trace), *suspects, *_later(found)])
+
+
+def _later(found: Onset) -> list[str]:
+    """Where to look instead, when a line falls deeper after it began to fail."""
+    if found.state != "fails" or found.later_fall is None:
+        return []
+    before, after = found.later_fall
+    floor = f"{(before.value + after.value) / 2:.3g}"
+    said = f"The largest fall came later, from {number(before.value)} ({before.id}) to {number(after.value)} ({after.id}):"
+    return filled([f"{said} with --below {floor} that one is looked for."])
+
+
+def _side(title: str, point: Point) -> list[str]:
+    return [title, point.id, minute(point.when), number(point.value), f"commit {short_commit(point)}" if point.commit else ""]
+
+
+def _doubts(trace: Trace) -> list[str]:
+    lines = []
+    if trace.onset.breaks and trace.onset.state == "fails":
+        what = " and the ".join(trace.onset.breaks)
+        lines += filled([f"Between the two the {what} changed, too: evaluate the last good commit again, as the first bad one was."])
+    if trace.left_out:
+        many = f"{trace.left_out:,} evaluation{'s have' if trace.left_out != 1 else ' has'}"
+        lines += filled([f"In the order of commits; {many} no commit of this repository, or changed files beside it, and no place in it."])
+    return lines
+
+
+def _suspects(suspects: Suspects, subject: str) -> list[str]:
+    """What the commits between allow to say."""
+    bad = suspects.bad[:12]
+    if suspects.found:
+        return [f"  {bad} is the first bad commit{f': {printable(subject)}' if subject else ''}"]
+    if not suspects.next:
+        return [f"  one of {suspects.between} commits up to {bad} is the first bad one; none of the others has a value"]
+    more = f"about {suspects.steps} evaluation{'s' * (suspects.steps != 1)} to go"
+    return [f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, {more}:", f"    {suspects.next}"]
+
+
+def history_csv(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[str]:
+    r"""CSV with a point a row; empty where there is no value.
+
+    Examples
+    --------
+    >>> next(history_csv(Timeline(measure="AP")))
+    'id,when,run,commit,changed,measure,query,value,change,breaks,convention,judgments,tags,note\n'
+    """
+    names = (
+        "id",
+        "when",
+        "run",
+        "commit",
+        "changed",
+        "measure",
+        "query",
+        "value",
+        "change",
+        "breaks",
+        "convention",
+        "judgments",
+        "tags",
+        "note",
+    )
+    yield csv_row(names)
+    for record in _records(timeline, together=together)[-shown:]:
+        yield csv_row([_cell((record | {"measure": timeline.measure, "query": timeline.query})[name]) for name in names])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else ",".join(value) if isinstance(value, tuple | list) else str(value)
+
+
+def history_json(timeline: Timeline, since: Mapping[str, Trace] | None = None, *, shown: int = 0, together: bool = False) -> Iterator[str]:
+    """JSON with every point, and since when each line fails where that was asked.
+
+    Examples
+    --------
+    >>> json.loads("".join(history_json(Timeline(measure="AP"))))["points"]
+    []
+    """
+    record = {
+        "version": __version__,
+        "schema": SCHEMA,
+        "measure": timeline.measure,
+        "query": timeline.query or None,
+        "direction": timeline.direction,
+        "total": len(timeline.points),
+        "points": _records(timeline, together=together)[-shown:],
+    }
+    if since is not None:
+        record["since"] = {run: since_record(trace) for run, trace in since.items()}
+    yield json.dumps(record, indent=2) + "\n"
+
+
+def since_record(trace: Trace) -> dict[str, Any]:
+    """Since when a line fails, as JSON has it.
+
+    Examples
+    --------
+    >>> from idealrank.analysis.history import Rule, onset
+    >>> since_record(Trace(onset=onset([], Rule(below=0.5))))["state"]
+    'unknown'
+    """
+    found, suspects = trace.onset, trace.suspects
+    return {
+        "rule": found.rule.text,
+        "state": found.state,
+        "last_good": None if found.last_good is None else _point(found.last_good),
+        "first_bad": None if found.first_bad is None else _point(found.first_bad),
+        "breaks": list(found.breaks),
+        "later_fall": None if found.later_fall is None else [_point(point) for point in found.later_fall],
+        "order": trace.order,
+        "left_out": trace.left_out,
+        "commits": None if suspects is None else asdict(suspects) | {"found": suspects.found},
+    }
+
+
+def _point(point: Point) -> dict[str, Any]:
+    return {name: finite(value) for name, value in asdict(point).items()}
+
+
+def _records(timeline: Timeline, *, together: bool) -> list[dict[str, Any]]:
+    by_id = {step.point.id: step for points in timeline.lines(together=together).values() for step in steps(points)}
+    found = []
+    for point in timeline.points:
+        step = by_id[point.id]
+        change = None if step.change is None or math.isnan(step.change) else step.change
+        found.append(_point(point) | {"change": change, "breaks": list(step.breaks)})
+    return found

@@ -1,0 +1,197 @@
+"""Measures in words: all of them by family, or everything about one; as text and as JSON."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from idealrank.measures.facts import Facts
+from idealrank.measures.texts import number_text
+from idealrank.reports.table.layout import WIDTH, columns
+from idealrank.reports.table.records import SCHEMA
+from idealrank.version import __version__
+
+# What one looks for, and the measure for it; each also has sentences of its own under `use`.
+ADVICE = (
+    ("one right answer per query", "RR", "nothing below the first right answer counts"),
+    ("several relevant documents, labels yes or no", "AP", "all of them count, the upper ones more"),
+    ("graded labels, the top counts most", "nDCG@10", "better documents and higher ranks count more"),
+    ("candidates that a second stage ranks anew", "R@100", "only what is among them can be found later"),
+)
+_TIES = {
+    "closed form": "exact mean over all orders of tied documents",
+    "not affected": "the order of tied documents does not matter",
+    "not offered": "no mean over the orders of tied documents; ties=docid, input, best or worst",
+}
+_DIRECTIONS = {1: "more is better", -1: "less is better", 0: "neither more nor less is better"}
+_AGGREGATES = {
+    "mean": "mean over the queries",
+    "sum": "sum over the queries",
+    "geometric": "geometric mean over the queries",
+    "text": "none: text",
+}
+_LABEL = 14
+
+
+def tie_words(facts: Facts) -> str:
+    """The tie rule in words.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> tie_words(facts_of(MEASURES["NumQ"]))
+    'the order of tied documents does not matter'
+    """
+    if facts.kind == "pair of runs" and facts.ties == "not offered":
+        return "no mean over the orders of tied documents; ties=shared, docid or input"
+    return _TIES[facts.ties]
+
+
+def range_words(facts: Facts) -> str:
+    """Least and greatest value in words.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> range_words(facts_of(MEASURES["P"])), range_words(facts_of(MEASURES["DCG"]))
+    ('0 to 1', '0 and more')
+    """
+    low, high = facts.bounds
+    if math.isinf(low) and math.isinf(high):
+        return "any number"
+    if math.isinf(high):
+        return f"{number_text(low)} and more"
+    if math.isinf(low):
+        return f"{number_text(high)} and less"
+    return number_text(low) if low == high else f"{number_text(low)} to {number_text(high)}"
+
+
+def direction_words(facts: Facts) -> str:
+    """Whether more or less is better, in words.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> direction_words(facts_of(MEASURES["P"]))
+    'more is better'
+    """
+    return _DIRECTIONS[facts.direction]
+
+
+def plain(text: str) -> str:
+    """Text of a docstring without its backticks.
+
+    Examples
+    --------
+    >>> plain("See `Rules`; ``log2``.")
+    'See Rules; log2.'
+    """
+    return text.replace("`", "")
+
+
+def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
+    """All measures by family, and which one to choose.
+
+    Parameters
+    ----------
+    listed : iterable of (title, facts)
+        Family by family.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> print(measures_table([("Counts.", [facts_of(MEASURES["NumQ"])])]).splitlines()[1])
+      NumQ  number of queries
+    """
+    families = list(listed)
+    width = max(len(facts.text) for _, members in families for facts in members)
+    lines = []
+    for title, members in families:
+        lines += textwrap.wrap(plain(title), WIDTH)
+        for facts in members:
+            head = f"  {facts.text.ljust(width)}  "
+            lines += textwrap.wrap(facts.summary, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        lines.append("")
+    rows = [["what is measured", "choose", "why"], *map(list, ADVICE)]
+    lines += [
+        *columns(rows, left=(0, 1, 2)),
+        "",
+        "idealrank measures NAME explains one, or more; k is a cutoff; what stands in [] may be left out.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def measure_card(facts: Facts) -> str:
+    """Everything about one measure.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> print(measure_card(facts_of(MEASURES["RR"])).splitlines()[0])
+    RR[@k]: 1 / rank of the first relevant document
+    """
+    looks_at = facts.kind + (f"; needs {', '.join(facts.needs)}" if facts.needs else "")
+    rows = [
+        ("formula", facts.formula),
+        ("range", f"{range_words(facts)}; {direction_words(facts)}"),
+        ("aggregate", _AGGREGATES[facts.aggregate]),
+        ("ties", tie_words(facts)),
+        ("kind", looks_at),
+        ("use", facts.use),
+        ("source", facts.source),
+        ("proof", facts.proof),
+        ("trec_eval", ", ".join(facts.trec_names) or "has no such measure"),
+        ("also written", ", ".join(facts.spellings)),
+        ("in Python", f"idealrank.{facts.class_name}" if facts.family else facts.class_name),
+    ]
+    lines = [f"{facts.text}: {facts.summary}", "", *textwrap.wrap(plain(facts.idea), WIDTH), ""]
+    for label, text in rows:
+        if text:
+            lines += _labelled(label, plain(text))
+    return "\n".join([*lines, *_options(facts)]) + "\n"
+
+
+def _options(facts: Facts) -> list[str]:
+    lines = ["", "options"]
+    for parameter in facts.parameters:
+        words = f"{plain(parameter.meaning)} ({plain(parameter.values)})" if parameter.values else plain(parameter.meaning)
+        lines += _labelled(f"  {parameter.name}", words)
+    if facts.from_convention:
+        lines += ["", f"The convention sets what is left unset of: {', '.join(facts.from_convention)}."]
+    return lines
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    head = label.ljust(_LABEL) + "  "
+    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
+
+
+def measures_record(listed: Iterable[Facts]) -> str:
+    """Measures as JSON: every fact by the name of the measure, those of two runs apart, and the advice of the table.
+
+    Examples
+    --------
+    >>> from idealrank.measures import MEASURES
+    >>> from idealrank.measures.facts import facts_of
+    >>> json.loads(measures_record([facts_of(MEASURES["P"])]))["measures"]["P"]["range"]
+    [0.0, 1.0]
+    """
+    advice = [{"what": what, "choose": choose, "why": why} for what, choose, why in ADVICE]
+    tables: dict[str, dict[str, Any]] = {"measures": {}, "pair_measures": {}}
+    for facts in listed:
+        tables["pair_measures" if facts.kind == "pair of runs" else "measures"][facts.name] = _record(facts)
+    record = {"version": __version__, "schema": SCHEMA, **tables, "advice": advice}
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _record(facts: Facts) -> dict[str, Any]:
+    record = asdict(facts)
+    bounds = record.pop("bounds")
+    return {**record, "range": [None if math.isinf(bound) else bound for bound in bounds]}

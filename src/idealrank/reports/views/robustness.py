@@ -1,0 +1,230 @@
+"""The report of `idealrank robust`: one sentence, a grid of all variants, what turns the verdict, and how it was found out."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from idealrank.analysis.robustness import Robustness, Variant
+from idealrank.analysis.robustness.robustness import CAUTION, Status
+from idealrank.reports.table.cells import Cell, Column, Given, Table
+from idealrank.reports.table.layout import WIDTH, clipped, printable, wrapped
+from idealrank.reports.table.lines import fits
+from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.verdicts import word
+from idealrank.reports.views.conventions import paragraph, warned
+
+_CHANGE, _NAME = 34, 10
+_MOVERS = 6
+_MOST_TURNING = 15
+# By verdict, and then by who is ahead.
+_COUNTED: dict[Status, str] = {"no effect": "with no effect here", "repeats": "with the numbers of another", "refused": "refused"}
+_MARKS = {"better": "++", "worse": "--", "equivalent": "~"}
+
+
+def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
+    """The whole report.
+
+    Parameters
+    ----------
+    found : Robustness
+        What is to be shown.
+    digits : int or None
+        Decimals; None for those that the intervals allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> robust_parts(found)[0][0][:14]
+    'A still leads '
+    """
+    shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
+    parts: list[Part] = [
+        _filled(" ".join([*warned(found.mismatches), *found.summary()])),
+        _asked(found, shown),
+        [*_grid(found), *_legend(found)],
+    ]
+    return [*parts, movers_table(found, shown), _counts(found), _method(found), paragraph(found.convention, [found.measure])]
+
+
+def robust_table(found: Robustness) -> str:
+    """The same as text.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
+    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
+    >>> print(robust_table(ir.robust(qrels, a, b, "RR", variants=["cutoff", "AP"])).splitlines()[6])
+    cutoff  1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
+    """
+    return parts_text(robust_parts(found))
+
+
+def _filled(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(printable(text), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _asked(found: Robustness, shown: Shown) -> list[str]:
+    row = found.asked
+    ends = shown.interval(row)
+    interval = "without an interval" if ends == "-" else ends
+    means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
+    numbers = f"{means} {interval}, p {shown.p(row.p)}"
+    return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(row)}.")
+
+
+def mark(one: Variant) -> str:
+    """What a variant says of b, in one or two signs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1", "cutoff=10", "gain=exp2"])
+    >>> [mark(one) for one in found.variants]
+    ['+', '=', 'x']
+    """
+    if one.row is None:
+        return "x"
+    if one.status == "no effect":
+        return "="
+    gain = one.row.difference * one.row.direction
+    sign = _MARKS.get(one.row.verdict) or ("+" if gain > 0 else "-" if gain < 0 else "0")
+    return f"{sign}'" if one.status == "repeats" else sign
+
+
+def _grid(found: Robustness) -> list[str]:
+    groups = found.groups()
+    shown = {group: members for group, members in groups.items() if any(one.status != "no effect" for one in members)}
+    lines: list[str] = []
+    width = max(map(len, shown), default=0)
+    for group, members in shown.items():
+        row = [f"{clipped(_short(one), _CHANGE)} {mark(one)}" for one in members]
+        lines += _wrapped_cells(group.ljust(width), row)
+    if silent := [group for group in groups if group not in shown]:
+        lines += _filled(f"no effect on these data: {', '.join(silent)}", "  ")
+    return lines
+
+
+def _short(one: Variant) -> str:
+    """The value alone where the group says which switch it is of."""
+    return one.change.removeprefix(f"{one.group}=")
+
+
+def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
+    lines = [head]
+    for cell in row:
+        if len(lines[-1]) + 2 + len(cell) > WIDTH:
+            lines.append(" " * len(head))
+        lines[-1] += f"  {cell}"
+    return lines
+
+
+def _legend(found: Robustness) -> list[str]:
+    seen = {mark(one).rstrip("'") for one in found.variants}
+    a, b = found.run_a, found.run_b
+    words = {
+        "++": f"{b} better", "+": f"{b} ahead, undecided", "0": "equal", "-": f"{a} ahead, undecided", "--": f"{a} better",
+        "~": "equivalent", "=": "the numbers as asked", "x": "refused",
+    }  # fmt: skip
+    said = [f"{sign} {word}" for sign, word in words.items() if sign in seen]
+    if any(one.status == "repeats" for one in found.variants):
+        said.append("' the numbers of a variant before it")
+    return ["", *wrapped("; ".join(said), indent="")]
+
+
+def movers_table(found: Robustness, shown: Shown) -> Part:
+    """What turns the verdict; then what moves the difference most, in units of its standard deviation; nothing where nothing does.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]}, "RR", variants=["cutoff"])
+    >>> movers_table(found, Shown(2, 2, 0.05))
+    []
+    """
+    turning = [*found.turning, *found.pairs]
+    effect = found.asked.effect
+    moved = {one.change: abs(one.row.effect - effect) for one in found.changing if one.row is not None and one not in turning}
+    others = sorted((one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf), key=lambda one: -moved[one.change])
+    if not turning and not others:
+        return []
+    lines: list[Line | Given] = [Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None]
+    if hidden := len(turning[_MOST_TURNING:]):
+        lines.append(Given(change=Cell(f"and {hidden} more")))
+    if turning and others:
+        lines += [Given(), Given(change=Cell("moves it most", tone="quiet"))]
+    lines += [Line.of(one.row, one.change) for one in others[:_MOVERS] if one.row is not None]
+    names = (clipped(name, _NAME) for name in (found.run_a, found.run_b))
+    columns = difference_columns("robust", shown, found.method.level, *names)
+    return _fitting("turns it" if turning else "moves it most", columns, lines)
+
+
+def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | Given]) -> Table:
+    """The table with as much of the changes as a page has room for."""
+
+    def table(width: int | None) -> Table:
+        change: Column[Line] = Column(title, cell=lambda line: line.name if width is None else clipped(line.name, width), name="change")
+        return Table.of([change, *columns], lines)
+
+    narrow = map(table, range(_CHANGE, _CHANGE // 2, -2))
+    return next((found for found in narrow if fits(found, gap=" ")), table(None))
+
+
+def _counts(found: Robustness) -> list[str]:
+    counts = [f"{len(found.changing):,} with other numbers"]
+    for status, words in _COUNTED.items():
+        if count := found.count(status):
+            counts.append(f"{count:,} {words}")
+    lines = wrapped(f"{len(found.variants):,} variants: {'; '.join(counts)}", indent="")
+    lines += [line for one in found.variants if one.status == "refused" for line in _filled(f"  {one.change}: {one.reason}", "    ")]
+    lacking: dict[str, list[str]] = {}
+    for group, reason in found.lacking.items():
+        lacking.setdefault(reason, []).append(group)
+    return lines + [line for reason, groups in lacking.items() for line in _filled(f"no variants of {', '.join(groups)}: {reason}", "  ")]
+
+
+def _method(found: Robustness) -> list[str]:
+    method = found.method
+    tests = {"permutation": "sign flips", "t": "Student's t", "wilcoxon": "Wilcoxon's signed ranks", "sign": "signs"}
+    phrases = [f"{tests[method.test]}, two-sided"]
+    phrases += [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"] if method.n_resamples is not None else []
+    phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
+    phrases += ["queries weighted"] if method.weighted else []
+    phrases += ["queries in clusters"] if method.clustered else []
+    return ["method", *wrapped("; ".join([*phrases, "d_z: difference over its standard deviation", CAUTION]))]
+
+
+def robust_json(found: Robustness) -> Iterator[str]:
+    """JSON text: the comparison asked for, a summary, every variant, the method.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> json.loads("".join(robust_json(found)))["summary"]["leader"]
+    'A'
+    """
+    record = found.as_dict()
+    record["method"]["schema"] = SCHEMA
+    yield json.dumps(record, indent=2) + "\n"
+
+
+def robust_csv(found: Robustness) -> Iterator[str]:
+    """CSV with header: the comparison asked for, then a variant a row; empty where there is no number.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> next(robust_csv(found))[:40]
+    'a,b,group,change,measure,convention,stat'
+    """
+    how = {"test": found.method.test, "seed": found.method.seed}
+    records = [record | how for record in found.records()]
+    yield csv_row(list(records[0]))
+    for record in records:
+        yield csv_row(["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()])

@@ -1,0 +1,244 @@
+"""The report of `idealrank seeds`: two systems over copies and queries, where the variance comes from, and what more would buy."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from idealrank.analysis.systems import SystemComparison, SystemDifference
+from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
+from idealrank.reports.table.digits import decimals, number, p_text
+from idealrank.reports.table.layout import clipped, filled, wrapped
+from idealrank.reports.table.parts import Part
+from idealrank.reports.table.records import SCHEMA, csv_row, finite
+from idealrank.reports.views.comparison.verdicts import decided_tone
+from idealrank.reports.views.conventions import JUDGED, paragraph
+
+_NAME = 14
+_MORE: Mapping[str, Callable[[int], int]] = {
+    "as many copies": lambda seeds: seeds,
+    "1 more of each": lambda seeds: seeds + 1,
+    "twice as many": lambda seeds: 2 * seeds,
+    "10 times as many": lambda seeds: 10 * seeds,
+}
+_QUERIES = (1, 2, 10)
+
+
+def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Part]:
+    """Words and tables.
+
+    Parameters
+    ----------
+    found : SystemComparison
+        What is to be shown.
+    digits : int or None
+        Decimals; None for those that the intervals allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> good, bad = ([ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")] * 2 for ranking in (["x", "y"], ["y", "x"]))
+    >>> systems_parts(ir.compare_systems(bad, good))[0][0][:60]
+    'B is better than A: RR 1.0000 against 0.5000 (means over 2 a'
+    """
+    rows, places = list(found), system_places(found, digits)
+    parts: list[Part] = [filled(system_sentences(found, places)), systems_table(found, places, clip=_NAME), _variances(rows)]
+    parts += [_of_copies(found, rows[0], places), _more(rows[0])]
+    return [*parts, _method(found), paragraph(found.convention, [row.measure for row in rows])]
+
+
+def system_places(found: SystemComparison, asked: int | None = None) -> int:
+    """Decimals of means and differences: one number for all measures, by their intervals.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> system_places(ir.compare_systems(copies, copies))
+    4
+    """
+    rows = list(found)
+    ends = [(end, 0.0) for row in rows for end in (row.found.low, row.found.high) if row.found.low > 0 or row.found.high < 0]
+    decided = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
+    return decimals([(row.found.low, row.found.high) for row in rows], apart=[*ends, *decided], asked=asked)
+
+
+def system_sentences(found: SystemComparison, places: int) -> list[str]:
+    """What the first measure says, the verdict first.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> system_sentences(ir.compare_systems(copies, copies), 2)[0][:46]
+    'These runs cannot decide whether B is better t'
+    """
+    row = next(iter(found))
+    said = {
+        "better": f"{found.b} is better than {found.a}",
+        "worse": f"{found.b} is worse than {found.a}",
+        "undecided": f"These runs cannot decide whether {found.b} is better than {found.a}",
+    }[row.verdict]
+    one = row.found
+    copies = f"means over {len(row.copies_a)} and {len(row.copies_b)} runs and {row.n:,} queries"
+    sentences = [
+        f"{said}: {row.measure} {number(row.mean_b, places)} against {number(row.mean_a, places)} ({copies}), "
+        f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval {number(one.low, places, signed=True)} to "
+        f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}."
+    ]
+    sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
+    sentences.append(
+        f"a test of means over queries alone would take its standard error for {one.query_error:.4f}, and it is {one.standard_error:.4f}."
+    )
+    if math.isfinite(row.detectable):
+        sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
+    if one.standard_error:
+        worth = row.queries_worth_one_copy()
+        run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"
+        as_much = "no number of queries would do" if worth is None else f"{worth:,} more {'query' if worth == 1 else 'queries'} would do"
+        sentences.append(f"To lower the standard error as much as one more {run} does, {as_much}.")
+    return sentences
+
+
+def systems_table(found: SystemComparison, places: int, *, clip: int | None = None) -> Table:
+    """A row a measure; names of systems of at most `clip` letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> [cell.text for cell in systems_table(ir.compare_systems(copies, copies), 2).rows[0]][:4]
+    ['RR', '0.50', '0.50', '+0.00']
+    """
+    first, second = (name if clip is None else clipped(name, clip) for name in (found.a, found.b))
+    alpha = round(1 - found.level, 12)
+    columns: list[Column[SystemDifference]] = [
+        _MEASURE,
+        Column(first, "number", lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse")),
+        Column(second, "number", lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better")),
+        Column("difference", "number", lambda row: number_cell(row.found.difference, places, signed=True, tone=decided_tone(row.verdict))),
+        Column(
+            f"{100 * found.level:g} % interval", "number", lambda row: interval_cell((row.found.low, row.found.high), places, signed=True)
+        ),
+        Column("p", "number", lambda row: p_cell(row.p_corrected, alpha)),
+        Column("d.f.", "number", lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet")),
+        Column("training", "number", lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share)),
+        Column("detectable", "number", lambda row: number_cell(row.detectable, places, tone="quiet")),
+        Column("verdict", cell=lambda row: Cell(row.verdict, tone=decided_tone(row.verdict))),
+    ]
+    return Table.of(columns, found)
+
+
+_MEASURE: Column[SystemDifference] = Column("measure", cell=lambda row: row.measure)
+
+
+def _variances(rows: list[SystemDifference]) -> Table:
+    """Standard deviations: of queries, of copies, of what a copy does to one query."""
+    columns = [replace(_MEASURE, title="standard deviation"), _deviation("queries", lambda row: row.found.queries)]
+    for of in rows[0].trained:
+        columns += [_deviation(f"trainings of {of}", partial(_seeds, of=of)), _deviation(f"rest of {of}", partial(_residual, of=of))]
+    return Table.of(columns, rows)
+
+
+def _seeds(row: SystemDifference, of: str) -> float:
+    return dict(zip(row.trained, row.found.training, strict=True))[of].seeds
+
+
+def _residual(row: SystemDifference, of: str) -> float:
+    return dict(zip(row.trained, row.found.training, strict=True))[of].residual
+
+
+def _deviation(title: str, variance: Callable[[SystemDifference], float]) -> Column[SystemDifference]:
+    return Column(title, "number", lambda row: number_cell(math.sqrt(variance(row))))
+
+
+def _of_copies(found: SystemComparison, row: SystemDifference, places: int) -> Table:
+    sides = ((found.runs_a, row.copies_a), (found.runs_b, row.copies_b))
+    copies = [_Copy(run, mean) for runs, means in sides for run, mean in zip(runs, means, strict=True)]
+    columns: list[Column[_Copy]] = [
+        Column("run", cell=lambda copy: clipped(copy.run, 2 * _NAME)),
+        Column(row.measure, "number", lambda copy: number_cell(copy.mean, places)),
+    ]
+    return Table.of(columns, copies)
+
+
+class _Copy(NamedTuple):
+    run: str
+    mean: float
+
+
+def _more(row: SystemDifference) -> Table:
+    columns: list[Column[str]] = [Column(f"standard error of {row.measure}", cell=str)]
+    columns += [_error(row, row.n * times) for times in _QUERIES]
+    return Table.of(columns, _MORE)
+
+
+def _error(row: SystemDifference, queries: int) -> Column[str]:
+    return Column(f"{queries:,} queries", "number", lambda label: number_cell(row.standard_error(queries, _MORE[label])))
+
+
+def _method(found: SystemComparison) -> list[str]:
+    phrases = ["t test of the difference of systems, copies and queries both at random; Satterthwaite's degrees of freedom (d.f.)"]
+    phrases.append(
+        "copies of both sides belong together one by one" if found.pairing == "crossed" else "copies of the systems are independent"
+    )
+    if found.single is not None:
+        phrases.append(
+            {"fixed": "a single run is not trained", "alike": "training moves a single run as those of the other side"}[found.single]
+        )
+    if len(found.measures) > 1:
+        more = len(found.measures) - 1
+        several = f"{more} tests of the other measures corrected together (Bonferroni)"
+        phrases += [f"{next(iter(found.measures))} is tested alone", several if more > 1 else "the other measure is tested alone"]
+    phrases += JUDGED[found.judgments]
+    phrases.append("training: share of the variance of the difference")
+    phrases.append("rest: what a training does to one query")
+    phrases.append("detectable: the smallest true difference that so many runs and queries detect with 80 % power")
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def systems_json(found: SystemComparison) -> Iterator[str]:
+    """JSON text: systems, measures, method, convention; null for what is not finite.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> json.loads("".join(systems_json(ir.compare_systems(copies, copies))))["measures"]["RR"]["interval"]
+    [0.0, 0.0]
+    """
+    record = found.as_dict()
+    record["method"]["schema"] = SCHEMA
+    yield json.dumps(finite(record), indent=2) + "\n"
+
+
+def systems_csv(found: SystemComparison) -> Iterator[str]:
+    """CSV with header, a measure a row; variances of training as columns, empty where a side is not trained.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> next(systems_csv(ir.compare_systems(copies, copies)))[:38]
+    'a,b,measure,direction,mean_a,mean_b,di'
+    """
+    records = [_record(found, row) for row in found]
+    yield csv_row(list(records[0]))
+    for record in records:
+        yield csv_row(["" if finite(value) is None else value if isinstance(value, str) else repr(value) for value in record.values()])
+
+
+def _record(found: SystemComparison, row: SystemDifference) -> dict[str, object]:
+    record = row.as_dict()
+    low, high = record.pop("interval")
+    variance = record.pop("variance")
+    copies_a, copies_b = (len(record.pop(name)) for name in ("copies_a", "copies_b"))
+    flat: dict[str, object] = {"a": found.a, "b": found.b, "measure": row.measure, **record, "interval_low": low, "interval_high": high}
+    flat |= {"copies_a": copies_a, "copies_b": copies_b, "variance_queries": variance["queries"]}
+    for of in ("a", "b", "difference"):
+        part = variance["training"].get(of, {})
+        flat |= {f"variance_{what}_{of}": part.get(what) for what in ("seeds", "residual")}
+    return flat | {"convention": str(found.convention)}

@@ -1,0 +1,239 @@
+"""What the theory says of measures, as tables, JSON and CSV."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from idealrank.reports.table.layout import WIDTH, columns
+from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.theory.feasible import Feasibility
+from idealrank.theory.limits import Limit
+from idealrank.theory.relevance import RelevanceModel
+from idealrank.version import __version__
+
+_LABEL = 13
+_DIGITS = 6  # of limits and means in tables
+
+
+class Ended(NamedTuple):
+    """A value, and the interval that data leave about it; both ends are NaN where it is computed from a model."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    def __str__(self) -> str:
+        """With the interval, where there is one."""
+        if math.isnan(self.low):
+            return f"{self.value:.{_DIGITS}f}"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+    def record(self) -> "float | dict[str, float]":
+        """For JSON; twelve digits, which the theory's quadrature has on every machine."""
+        kept = {name: float(f"{number:.12g}") for name, number in zip(("value", "low", "high"), self, strict=True)}
+        return kept["value"] if math.isnan(self.low) else kept
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """What the theory says of one measure for one model.
+
+    Attributes
+    ----------
+    measure, discount, cutoff : str
+        Texts; no cutoff is ``""``.
+    limit : Ended or None
+        What it tends to; None where there is no limit.
+    theorem : str
+        What says so.
+    told : Limit or None
+        Conditions and rate of the limit.
+    why_not : str
+        Where there is no limit, why; where there is one that no theorem states, why there is.
+    means : tuple of Ended or None
+        Its mean at each list length; None where there is no formula.
+    """
+
+    measure: str
+    discount: str
+    cutoff: str
+    limit: Ended | None
+    theorem: str
+    told: Limit | None
+    why_not: str
+    means: tuple[Ended | None, ...]
+
+
+def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+    """Which measures can tell rankers apart, and why.
+
+    Parameters
+    ----------
+    measures : sequence of str
+        Their texts.
+    found : sequence of Feasibility
+        One for each.
+
+    Examples
+    --------
+    >>> from idealrank.theory import feasibility
+    >>> print("".join(feasibility_table(["nDCG@10"], [feasibility("log2", 10)])).splitlines()[1])
+    nDCG@10  infeasible  Theorem 10
+    """
+    rows = [["measure", "verdict", "theorem"], *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True))]
+    yield from (f"{line}\n" for line in columns(rows, left=(0, 1, 2)))
+    yield from _reasons(measures, found)
+
+
+def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> str:
+    """The same as JSON.
+
+    Examples
+    --------
+    >>> from idealrank.theory import feasibility
+    >>> json.loads(feasibility_json(["nDCG@10"], [feasibility("log2", 10)]))["feasibility"][0]["verdict"]
+    'infeasible'
+    """
+    rows = [{"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)]
+    return json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
+
+
+def feasibility_csv(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+    """The same as CSV, a measure a row.
+
+    Examples
+    --------
+    >>> from idealrank.theory import feasibility
+    >>> list(feasibility_csv(["nDCG@10"], [feasibility("log2", 10)]))[1][:26]
+    'nDCG@10,log2,10,infeasible'
+    """
+    names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
+    yield csv_row(["measure", *names])
+    for measure, each in zip(measures, found, strict=True):
+        yield csv_row([measure, *(str(_record(each)[name]) for name in names)])
+
+
+def _record(found: Feasibility) -> dict[str, Any]:
+    return asdict(found) | {"cutoff": found.cutoff.removeprefix("@")}
+
+
+def _reasons(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
+    """Why, once for all measures of which the same is said."""
+    said: dict[tuple[str, ...], list[str]] = {}
+    for measure, each in zip(measures, found, strict=True):
+        said.setdefault((each.reason, each.distinguishes, each.errata), []).append(measure)
+    for (reason, distinguishes, errata), alike in said.items():
+        yield "\n" + _filled(", ".join(alike), "", "")
+        for label, text in (("why", reason), ("tells apart", distinguishes), ("note", errata)):
+            if text:
+                yield _filled(text, f"  {label}", " " * _LABEL)
+
+
+def _filled(text: str, label: str, indent: str) -> str:
+    head = label.ljust(len(indent)) + "  " if label else ""
+    lines = textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
+    return "".join(f"{line}\n" for line in lines)
+
+
+# --- limits ------------------------------------------------------------------------------------------------------------------
+
+
+def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> str:
+    """What measures tend to for one model, and their means at some list lengths, as JSON; the arguments are those of `limits_table`.
+
+    Examples
+    --------
+    >>> from idealrank.theory.expressions import parse_model
+    >>> json.loads(limits_json([], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))["model"]["name"]
+    '0.1+0.8s'
+    """
+    return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
+
+
+def limits_csv(rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str) -> Iterator[str]:
+    """The same as CSV, a measure a row.
+
+    Examples
+    --------
+    >>> from idealrank.theory.expressions import parse_model
+    >>> row = LimitRow("nDCG@10", "log2", "10", None, "Theorem 10", None, "only 10 documents count", (Ended(0.9),))
+    >>> print("".join(limits_csv([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s")))
+    measure,discount,cutoff,limit,low,high,theorem,mean@100,low@100,high@100
+    nDCG@10,log2,10,,,,Theorem 10,0.9,,
+    <BLANKLINE>
+    """
+    yield csv_row(["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)])
+    for row in rows:
+        yield csv_row([row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))])
+
+
+def _size_heads(sizes: Sequence[int]) -> list[str]:
+    return [f"{word}@{size}" for size in sizes for word in ("mean", "low", "high")]
+
+
+def _cells(value: Ended | None) -> list[str]:
+    return ["", "", ""] if value is None else ["" if math.isnan(number) else f"{number:.12g}" for number in value]
+
+
+def _limits_record(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> dict[str, object]:
+    def record(row: LimitRow) -> dict[str, object]:
+        return {
+            "measure": row.measure, "discount": row.discount, "cutoff": row.cutoff or None,
+            "limit": row.limit and row.limit.record(), "theorem": row.theorem,
+            "conditions": _conditions(row), "rate": row.told.rate if row.told else None,
+            "why_not": row.why_not if row.limit is None else None,
+            "means": {str(size): mean and mean.record() for size, mean in zip(sizes, row.means, strict=True)},
+        }  # fmt: skip
+
+    told = {"name": name, "relevant": Ended(model.share).record(), "at_top": Ended(model.at_top).record(), "gains": list(model.gains)}
+    return {"version": __version__, "schema": SCHEMA, "model": told, "limits": [record(row) for row in rows]}
+
+
+def _conditions(row: LimitRow) -> list[str]:
+    if row.told:
+        return list(row.told.conditions)
+    return [row.why_not] if row.limit else []
+
+
+def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
+    r"""What measures tend to for one model, and their means at some list lengths.
+
+    Parameters
+    ----------
+    rows : sequence of LimitRow
+        One a measure.
+    sizes : sequence of int
+        The list lengths.
+    model : RelevanceModel
+        The model.
+    name : str
+        What it is called.
+
+    Examples
+    --------
+    >>> from idealrank.theory.expressions import parse_model
+    >>> list(limits_table([], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[2]
+    'measure  limit  theorem  n = 100\n'
+    """
+    expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
+    yield _filled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}", "", "")
+    yield "\n"
+    head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
+    body = [[row.measure, _shown(row.limit, "none"), row.theorem, *(_shown(mean, "-") for mean in row.means)] for row in rows]
+    yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2)))
+    yield "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists of that length\n"
+    why: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.why_not:
+            why.setdefault((row.why_not, "none" if row.limit is None else "note"), []).append(row.measure)
+    for (reason, label), measures in why.items():
+        yield _filled(f"{', '.join(measures)}: {reason}", label, "    ")
+    if len(rows) == 1 and rows[0].told:
+        yield "".join(f"{line}\n" for line in str(rows[0].told).splitlines()[1:])
+
+
+def _shown(value: Ended | None, nothing: str) -> str:
+    return nothing if value is None else str(value)

@@ -1,0 +1,152 @@
+"""What trec_eval prints: a line per query and measure, then a line per measure for all queries."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, encode_id
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.aggregates import aggregate
+from idealrank.measures.measure import Measure
+from idealrank.reports.table.records import refuse_broken_lines
+
+ZScores = Mapping[tuple[str, str], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure under the name that is printed.
+
+    Attributes
+    ----------
+    name : str
+        As trec_eval writes it, parameters included.
+    measure : Measure
+        What is computed.
+    summary : Measure or None
+        What the line for all queries shows where it is not the same.
+    """
+
+    name: str
+    measure: Measure
+    summary: Measure | None = None
+
+    @property
+    def per_query(self) -> bool:
+        """Whether queries have a line: not for the number of queries, nor for geometric means."""
+        return self.measure.name != "NumQ" and self.measure.aggregate != "geometric"
+
+
+def trec_eval_report(
+    evaluation: Evaluation,
+    columns: Sequence[Column],
+    *,
+    runid: str | None,
+    per_query: bool = False,
+    summary: bool = True,
+    silent: Collection[str] = (),
+    zscores: ZScores | None = None,
+) -> Iterator[str]:
+    r"""The text, in pieces.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of all measures of the columns.
+    columns : sequence of Column
+        In the order in which they are printed.
+    runid : str or None
+        The run's tag; None where it is not asked for.
+    per_query, summary : bool
+        Which lines.
+    silent : collection of str
+        Queries that have no lines of their own.
+    zscores : mapping, optional
+        Mean and standard deviation by (query, printed name): z-scores are printed in the place of values.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.evaluation.evaluate import evaluate
+    >>> evaluation = evaluate(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), ["AP"])
+    >>> print("".join(trec_eval_report(evaluation, [Column("map", ir.AP())], runid="me")), end="")
+    runid                 	all	me
+    map                   	all	1.0000
+    """
+    refuse_broken_lines(evaluation, runid, per_query=per_query)
+    table = {column.name: _values(evaluation, column, zscores, silent) for column in columns}
+    if per_query:
+        yield from _queries(evaluation, [column for column in columns if column.per_query], table, silent, scored=zscores is not None)
+    if summary:
+        yield from _summary(evaluation, columns, table, runid, scored=zscores is not None)
+
+
+def _values(evaluation: Evaluation, column: Column, zscores: ZScores | None, silent: Collection[str]) -> FloatArray:
+    values = evaluation[column.measure]
+    if silent and column.measure.name == "YAAP":  # of an empty list it is no 0, but version 9 computes nothing and counts 0
+        values = np.where([query in silent for query in evaluation.queries], 0.0, values)
+    if zscores is None or not column.per_query or column.measure.aggregate == "text":
+        return values
+    moved = values.copy()
+    for row, query in enumerate(evaluation.queries):
+        if (query, column.name) not in zscores:
+            raise InputError(
+                f"-Z: found no line for {column.name} of query {query}, expected one for every measure and query that is printed"
+            )
+        mean, deviation = zscores[query, column.name]
+        moved[row] = (values[row] - mean) / deviation if deviation else 0.0
+    return moved
+
+
+def _queries(
+    evaluation: Evaluation, columns: Sequence[Column], table: Mapping[str, FloatArray], silent: Collection[str], *, scored: bool
+) -> Iterator[str]:
+    """Query after query in the order of their ids as bytes."""
+    ids = list(evaluation.queries)
+    cells = [_cells(evaluation, column, table[column.name]) for column in columns]
+    lines = "".join(f"{_label(column, scored=scored)}\t\0\t{_form(column, scored=scored)}\n" for column in columns)
+    for row in sorted(range(len(ids)), key=lambda row: encode_id(ids[row])):
+        if ids[row] not in silent:
+            yield lines.replace("\0", ids[row].replace("%", "%%")) % tuple(cell[row] for cell in cells)
+
+
+def _cells(evaluation: Evaluation, column: Column, values: FloatArray) -> Sequence[object]:
+    if column.measure.aggregate == "text":
+        return evaluation.texts[str(column.measure)]
+    return values.tolist()  # type: ignore[no-any-return]
+
+
+def _label(column: Column, *, scored: bool) -> str:
+    name = f"{column.name:<22}".replace("%", "%%")
+    return f"Z{name}" if scored and column.measure.aggregate != "text" else name
+
+
+def _form(column: Column, *, scored: bool) -> str:
+    if column.measure.aggregate == "text":
+        return "%s"
+    return "%d" if column.measure.aggregate == "sum" and not scored else "%6.4f"
+
+
+def _summary(
+    evaluation: Evaluation, columns: Sequence[Column], table: Mapping[str, FloatArray], runid: str | None, *, scored: bool
+) -> Iterator[str]:
+    if runid is not None:
+        yield f"{'runid':<22}\tall\t{runid}\n"
+    for column in columns:
+        if column.measure.aggregate != "text":
+            value = _total(evaluation, column, table[column.name], scored=scored)
+            yield f"{_label(column, scored=scored)}\tall\t%s\n" % (_form(column, scored=scored) % value)
+
+
+def _total(evaluation: Evaluation, column: Column, values: FloatArray, *, scored: bool) -> float:
+    """The mean, the sum or the geometric mean; trec_eval has no z-score of a geometric mean and prints 0."""
+    if scored and column.measure.aggregate == "geometric":
+        return 0.0
+    if column.summary is not None and not scored:
+        return evaluation.mean()[str(column.summary)]
+    counts = evaluation.scored[:, evaluation.measures.index(column.measure)]
+    total = aggregate(column.measure, values, counts)
+    return 0.0 if math.isnan(total) else total
