@@ -7,10 +7,10 @@ from typing import Any
 from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
 from idealrank.analysis.reconciliation import reconcile as reconcile_run
 from idealrank.analysis.reconciliation import split_difference as split_run_difference
-from idealrank.analysis.reconciliation.trials import QrelsSource
 from idealrank.api.evaluation import AnyTable, is_array, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
+from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.parse import MeasureLike
 
 
@@ -70,7 +70,7 @@ def split_difference(
     return split_run_difference(judgments_source(qrels), to_run(run), measure, a, b)
 
 
-def judgments_source(qrels: AnyTable) -> QrelsSource:
+def judgments_source(qrels: AnyTable) -> JudgmentsSource:
     """Judgments, or what reads them under each policy for documents judged twice: a function, or one made for a path."""
     if isinstance(qrels, (str, PathLike)):
         return lambda policy: to_qrels(qrels, duplicates=policy)

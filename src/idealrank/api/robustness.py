@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from idealrank.analysis.reconciliation.trials import QrelsSource
 from idealrank.analysis.robustness import Robustness, Way, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
@@ -16,6 +15,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError
+from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
@@ -121,7 +121,7 @@ def robust(
 
 
 def robust_read(
-    qrels: QrelsSource,
+    qrels: JudgmentsSource,
     run_a: Run,
     run_b: Run,
     measure: MeasureLike,

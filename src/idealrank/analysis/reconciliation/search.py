@@ -10,10 +10,11 @@ from idealrank.analysis.reconciliation.assembly import Assembly, Hit
 from idealrank.analysis.reconciliation.candidates import named_candidates, other_cutoffs, switch_changes, switch_values
 from idealrank.analysis.reconciliation.result import Found, Reconciliation, RefusedBy
 from idealrank.analysis.reconciliation.stated import Reading, Stated
-from idealrank.analysis.reconciliation.trials import Candidate, Outcome, QrelsSource, Refusal, Trials
+from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
+from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
@@ -186,7 +187,7 @@ class Search:
 
 
 def reconcile(
-    qrels: QrelsSource, run: Run, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+    qrels: JudgmentsSource, run: Run, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
 ) -> Reconciliation:
     """The conventions under which a run has a stated value.
 

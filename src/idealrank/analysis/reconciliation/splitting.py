@@ -9,12 +9,13 @@ from math import factorial, isnan
 import numpy as np
 
 from idealrank.analysis.reconciliation.difference import DifferenceSplit, QueryChange, QueryPart, SplitPart
-from idealrank.analysis.reconciliation.trials import Candidate, Outcome, QrelsSource, Refusal, Trials
+from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
+from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
 
@@ -240,7 +241,9 @@ def _merged(players: _Players) -> _Players:
     return tuple(merged)
 
 
-def split_difference(qrels: QrelsSource, run: Run, measure: MeasureLike, a: "Convention | str", b: "Convention | str") -> DifferenceSplit:
+def split_difference(
+    qrels: JudgmentsSource, run: Run, measure: MeasureLike, a: "Convention | str", b: "Convention | str"
+) -> DifferenceSplit:
     """Share the difference of two conventions out among the switches in which they differ.
 
     What a switch changes depends on which others were changed before it. With up to eight switches that can act on the data, each

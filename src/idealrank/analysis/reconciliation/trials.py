@@ -6,37 +6,25 @@ Conventions that align alike share their alignment, and those that cannot differ
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from idealrank.conventions import SWITCHES, Convention
-from idealrank.conventions.occurrences import Occurrences
-from idealrank.conventions.switches import settled
-from idealrank.data.align import align
+from idealrank.conventions import Convention
 from idealrank.data.alignment import Alignment
 from idealrank.data.judged import Judged
-from idealrank.data.lists import Lists, array_alignment, judge_lists
-from idealrank.data.qrels import Qrels, QrelsDuplicates
+from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import FileFormatError, IdealrankError, InputError, OptionError
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.sweep import ALIGNMENT, NOT_IN_ARRAYS, JudgmentsSource, Readings, Sweep, switch_text
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.rules import Rules
 
-QrelsSource: TypeAlias = "Qrels | Callable[[QrelsDuplicates], Qrels]"
-"""Judgments, or what reads them under a policy for documents that are judged twice."""
-
 _RULES = Rules.names()
-_ALIGNMENT = tuple(name for name in SWITCHES if name not in _RULES)
-# The alignment that refuses nothing and drops nothing.
-_FULL = Alignment(ties="input", duplicates="twice", negative="kept", without_judgments="evaluated")
-_FULL_FLOAT32 = replace(_FULL, score="float32")
-# What lists of labels and scores cannot show.
-_NOT_IN_ARRAYS = ("duplicates", "unjudged", "missing", "without_judgments")
 # How many numbers the kept alignments and values may hold together.
 _KEPT_NUMBERS = 40_000_000
 
@@ -83,7 +71,7 @@ class Candidate:
     @cached_property
     def switches(self) -> dict[str, str]:
         """Every switch as text."""
-        return self.base.switches() | {name: _switch_text(value) for name, value in self.changes}
+        return self.base.switches() | {name: switch_text(value) for name, value in self.changes}
 
     @property
     def convention(self) -> Convention:
@@ -94,7 +82,7 @@ class Candidate:
         """The same with further switches changed."""
         new = Candidate(self.base, (*self.changes, *changes))
         # Thousands are made from one base: its texts are taken over, not made again.
-        vars(new)["switches"] = self.switches | {name: _switch_text(value) for name, value in changes}
+        vars(new)["switches"] = self.switches | {name: switch_text(value) for name, value in changes}
         return new
 
     def value(self, switch: str) -> object:
@@ -102,11 +90,7 @@ class Candidate:
         changed = dict(self.changes)
         if switch in changed:
             return changed[switch]
-        return getattr(self.base.alignment if switch in _ALIGNMENT else self.base.rules, switch)
-
-
-def _switch_text(value: object) -> str:
-    return "none" if value is None else str(getattr(value, "text", value))
+        return getattr(self.base.alignment if switch in ALIGNMENT else self.base.rules, switch)
 
 
 @dataclass(frozen=True)
@@ -155,49 +139,34 @@ class Trials:
 
     Parameters
     ----------
-    judge : callable
-        Gives the `Judged` of an alignment; raises what the alignment refuses.
-    full : Judged
-        Of an alignment that refuses and drops nothing.
-    occurs : Occurrences
-        Which cases occur.
+    sweep : Sweep
+        The run with its judgments, or the lists.
     size : int
         Grades looked at for one value; with the number of returned documents it says how much work a trial is.
-    arrays : bool
-        Whether the data are labels and scores, which have no documents.
     """
 
-    def __init__(self, judge: Callable[[Alignment], Judged], full: Judged, occurs: Occurrences, size: int, *, arrays: bool) -> None:
-        self._judge = judge
-        self._full = full
-        self.occurs = occurs
-        self.arrays = arrays
+    def __init__(self, sweep: Sweep, size: int) -> None:
+        self._sweep = sweep
+        self._full = sweep.full
+        self.arrays = sweep.lists is not None
         self.work = 0.0
-        self._align_work = 3e-4 + 1e-7 * float(full.returned.sum())
+        self._align_work = 3e-4 + 1e-7 * float(self._full.returned.sum())
         self._measure_work = 2e-4 + 6e-8 * size
         self._relevant: dict[Measure, tuple[str, ...]] = {}
         self._judged: _Recent[Judged | Refusal] = _Recent(max(4, _KEPT_NUMBERS // (5 * size + 1)))
-        self._outcomes: _Recent[Outcome | Refusal] = _Recent(max(64, _KEPT_NUMBERS // (full.n_queries + 1)))
+        self._outcomes: _Recent[Outcome | Refusal] = _Recent(max(64, _KEPT_NUMBERS // (self._full.n_queries + 1)))
 
     @classmethod
-    def of_run(cls, qrels: QrelsSource, run: Run) -> "Trials":
+    def of_run(cls, qrels: JudgmentsSource, run: Run) -> "Trials":
         """Trials on a run and its judgments."""
-        some, under, judged_twice = _readings(qrels)
-        full = align(some, run, _FULL)
-        occurs = Occurrences.of(full, align(some, run, _FULL_FLOAT32), some.grades, judged_twice=judged_twice)
-
-        def judge(alignment: Alignment) -> Judged:
-            policy = alignment.duplicates
-            return align(under("error" if policy == "twice" else policy), run, alignment)
-
-        return cls(judge, full, occurs, full.hits.query.size + some.n_judgments, arrays=False)
+        readings = Readings(qrels)
+        sweep = Sweep.of_run(readings, run)
+        return cls(sweep, sweep.full.hits.query.size + readings.some.grades.size)
 
     @classmethod
     def of_lists(cls, lists: Lists) -> "Trials":
         """Trials on labels and scores."""
-        full = judge_lists(lists, _FULL)
-        occurs = Occurrences.of(full, judge_lists(lists, _FULL_FLOAT32), lists.labels.astype(np.float64), judged_twice=False)
-        return cls(lambda alignment: judge_lists(lists, alignment), full, occurs, 2 * lists.labels.size, arrays=True)
+        return cls(Sweep.of_lists(lists), 2 * lists.labels.size)
 
     @property
     def n_queries(self) -> int:
@@ -216,7 +185,7 @@ class Trials:
     def relevant(self, measure: Measure) -> tuple[str, ...]:
         """The switches that can matter to a measure on data of this kind: not those that it sets itself or never asks for."""
         if measure not in self._relevant:
-            ours = [name for name in _ALIGNMENT if not (self.arrays and name in _NOT_IN_ARRAYS)]
+            ours = [name for name in ALIGNMENT if not (self.arrays and name in NOT_IN_ARRAYS)]
             rules = [name for name in _RULES if name in measure.from_convention and getattr(measure, name) is None]
             self._relevant[measure] = (*ours, *rules)
         return self._relevant[measure]
@@ -231,7 +200,7 @@ class Trials:
 
     def settled(self, candidate: Candidate, measure: Measure) -> dict[str, str]:
         """The relevant switches, those that cannot act on these data set to one and the same value."""
-        switches = settled(candidate.switches, self.occurs)
+        switches = self._sweep.settled(candidate.switches)
         if self.arrays and switches["ties"] == "docid":
             switches["ties"] = "input"  # there are none, and no ids either
         return {name: self._one_word(name, switches[name]) for name in self.relevant(measure)}
@@ -242,7 +211,7 @@ class Trials:
         return self._outcomes.get((tuple(settled.values()), measure), lambda: self._measure(candidate, measure, settled))
 
     def _measure(self, candidate: Candidate, measure: Measure, settled: dict[str, str]) -> Outcome | Refusal:
-        alignment = Alignment(**{name: settled[name] for name in _ALIGNMENT if name in settled})  # type: ignore[arg-type]
+        alignment = Alignment(**{name: settled[name] for name in ALIGNMENT if name in settled})  # type: ignore[arg-type]
         judged = self._judged.get(alignment, lambda: self._aligned(alignment))
         if isinstance(judged, Refusal):
             return judged
@@ -263,7 +232,7 @@ class Trials:
     def _aligned(self, alignment: Alignment) -> Judged | Refusal:
         self.work += self._align_work
         try:
-            judged = self._judge(alignment)
+            judged = self._sweep.align(alignment, 0)
         except (InputError, OptionError) as error:
             return Refusal(str(error), error.switch)
         return judged if judged.n_queries else Refusal("no query counts")
@@ -278,19 +247,3 @@ class Trials:
     @cached_property
     def _place_of(self) -> dict[str, int]:
         return {query: place for place, query in enumerate(self.queries)}
-
-
-def _readings(source: QrelsSource) -> tuple[Qrels, Callable[[QrelsDuplicates], Qrels], bool]:
-    """Some reading of the judgments, the reading of each policy for documents judged twice, and whether there are such."""
-    if isinstance(source, Qrels):
-        return source, lambda _policy: source, False
-    try:
-        plain = source("error")
-    except FileFormatError as error:
-        try:
-            first = source("first")
-        except IdealrankError:
-            raise error from None
-        kept: _Recent[Qrels] = _Recent(4)
-        return first, lambda policy: kept.get(policy, lambda: source(policy)), True
-    return plain, lambda _policy: plain, False

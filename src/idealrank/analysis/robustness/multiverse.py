@@ -18,7 +18,7 @@ from idealrank.analysis.comparison.query_design import design_by_query
 from idealrank.analysis.comparison.query_table import Table, seed_from, unfit
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
-from idealrank.analysis.robustness.sides import Column, JudgmentsSource, Readings, Side
+from idealrank.analysis.robustness.sides import Column, Side
 from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, Asked, joined
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.join import tables_of, ties_for
@@ -27,6 +27,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError
 from idealrank.evaluation.evaluate import evaluate
+from idealrank.evaluation.sweep import JudgmentsSource, Readings, Sweep
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
@@ -114,7 +115,7 @@ def robust(
 
     asked = Asked(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
     names = distinct([run_a.name, run_b.name])
-    sides = [Side.of_run(readings, run, name, threads=threads) for run, name in zip((run_a, run_b), names, strict=True)]
+    sides = [Side(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
     found = _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
     return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or Way())
 
@@ -163,7 +164,7 @@ def robust_lists(
     threads = (way or Way()).threads or 0
     grades = [float(grade) for grade in np.unique(lists_a.labels)]
     asked = Asked(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
-    sides = [Side.of_lists(lists, name, threads=threads) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
+    sides = [Side(name, Sweep.of_lists(lists, threads=threads)) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
     return _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
 
 

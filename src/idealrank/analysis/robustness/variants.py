@@ -6,15 +6,12 @@ from typing import Any
 
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.conventions.switches import ROWS
-from idealrank.data.alignment import Alignment
 from idealrank.errors import OptionError, shown
+from idealrank.evaluation.sweep import ALIGNMENT, NOT_IN_ARRAYS, switch_text
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_run_measure
 from idealrank.measures.texts import split_outside_brackets
 
-ALIGNMENT = tuple(field.name for field in fields(Alignment))
-# What lists of labels and scores, which have no documents, cannot show.
-_NOT_IN_ARRAYS = ("duplicates", "unjudged", "missing", "without_judgments")
 _MOST_THRESHOLDS = 10
 
 # What is changed, one at a time and in this order: what a value is made of first, then the lists, the judgments and the queries.
@@ -69,7 +66,7 @@ class Alternative:
     def of(cls, measure: Measure, convention: Convention, changes: Sequence[Change]) -> "Alternative":
         """The measure under the convention with switches and options changed; an option set on the measure is changed there."""
         group = " + ".join(name for name, _ in changes)
-        text = ",".join(f"{name}={_text(value)}" for name, value in changes)
+        text = ",".join(f"{name}={switch_text(value)}" for name, value in changes)
         switches = {name: value for name, value in changes if name in SWITCHES and name != "cutoff"}
         new = Convention.of(convention, **switches)
         options: dict[str, Any] = {name: value for name, value in changes if name not in ALIGNMENT}
@@ -81,10 +78,6 @@ class Alternative:
         except OptionError as error:
             return cls(group, text, None, new, tuple(changes), str(error))
         return cls(group, text, changed, new, tuple(changes))
-
-
-def _text(value: object) -> str:
-    return "none" if value is None else str(getattr(value, "text", value))
 
 
 def has_option(measure: Measure, name: str) -> bool:
@@ -144,7 +137,7 @@ class Asked:
         for group in CHANGED:
             if group not in ALIGNMENT and not has_option(self.measure, group):
                 found[group] = f"{self.measure.name} has no such option"
-            elif self.arrays and group in _NOT_IN_ARRAYS:
+            elif self.arrays and group in NOT_IN_ARRAYS:
                 found[group] = "arrays of labels and scores have no documents and miss no query"
         return found
 
@@ -178,7 +171,7 @@ class Asked:
             yield from (self._of_preset(name) for name in PRESETS if name != self.convention.name)
         else:
             for value in self._values(group):
-                if _text(value) != self._own(group):
+                if switch_text(value) != self._own(group):
                     one = Alternative.of(self.measure, self.convention, ((group, value),))
                     if one.measure is not None:  # P must have a cutoff
                         yield one
@@ -188,7 +181,7 @@ class Asked:
         if group in ALIGNMENT:
             return self.convention.switches()[group]
         value = getattr(self.measure.under(self.convention), group)
-        return "1" if group == "rel" and value is None else _text(value)
+        return "1" if group == "rel" and value is None else switch_text(value)
 
     def _values(self, group: str) -> Iterator[object]:
         positive = [grade for grade in self.grades if grade > 0]

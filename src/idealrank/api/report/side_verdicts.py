@@ -8,10 +8,10 @@ from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness, Way, robust
-from idealrank.analysis.robustness.sides import JudgmentsSource
 from idealrank.api.report.material import Found
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.measure import Measure
 
 MOST_ROWS = 4_000_000

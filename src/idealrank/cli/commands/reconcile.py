@@ -7,7 +7,6 @@ import click
 
 from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation
 from idealrank.analysis.reconciliation.stated import Stated
-from idealrank.analysis.reconciliation.trials import QrelsSource
 from idealrank.api.reconciliation import reconcile as reconcile_run
 from idealrank.api.reconciliation import split_difference
 from idealrank.cli import input_options, options
@@ -16,6 +15,7 @@ from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.errors import OptionError
+from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.version import __version__
 
 SCHEMA = 1
@@ -100,7 +100,7 @@ def reconcile(
     _FORMATS.write(layout, output_path, Watch().run(name, work))
 
 
-def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> QrelsSource:
+def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> JudgmentsSource:
     """Judgments as each policy for documents judged twice reads them; standard input can be read once only."""
     if path == "-":
         return inputs.open_qrels(path, convention)
