@@ -19,7 +19,7 @@ COMPUTING = ("analysis", "conventions", "data", "evaluation", "measures", "stats
 ALLOWED = {
     # texts of options become values
     "idealrank.measures.parse": {"parse_measure", "parse_measures", "parse_pair_measures"},
-    "idealrank.measures.texts": {"split_outside_brackets"},
+    "idealrank.measures.measure_texts": {"split_outside_brackets"},
     "idealrank.measures.cutoffs": {"make_cutoff", "cutoff_text"},
     "idealrank.measures.discounts": {"make_discount"},
     "idealrank.theory.expressions": {"parse_model"},

@@ -1,4 +1,4 @@
-"""What stands in the library once: one direction of imports, one writer of files, one way to optional packages, one helper of lazy names.
+"""What stands in the library once: one direction of imports, one writer of files, one way to optional packages, each name of a module.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -49,8 +49,8 @@ def _closure(name: str, imports: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-# `store.files` has several files in place at once, below the lock of the store's database: it renames what it wrote before.
-WRITERS = {"idealrank._files", "idealrank.store.files"}
+# `store.value_files` has several files in place at once, below the lock of the store's database: it renames what it wrote before.
+WRITERS = {"idealrank._files", "idealrank.store.value_files"}
 
 
 def renaming(sources: Sources) -> list[str]:
@@ -99,6 +99,25 @@ def lazy_names(sources: Sources) -> list[str]:
     return found
 
 
+# Words of features: the same in every room that has to do with one.
+FEATURES = {
+    "advice", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation", "explanation", "feasible",
+    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "theory",
+    "trec", "tuning",
+}  # fmt: skip
+
+
+def names_twice(sources: Sources) -> list[str]:
+    """Modules of one name that is no word of a feature: nobody finds the right one by it."""
+    homes: dict[str, list[str]] = {}
+    for name in sources:
+        homes.setdefault(name.rpartition(".")[2], []).append(name)
+    packages = {name.rpartition(".")[0] for name in sources}
+    return sorted(
+        ", ".join(names) for word, names in homes.items() if word not in FEATURES and len([one for one in names if one not in packages]) > 1
+    )
+
+
 def _calls(source: str) -> Iterator[ast.Call]:
     return (node for node in nodes(source) if isinstance(node, ast.Call))
 
@@ -113,10 +132,11 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (optional_imports, {"a": "from importlib import util\nhas = util.find_spec('polars')"}),
     (lazy_names, {"a": "def __getattr__(name):\n    return 1"}),
     (lazy_names, {"a": "__getattr__ = made_otherwise()"}),
+    (names_twice, {"idealrank.io.columns": "", "idealrank.stats.columns": ""}),
 ]
 
 
-@pytest.mark.parametrize("rule", [circles, renaming, optional_imports, lazy_names], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", [circles, renaming, optional_imports, lazy_names, names_twice], ids=lambda rule: rule.__name__)
 def test_the_library_keeps_to_it(rule: Callable[[Sources], list[str]]) -> None:
     assert rule(library()) == []
 
@@ -128,4 +148,4 @@ def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], plan
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {"a": "def later():\n    from b import x\ntext.replace('a', 'b')\nreplace(self, name='x')", "b": "import a"}
-    assert [rule(innocent) for rule in (circles, renaming, optional_imports, lazy_names)] == [[]] * 4
+    assert [rule(innocent) for rule in (circles, renaming, optional_imports, lazy_names, names_twice)] == [[]] * 5

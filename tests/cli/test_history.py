@@ -12,7 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.store import Record, Store
-from idealrank.store.files import ValueFiles
+from idealrank.store.value_files import ValueFiles
 from tests.cli.stores import Clock, add_value, example_store, store_in_repository, with_stable_ids
 from tests.cli.terminal import Said, check_snapshot, idealrank
 from tests.git import Repository

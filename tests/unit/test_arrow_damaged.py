@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import idealrank as ir
-from idealrank.io.frames import qrels_from_frame
+from idealrank.io.dataframes import qrels_from_frame
 from idealrank.io.read import read_qrels
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import idealrank as ir
-from idealrank.io.frames import qrels_from_frame, run_from_frame
+from idealrank.io.dataframes import qrels_from_frame, run_from_frame
 from idealrank.io.lint import lint
 from idealrank.io.read import read_run
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from idealrank.errors import IdealrankWarning, InputError, OptionError
-from idealrank.io.columns import Chosen, choose_columns, parse_columns
 from idealrank.io.formats.detection import detect
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.sources import Source
+from idealrank.io.table_columns import Chosen, choose_columns, parse_columns
 
 TREC_RUN, TREC_QRELS = b"q1 Q0 d1 1 2.5 tag\n", b"q1 0 d1 1\n"
 # name, content, format, what is said

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from idealrank.errors import FileFormatError, IdealrankError, InputError, MissingExtraError, OptionError
-from idealrank.io.frames import qrels_from_frame, run_from_frame
+from idealrank.io.dataframes import qrels_from_frame, run_from_frame
 from idealrank.io.read import read_qrels, read_run
 
 LINE = "4 fields: QUERY ITERATION DOCUMENT GRADE"

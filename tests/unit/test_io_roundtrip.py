@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from idealrank import _kernel
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.io.frames import qrels_from_frame, run_from_frame
+from idealrank.io.dataframes import qrels_from_frame, run_from_frame
 from idealrank.io.read import read_qrels, read_run
 from tests.conftest import examples
 

@@ -298,7 +298,7 @@ def test_a_refusal_says_what_to_do_about_its_reason(store: Store, monkeypatch: p
     def fail(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("idealrank.store.files.to_disk", fail)
+    monkeypatch.setattr("idealrank.store.value_files.to_disk", fail)
     with pytest.raises(InputError, match=f"{os.strerror(number)}; nothing was stored: .*{advice}") as refused:
         store.add(evaluations()[0])
     assert ("make room" in str(refused.value)) == (number in (errno.ENOSPC, errno.EDQUOT))

@@ -16,7 +16,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import InputError
 from idealrank.store import Store
-from idealrank.store.files import Prepared
+from idealrank.store.value_files import Prepared
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")

@@ -21,8 +21,8 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.dataframes import is_frame, qrels_from_frame, run_from_frame
 from idealrank.io.formats.preferences import read_assessors, read_preferences
-from idealrank.io.frames import is_frame, qrels_from_frame, run_from_frame
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
 from idealrank.measures.cutoffs import Cutoff

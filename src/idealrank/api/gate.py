@@ -16,7 +16,7 @@ from idealrank.analysis.gate.checks import first_run, gate, measures_of_gate
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy
 from idealrank.api.evaluation import evaluate_read
 from idealrank.conventions import Convention
-from idealrank.data.progress import Progress
+from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
@@ -24,7 +24,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord
 from idealrank.io.gate_files.contracts import read_contracts
-from idealrank.io.gate_files.policies import DEFAULT_MEASURE, PARTS, PolicyFile
+from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PARTS, PolicyFile
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.query_files import OfQueries, QueryFiles
 from idealrank.measures.measure import Measure

@@ -257,7 +257,7 @@ def hint_for(switch: str, convention: str) -> str:
     >>> hint_for("duplicates=first", "")
     '--duplicates first'
     """
-    from idealrank.measures.texts import split_outside_brackets  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
+    from idealrank.measures.measure_texts import split_outside_brackets  # noqa: PLC0415  (loads NumPy; needed only when something went wrong)
 
     if not switch or "=" in convention.partition(",")[0]:
         return ""

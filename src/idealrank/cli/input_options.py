@@ -12,9 +12,9 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.columns import parse_columns
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
+from idealrank.io.table_columns import parse_columns
 
 
 @dataclass(frozen=True)

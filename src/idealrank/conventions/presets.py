@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeAlias
 from idealrank.data.alignment import Alignment
 from idealrank.data.lists import array_alignment
 from idealrank.errors import InputError, OptionError, shown
+from idealrank.measures.measure_texts import function_digest, split_outside_brackets
 from idealrank.measures.rules import Rules
-from idealrank.measures.texts import function_digest, split_outside_brackets
 
 Proof: TypeAlias = Literal["live peer", "recorded", "source-derived", "definition"]
 

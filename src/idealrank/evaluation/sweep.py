@@ -118,7 +118,6 @@ class Sweep:
     @classmethod
     def of_run(cls, readings: Readings, run: Run, *, threads: int = 0) -> "Sweep":
         """Of a run and its judgments."""
-
         some = readings.some
 
         def align(alignment: Alignment, depth: int) -> Judged:

@@ -1,7 +1,7 @@
 """Results where experiments are kept: MLflow and Weights & Biases."""
 
+from idealrank.integrations.measure_names import metric_names
 from idealrank.integrations.mlflow import log_to_mlflow
-from idealrank.integrations.names import metric_names
 from idealrank.integrations.wandb import log_to_wandb
 
 __all__ = ["log_to_mlflow", "log_to_wandb", "metric_names"]

@@ -13,7 +13,7 @@ from idealrank.api.report import report
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.integrations.names import metric_names
+from idealrank.integrations.measure_names import metric_names
 from idealrank.integrations.per_query import Columns, columns_of, parquet
 from idealrank.reports.table.records import csv_report, json_report
 from idealrank.reports.views.comparison.comparison_records import comparison_csv, comparison_json

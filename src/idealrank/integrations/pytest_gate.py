@@ -10,12 +10,12 @@ from idealrank.analysis.gate.outcome import UNREACHED, Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
 from idealrank.api.gate import Asked, GateJob, Result, settled
 from idealrank.conventions import Convention
-from idealrank.data.progress import Progress
+from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.gate_files.policies import TABLE, find_policy
+from idealrank.io.gate_files.gate_policies import TABLE, find_policy
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.gate.sentences import could_see, one_line, reasons, verdict
 from idealrank.reports.views.gate.workflow_log import harmless

@@ -12,15 +12,15 @@ from idealrank.data.problems import describe, quoted
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import IdealrankError
-from idealrank.io.columns import Columns
 from idealrank.io.complaints import Collection, Complaint, Severity
 from idealrank.io.formats.detection import Format
 from idealrank.io.formats.trec import refuse_swapped
-from idealrank.io.ids import IdColumn
+from idealrank.io.id_columns import IdColumn
 from idealrank.io.notes import Notes
-from idealrank.io.parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
 from idealrank.io.read import common_format, read_part
+from idealrank.io.row_parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.io.table_columns import Columns
 
 # Kinds of the kernel that stop a reader; an infinite grade and a file without judgments stop it too, an infinite score does not.
 _RUN_ERRORS = {"fields", "number", "nan", "control", "too-long", "duplicate"}

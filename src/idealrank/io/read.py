@@ -7,13 +7,13 @@ from typing import TypeAlias
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
-from idealrank.io.columns import Columns
 from idealrank.io.complaints import Complain, refuse
 from idealrank.io.formats.detection import Format, FormatChoice, detect
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run
 from idealrank.io.notes import Notes, Tell
-from idealrank.io.parts import Blocks, Rows, Table, to_qrels, to_run
+from idealrank.io.row_parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
+from idealrank.io.table_columns import Columns
 
 _Reader: TypeAlias = Callable[[Source, Table, Columns, Notes, Complain], Rows | Blocks]
 # Format -> module and function; loaded when first needed, so that TREC files do not pay for the other formats.

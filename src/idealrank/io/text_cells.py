@@ -9,11 +9,11 @@ import numpy as np
 from idealrank.data.exactness import EXPECTED, is_large
 from idealrank.data.problems import quoted
 from idealrank.data.types import FloatArray, IntArray, encode_id
-from idealrank.io.columns import Chosen
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import is_lost_text, parse_number, parse_numbers
-from idealrank.io.parts import Table
+from idealrank.io.row_parts import Table
+from idealrank.io.table_columns import Chosen
 
 # A line break inside an id is nearly always a stray quotation mark that swallowed the next lines.
 _BREAK = re.compile(r"[\r\n\0]")

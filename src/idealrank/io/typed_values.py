@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.exactness import EXPECTED, first_lost, is_large, is_lost
 from idealrank.data.types import encode_id
-from idealrank.io.parts import Table
+from idealrank.io.row_parts import Table
 from idealrank.io.text_cells import shown
 
 # What a bad value is: kind, what was found, what was expected.

@@ -13,7 +13,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import Discount, RankDiscount, make_discount
 from idealrank.measures.measure import number_option
-from idealrank.measures.texts import number_text
+from idealrank.measures.measure_texts import number_text
 from idealrank.measures.user_model import Seen, StaticUser, UserModel, WithGoal
 from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares, walk
 

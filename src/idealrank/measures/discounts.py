@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.measures.texts import function_text, number_text
+from idealrank.measures.measure_texts import function_text, number_text
 
 
 class Discount(Protocol):

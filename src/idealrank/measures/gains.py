@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.measures.texts import function_text, number_text
+from idealrank.measures.measure_texts import function_text, number_text
 
 # Whole grades in a range this small are looked up in a table, which costs less than computing and gives the same bits everywhere.
 _TABLE_RANGE = 4096

@@ -12,9 +12,9 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, cutoff_text, make_cutoff
+from idealrank.measures.measure_texts import number_text
 from idealrank.measures.rules import HasRules, NoRelevant
 from idealrank.measures.terms import EXACT, FROM_THE_TOP, Quotient, RelevantGroups, Terms
-from idealrank.measures.texts import number_text
 
 Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]

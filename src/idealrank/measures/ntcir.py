@@ -18,9 +18,9 @@ from idealrank.measures.cascade import reciprocal_of_stops
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure_texts import number_text
 from idealrank.measures.overflow import refuse_overflow
 from idealrank.measures.rules import NoRelevant, checked
-from idealrank.measures.texts import number_text
 from idealrank.measures.weighted import is_deep_enough
 
 Stop: TypeAlias = Literal["uniform", "graded-uniform", "rank-biased"]

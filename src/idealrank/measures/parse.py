@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from idealrank.errors import OptionError, shown
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
+from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.spellings import (
     AFTER_UNDERSCORE,
     ELSEWHERE,
@@ -19,7 +20,6 @@ from idealrank.measures.spellings import (
     PRESET_OPTIONS,
     SPELLINGS,
 )
-from idealrank.measures.texts import split_outside_brackets
 
 MeasureLike: TypeAlias = "Measure | str"
 

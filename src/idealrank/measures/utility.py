@@ -7,8 +7,8 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.measures.measure import PerQuery, number_option
+from idealrank.measures.measure_texts import number_text
 from idealrank.measures.states import n_nonrelevant, nonrelevant_hits
-from idealrank.measures.texts import number_text
 from idealrank.measures.threshold import BinaryMeasure
 
 

@@ -16,9 +16,9 @@ from idealrank.store.database import sync_folder, to_disk
 from idealrank.store.encoding import Fields, canonical
 from idealrank.store.entries import DIGITS, FORMAT, Adding
 from idealrank.store.file_checks import check_contents
-from idealrank.store.files import Blob
 from idealrank.store.record import Entry
 from idealrank.store.record_checks import check_evaluation, check_head, check_words
+from idealrank.store.value_files import Blob
 
 _RECORD, _WORDS = "record.json", "words.json"
 _FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")

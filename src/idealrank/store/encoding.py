@@ -18,8 +18,8 @@ from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.rules import Rules
-from idealrank.store.files import Blob, array_blob
 from idealrank.store.record import file_name
+from idealrank.store.value_files import Blob, array_blob
 
 Fields = dict[str, Any]
 

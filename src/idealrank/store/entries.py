@@ -11,8 +11,8 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.store.database import column_text
 from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
-from idealrank.store.files import Blob
 from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options, utc
+from idealrank.store.value_files import Blob
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison

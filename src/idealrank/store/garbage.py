@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from idealrank.store.database import Database
-from idealrank.store.files import UNFINISHED, ValueFiles
+from idealrank.store.value_files import UNFINISHED, ValueFiles
 
 _HOUR = 3600.0
 _VALUE_FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")

@@ -14,10 +14,10 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array
-from idealrank.store.files import Readable
 from idealrank.store.integrity import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
+from idealrank.store.value_files import Readable
 
 # Parts of a record, in the order of the fields of `_Kept`.
 _OF_POINT = (

@@ -7,8 +7,8 @@ from typing import Any
 from idealrank._files import appearing
 from idealrank._lazy import load_extra
 from idealrank.errors import InputError
-from idealrank.store.files import Readable
 from idealrank.store.relations import Relation, relations
+from idealrank.store.value_files import Readable
 
 _ROWS = 1 << 20  # of a row group, about: what is in memory at a time
 

@@ -11,9 +11,9 @@ import numpy as np
 from idealrank._lazy import load_extra
 from idealrank.store.database import column_text
 from idealrank.store.encoding import read_array, read_hits
-from idealrank.store.files import Readable, ValueFiles
 from idealrank.store.history import judgments_hash
 from idealrank.store.integrity import from_record, read_parts
+from idealrank.store.value_files import Readable, ValueFiles
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -23,8 +23,8 @@ from idealrank.store.encoding import (
     read_hits,
     read_measures,
 )
-from idealrank.store.files import ValueFiles
 from idealrank.store.record import Entry, Record
+from idealrank.store.value_files import ValueFiles
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from idealrank._lazy import load_extra
 from idealrank.data.frames import frame_of
 from idealrank.errors import OptionError, shown
-from idealrank.store.files import Readable
 from idealrank.store.relations import COLUMNS, Relation, relations
+from idealrank.store.value_files import Readable
 
 if TYPE_CHECKING:
     import duckdb

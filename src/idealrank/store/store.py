@@ -16,12 +16,12 @@ from idealrank.store import history, marks, queries
 from idealrank.store.bundle import export, opened
 from idealrank.store.database import Database, Row
 from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
-from idealrank.store.files import ValueFiles
 from idealrank.store.garbage import Swept, sweep
 from idealrank.store.integrity import is_intact
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.results import Stored, StoredVerdict
+from idealrank.store.value_files import ValueFiles
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
     from idealrank.analysis.comparison import Comparison

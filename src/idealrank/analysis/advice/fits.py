@@ -14,7 +14,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.measures import MEASURES
-from idealrank.measures.texts import number_text
+from idealrank.measures.measure_texts import number_text
 
 Surface: TypeAlias = Literal["phone", "desktop", "carousel", "rag"]
 

@@ -9,8 +9,8 @@ from idealrank.conventions.switches import ROWS
 from idealrank.errors import OptionError, shown
 from idealrank.evaluation.sweep import ALIGNMENT, NOT_IN_ARRAYS, switch_text
 from idealrank.measures.measure import Measure
+from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.parse import parse_run_measure
-from idealrank.measures.texts import split_outside_brackets
 
 _MOST_THRESHOLDS = 10
 

@@ -14,7 +14,7 @@ from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
-from idealrank.measures.texts import split_outside_brackets
+from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.reports.figures import drawings
 from idealrank.reports.figures.tuning import choice_spec
 from idealrank.reports.table.formats import FIGURE_FORMATS

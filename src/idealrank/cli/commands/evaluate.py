@@ -10,7 +10,7 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
-from idealrank.data.progress import Progress
+from idealrank.data.job_progress import Progress
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation

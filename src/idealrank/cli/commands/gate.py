@@ -16,7 +16,7 @@ from idealrank.cli.gate.request import asked_here
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
 from idealrank.cli.query_options import query_files
 from idealrank.cli.result_options import Results, results_of_pairs
-from idealrank.io.gate_files.policies import DEFAULT_MEASURE
+from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE
 from idealrank.io.query_files import QueryFiles
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.parts import Part

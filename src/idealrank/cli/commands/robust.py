@@ -12,7 +12,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
 from idealrank.conventions import Convention
-from idealrank.data.progress import Progress
+from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import OptionError

@@ -5,7 +5,7 @@ import click
 from idealrank.cli import console, output
 from idealrank.cli.trec.front import report
 from idealrank.cli.trec.help import help_text, version_text
-from idealrank.cli.trec.options import parse_request
+from idealrank.cli.trec.trec_options import parse_request
 
 
 class _Verbatim(click.Command):

@@ -12,7 +12,7 @@ from idealrank.io.complaints import Complaint
 from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.joins import Observation, observe_qrels, observe_run
 from idealrank.io.lint import Report, lint
-from idealrank.io.parts import Table
+from idealrank.io.row_parts import Table
 from idealrank.reports.table.layout import printable
 from idealrank.version import __version__
 

@@ -11,7 +11,7 @@ from idealrank.cli import input_options
 from idealrank.cli.gate.outputs import Outputs
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results
-from idealrank.data.progress import Progress
+from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
@@ -55,7 +55,7 @@ class Job:
     --------
     >>> import tempfile
     >>> from idealrank.cli.gate.request import asked_of
-    >>> from idealrank.io.gate_files.policies import PolicyFile
+    >>> from idealrank.io.gate_files.gate_policies import PolicyFile
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
     ...     _ = (folder / name).write_text(text, encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import Any
 
 from idealrank.api.gate import Asked, settled
 from idealrank.cli import options
-from idealrank.io.gate_files.policies import DEFAULT_MEASURE, PolicyFile, find_policy
+from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.measures.parse import parse_measures
 
 _NO_BASELINE = (

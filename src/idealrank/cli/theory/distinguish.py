@@ -10,7 +10,7 @@ from idealrank.cli import console, input_options
 from idealrank.cli import options as shared
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.cli.theory import options
+from idealrank.cli.theory import model_options
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
@@ -43,15 +43,15 @@ _FORMATS = Formats(
 @click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="How likely the documents of ranker a are relevant, as in 0.1+0.8s.")
 @click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="The same of ranker b.")
 @click.option("--query", "query_id", metavar="ID", help="With files: the query whose documents are taken; needed where there are several.")
-@options.discounts(_DEFAULT[0])
-@options.cutoffs(_DEFAULT[1])
+@model_options.discounts(_DEFAULT[0])
+@model_options.cutoffs(_DEFAULT[1])
 @click.option(
     "--sizes", "size_texts", metavar="N", multiple=True,
     help="List lengths that are looked at.  [default: 4 a decade and more, to 100,000 or all documents]",
 )  # fmt: skip
 @click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="How many growing lists.")
-@options.seed
-@options.gain
+@model_options.seed
+@model_options.gain
 @_FORMATS.option
 @shared.output
 @shared.inputs
@@ -78,8 +78,8 @@ def distinguish(
     The rankers are two models, or two runs on the documents of one query: then each list takes these documents in a random order.
     What is counted is about the lengths that were looked at, never about longer lists.
     """
-    pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
-    sizes = options.list_sizes(size_texts, "--sizes") or None
+    pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
+    sizes = model_options.list_sizes(size_texts, "--sizes") or None
     rivals = _models(texts_a, texts_b, gain) if not runs else _scores(runs, texts_a + texts_b, query_id, inputs)
     found = Watch().count(
         "lists",
@@ -88,13 +88,13 @@ def distinguish(
         ),
     )
     every = {"every_size": sizes is not None} if layout == "table" else {}
-    _FORMATS.write(layout, output_path, [options.measure_text(pair) for pair in pairs], found, **every)
+    _FORMATS.write(layout, output_path, [model_options.measure_text(pair) for pair in pairs], found, **every)
 
 
 def _models(texts_a: Sequence[str], texts_b: Sequence[str], gain: str) -> dict[str, Any]:
     if not texts_a or not texts_b:
         raise click.UsageError("expected two rankers: --a MODEL and --b MODEL, or the files QRELS RUN_A RUN_B")
-    return {"a": options.model_of(texts_a, "--a", gain), "b": options.model_of(texts_b, "--b", gain)}
+    return {"a": model_options.model_of(texts_a, "--a", gain), "b": model_options.model_of(texts_b, "--b", gain)}
 
 
 def _scores(paths: tuple[str, ...], models: Sequence[str], query_id: str | None, inputs: input_options.Inputs) -> dict[str, Any]:

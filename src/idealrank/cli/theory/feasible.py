@@ -4,7 +4,7 @@ import click
 
 from idealrank.cli import options as shared
 from idealrank.cli.format_option import Formats
-from idealrank.cli.theory import options
+from idealrank.cli.theory import model_options
 from idealrank.theory import feasibility
 
 _DEFAULT = (("log2", "zipf(0.5)", "zipf(1)", "geometric(2)"), ("all", "0.2n", "sqrt(n)", "10"))
@@ -24,8 +24,8 @@ _FORMATS = Formats(
 
 
 @click.command(epilog=_EPILOG, short_help="Say which discounts and cutoffs can tell rankers apart, and why.")
-@options.discounts(_DEFAULT[0])
-@options.cutoffs(_DEFAULT[1])
+@model_options.discounts(_DEFAULT[0])
+@model_options.cutoffs(_DEFAULT[1])
 @_FORMATS.option
 @shared.output
 def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
@@ -38,6 +38,6 @@ def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], 
 
     More queries help where more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
     """  # noqa: D301  (click's mark is the backspace itself)
-    pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
+    pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]
-    _FORMATS.write(layout, output_path, [options.measure_text(pair) for pair in pairs], found)
+    _FORMATS.write(layout, output_path, [model_options.measure_text(pair) for pair in pairs], found)

@@ -8,7 +8,7 @@ import numpy as np
 from idealrank.cli import output
 from idealrank.cli.progress import Count, Watch
 from idealrank.errors import InputError, OptionError
-from idealrank.measures.texts import split_outside_brackets
+from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.reports.figures import drawings
 from idealrank.reports.figures.theory import FIGURES, Curves, PaperFigure, figure_spec
 from idealrank.reports.table.formats import FIGURE_FORMATS

@@ -10,7 +10,7 @@ from idealrank.cli import input_options
 from idealrank.cli import options as shared
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Count, Watch
-from idealrank.cli.theory import files, options
+from idealrank.cli.theory import list_files, model_options
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import cutoff_text
 from idealrank.reports.views.theory import Ended, LimitRow
@@ -51,18 +51,18 @@ _FORMATS = Formats("A table for people;", table="views.theory:limits_table", jso
 @click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
 @click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="How likely documents are relevant; see below.")
-@options.discounts(_DEFAULT[0])
-@options.cutoffs(_DEFAULT[1])
+@model_options.discounts(_DEFAULT[0])
+@model_options.cutoffs(_DEFAULT[1])
 @click.option(
     "--n", "size_texts", metavar="N", multiple=True,
     help=f"List lengths, as in 1000,1e6; repeat it, or put commas between.  [default: {','.join(_SIZES)}]",
 )  # fmt: skip
-@options.gain
+@model_options.gain
 @click.option(
     "--resamples", metavar="N", type=click.IntRange(20), default=200, show_default=True,
     help="With files: samples drawn again for an interval.",
 )  # fmt: skip
-@options.seed
+@model_options.seed
 @_FORMATS.option
 @shared.output
 @shared.inputs
@@ -90,14 +90,14 @@ def limits(
     """
     if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
         raise click.UsageError(f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS RUN")
-    pairs = options.pairs(discount_texts, cutoff_texts, _DEFAULT)
-    sizes = options.list_sizes(size_texts or _SIZES, "--n")
+    pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
+    sizes = model_options.list_sizes(size_texts or _SIZES, "--n")
     watch = Watch()
     ranker: _Ranker
     if runs:
         ranker = watch.run(runs[1], lambda progress: Estimated.of(runs[0], runs[1], inputs, (gain, resamples, seed), progress))
     else:
-        ranker = Typed(options.model_of(texts, "--ybar", gain), ", ".join(texts))
+        ranker = Typed(model_options.model_of(texts, "--ybar", gain), ", ".join(texts))
 
     def work(progress: Count) -> list[LimitRow]:
         rows = []
@@ -123,8 +123,8 @@ class _Ranker(Protocol):
     def model(self) -> RelevanceModel: ...
     @property
     def text(self) -> str: ...
-    def limit(self, pair: options.Pair) -> Ended: ...
-    def means(self, sizes: Sequence[int], pair: options.Pair) -> list[Ended]: ...
+    def limit(self, pair: model_options.Pair) -> Ended: ...
+    def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]: ...
 
 
 @dataclass(frozen=True)
@@ -140,11 +140,11 @@ class Typed:
     model: RelevanceModel
     text: str
 
-    def limit(self, pair: options.Pair) -> Ended:
+    def limit(self, pair: model_options.Pair) -> Ended:
         """What a measure tends to."""
         return Ended(limit(self.model, discount=pair[0], cutoff=pair[1]).value)
 
-    def means(self, sizes: Sequence[int], pair: options.Pair) -> list[Ended]:
+    def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]:
         """N* at each list length."""
         return [Ended(value) for value in pseudo_expectation(self.model, sizes, *pair).tolist()]
 
@@ -162,7 +162,7 @@ class Estimated:
     @classmethod
     def of(cls, qrels: str, run: str, inputs: input_options.Inputs, how: tuple[str, int, int], progress: Any) -> "Estimated":
         """Read the files and estimate."""
-        lists = files.lists_of(qrels, run, inputs, progress)
+        lists = list_files.lists_of(qrels, run, inputs, progress)
         return cls(estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"), input_options.run_names([run])[0], *how)
 
     @property
@@ -176,20 +176,20 @@ class Estimated:
         found = self.estimate
         return f"{self.name} ({found.n:,} documents of {found.n_queries:,} queries; {found.method}; {found.check})"
 
-    def limit(self, pair: options.Pair) -> Ended:
+    def limit(self, pair: model_options.Pair) -> Ended:
         """What a measure tends to, with its interval."""
         found = self.estimate.limit(*pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
         return Ended(found.value, found.low, found.high)
 
-    def means(self, sizes: Sequence[int], pair: options.Pair) -> list[Ended]:
+    def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]:
         """Its mean at each list length, with its interval."""
         found = self.estimate.pseudo_expectation(sizes, *pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
         return [Ended(each.value, each.low, each.high) for each in found]
 
 
-def _row(ranker: _Ranker, pair: options.Pair, sizes: Sequence[int]) -> LimitRow:
+def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> LimitRow:
     discount, cutoff = pair
-    names = (options.measure_text(pair), discount, cutoff_text(cutoff).removeprefix("@"))
+    names = (model_options.measure_text(pair), discount, cutoff_text(cutoff).removeprefix("@"))
     means = tuple(_means(ranker, sizes, pair))
     try:
         told = limit(ranker.model, discount=discount, cutoff=cutoff)
@@ -204,7 +204,7 @@ def _row(ranker: _Ranker, pair: options.Pair, sizes: Sequence[int]) -> LimitRow:
     return LimitRow(*names, ranker.limit(pair), told.theorem, told, "", means)
 
 
-def _means(ranker: _Ranker, sizes: Sequence[int], pair: options.Pair) -> list[Ended | None]:
+def _means(ranker: _Ranker, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended | None]:
     """N*; there is none of discounts whose integral is not known, such as a table of weights, nor of a single document."""
     long = [size for size in sizes if size > 1]
     try:

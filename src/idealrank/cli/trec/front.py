@@ -7,12 +7,12 @@ import numpy as np
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import console, input_options
 from idealrank.cli.progress import Watch
-from idealrank.cli.trec.measures import columns_of
-from idealrank.cli.trec.names import chosen
-from idealrank.cli.trec.options import VERSION_9, Request
+from idealrank.cli.trec.trec_measures import columns_of
+from idealrank.cli.trec.trec_names import chosen
+from idealrank.cli.trec.trec_options import VERSION_9, Request
 from idealrank.conventions import Convention
+from idealrank.data.job_progress import Progress
 from idealrank.data.join import Judgments
-from idealrank.data.progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.preferences import read_assessors, read_preferences

@@ -1,8 +1,8 @@
 """What `idealrank trec-eval -h` and `-v` say."""
 
-from idealrank.cli.trec.measures import measure_of
-from idealrank.cli.trec.names import NAMES, NICKNAMES, chosen
-from idealrank.cli.trec.options import Request
+from idealrank.cli.trec.trec_measures import measure_of
+from idealrank.cli.trec.trec_names import NAMES, NICKNAMES, chosen
+from idealrank.cli.trec.trec_options import Request
 from idealrank.version import __version__
 
 _USAGE = """\

@@ -11,12 +11,12 @@ from idealrank._lazy import load_extra
 from idealrank.data.exactness import EXPECTED, is_large, lost_of_array
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.ids import IdColumn, pack
+from idealrank.io.id_columns import IdColumn, pack
 from idealrank.io.notes import Notes
-from idealrank.io.parts import Place, Rows, Table
+from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
+from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 
 def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:

@@ -13,13 +13,13 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.ids import IdColumn, gathered, pack
+from idealrank.io.id_columns import IdColumn, gathered, pack
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
-from idealrank.io.parts import Place, Rows, Table
+from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
+from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.text_cells import CellChecker
 
 _BEIR = ("query-id", "corpus-id", "score")

@@ -14,10 +14,10 @@ from idealrank.data.problems import quoted
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.ids import pack
+from idealrank.io.id_columns import pack
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import is_lost_text, parse_number
-from idealrank.io.parts import Place, Rows
+from idealrank.io.row_parts import Place, Rows
 from idealrank.io.sources import AnyPath, Source, open_sources
 
 _EXPECTED = "GRADE qid:QUERY FEATURE:VALUE ..."

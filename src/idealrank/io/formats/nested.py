@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from idealrank.io.columns import Columns
 from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.field_records import Records
 from idealrank.io.notes import Notes
-from idealrank.io.parts import Block, Blocks, Place, Rows, Table
-from idealrank.io.records import Records
+from idealrank.io.row_parts import Block, Blocks, Place, Rows, Table
 from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns
 from idealrank.io.text_cells import shown
 from idealrank.io.typed_values import Fault, all_ids, all_numbers, check_id, check_number, describe_value
 

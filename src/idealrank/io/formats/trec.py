@@ -10,7 +10,7 @@ from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
-from idealrank.io.parts import Table
+from idealrank.io.row_parts import Table
 from idealrank.io.sources import Source
 
 _HEAD = 1 << 16

@@ -5,7 +5,7 @@ import textwrap
 from typing import Any
 
 from idealrank.analysis.advice import Advice, Observed, Spread
-from idealrank.measures.texts import number_text
+from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.layout import WIDTH
 from idealrank.reports.table.records import SCHEMA
 from idealrank.version import __version__

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from idealrank.analysis.attribution import Attribution, DocumentChange, QueryChange
-from idealrank.measures.texts import number_text
+from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.digits import p_text
 from idealrank.reports.table.layout import clipped, columns, wrapped
 from idealrank.reports.table.parts import parts_text

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from idealrank.measures.facts import Facts
-from idealrank.measures.texts import number_text
+from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.layout import WIDTH, columns
 from idealrank.reports.table.records import SCHEMA
 from idealrank.version import __version__

@@ -6,9 +6,9 @@ from idealrank.analysis.comparison import Difference, Pair
 from idealrank.errors import IdealrankError
 from idealrank.measures.binary import P, R
 from idealrank.measures.measure import Measure
+from idealrank.measures.measure_texts import number_text
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.precision import Success
-from idealrank.measures.texts import number_text
 
 _NUMBERS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1))
 _SAID = ("better", "worse", "equivalent", "undecided")  # a difference that the judgments do not carry is not put into plain words

@@ -13,7 +13,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, decode_id, encode_id
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.ids import IdColumn, concatenate
+from idealrank.io.id_columns import IdColumn, concatenate
 
 Table: TypeAlias = Literal["qrels", "run"]
 # Where a row stands: the path as typed (with what else says where), and a line, or 0.

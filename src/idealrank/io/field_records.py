@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.ids import IdColumn, concatenate, pack
+from idealrank.io.id_columns import IdColumn, concatenate, pack
 from idealrank.io.notes import Notes
-from idealrank.io.parts import Place, Rows, Table
+from idealrank.io.row_parts import Place, Rows, Table
+from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.typed_values import all_ids, all_numbers, check_id, check_number, describe_value
 
 # Records that become columns at once.

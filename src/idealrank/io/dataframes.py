@@ -8,12 +8,12 @@ from idealrank._lazy import load_extra
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.errors import InputError, MissingExtraError
-from idealrank.io.columns import Chosen, Columns, choose_columns
 from idealrank.io.complaints import Complaint, refuse
 from idealrank.io.formats.arrow import rows_from_table
-from idealrank.io.ids import pack
+from idealrank.io.id_columns import pack
 from idealrank.io.notes import Notes, Tell
-from idealrank.io.parts import Rows, Table, to_qrels, to_run
+from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
+from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.typed_values import all_numbers, check_id, check_number
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from idealrank.errors import InputError, OptionError
 from idealrank.io.notes import Notes
-from idealrank.io.parts import Table
+from idealrank.io.row_parts import Table
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 

@@ -11,7 +11,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.dcg import NDCG
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.texts import split_outside_brackets
+from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.theory.expressions import parse_model
 from idealrank.theory.relevance import RelevanceModel
 

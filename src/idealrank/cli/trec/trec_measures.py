@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from idealrank.cli.trec.bpref import RunningBpref
-from idealrank.cli.trec.names import NAMES
-from idealrank.cli.trec.options import Request
+from idealrank.cli.trec.printed_bpref import RunningBpref
+from idealrank.cli.trec.trec_names import NAMES
+from idealrank.cli.trec.trec_options import Request
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
