@@ -332,7 +332,7 @@ def test_infinite_scores_and_json_numbers_beyond_double_have_an_order(tmp_path: 
 def test_reading_text_imports_no_dataframe_library() -> None:
     modules = ("pyarrow", "narwhals", "pandas", "polars", "zstandard", "tempfile", "csv", "json")
     script = (
-        "import sys, numpy; before = set(sys.modules); from idealrank.io import read, frames; "
+        "import sys, numpy; before = set(sys.modules); from idealrank.io import dataframes, read; "
         f"print([name for name in {modules} if name in set(sys.modules) - before])"
     )
     printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env={**os.environ}).stdout

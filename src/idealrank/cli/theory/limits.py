@@ -133,7 +133,7 @@ class Typed:
 
     Examples
     --------
-    >>> Typed(options.model_of(["0.1+0.8s"], "--ybar", "linear"), "mine").limit(("log2", None)).value
+    >>> Typed(model_options.model_of(["0.1+0.8s"], "--ybar", "linear"), "mine").limit(("log2", None)).value
     1.0
     """
 
