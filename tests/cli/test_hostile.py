@@ -55,6 +55,7 @@ QRELS, A, B, C = "qrels\x1b[1m.json", run_of("a"), run_of("b"), run_of("c")
 BROKEN, MISSING = "broken\x1b[1m\n.run", f"none{TYPED}.run"
 QUERY = f"q3{HOSTILE}"
 
+LONG = {"theory limits"}
 EVALUATED = {
     "evaluate": [
         ["evaluate", QRELS, A, B, "--per-query"],
@@ -173,7 +174,7 @@ def test_every_command_is_tried() -> None:
     assert sorted(names) == sorted([*EVALUATED, *STORED])
 
 
-@pytest.mark.parametrize("command", EVALUATED)
+@pytest.mark.parametrize("command", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EVALUATED])
 def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, said: Callable[..., Iterator[tuple[str, str]]]) -> None:
     for arguments in EVALUATED[command]:
         check(arguments, said(arguments))

@@ -77,6 +77,7 @@ def test_of_twelve_runs_each_line_has_its_own_name_and_the_pair_stands_out_witho
     assert overlapping(texts(page, "scatter")) == []
 
 
+@pytest.mark.slow  # the same of pages with two runs is in the default run
 def test_names_that_every_object_has_break_no_plot(shared: Shared) -> None:
     page = drawn(shared.report(pages.twelve()))
     plots = page.locator("figure[data-plot]")
