@@ -24,6 +24,7 @@ EXPECTED = {
     GATE: 2,
     f"{GATE} --report out.html --no-robust --store kept": 2,
     "choose qrels.txt bm25.run neural.run": 2,
+    "why qrels.txt bm25.run neural.run": 2,
 }
 
 

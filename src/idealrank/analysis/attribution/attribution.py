@@ -15,15 +15,15 @@ from idealrank.analysis.comparison.mismatch import WithWarnings, mismatches_of
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.conventions import Convention
-from idealrank.data.align import align
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import IdealrankWarning, InputError
-from idealrank.evaluation.coverage import Coverage, Tally
-from idealrank.evaluation.evaluate import evaluate
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.aggregates import aggregate
+from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
@@ -246,7 +246,8 @@ def attribute(
     asked, convention = parse_run_measure(measure), Convention.of(convention)
     resolved = asked.under(convention)
     split = split_of(resolved)
-    sides = [_Side.of(qrels, run, resolved, convention, threads) for run in (run_a, run_b)]
+    evaluations = [evaluate(qrels, run, asked, convention, keep_unjudged=True, keep_for=[AP()], threads=threads) for run in (run_a, run_b)]
+    sides = [_Side.of(evaluation, resolved) for evaluation in evaluations]
     ids, places, excluded = _common(sides)
     if not ids:
         raise InputError(
@@ -266,19 +267,17 @@ def attribute(
         run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
         _queries(ids, values, rest, sides, places, resolved.direction),
         _moves(documents, rest, scale, mean_b - mean_a),
-        ids, resolved.direction, qrels, documents, _compared((qrels, run_a, run_b), asked, convention, threads), mismatches=unjoined,
+        ids, resolved.direction, qrels, documents, _compared(evaluations, asked, threads), mismatches=unjoined,
     )  # fmt: skip
 
 
-def _compared(data: tuple[Qrels, Run, Run], measure: Measure, convention: Convention, threads: int) -> Comparison | None:
+def _compared(evaluations: Sequence[Evaluation], measure: Measure, threads: int) -> Comparison | None:
     """The comparison of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse."""
     if unfit(measure):
         return None
-    qrels, *runs = data
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the sides were measured
-        evaluations = [evaluate(qrels, run, measure, convention, keep_unjudged=True, threads=threads) for run in runs]
-    return compare(*evaluations, measures=measure, threads=threads)
+        warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the runs were measured
+        return compare(*evaluations, measures=measure, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,20 +294,18 @@ class _Side:
     unjudged: IntArray
 
     @classmethod
-    def of(cls, qrels: Qrels, run: Run, measure: Measure, convention: Convention, threads: int) -> "_Side":
-        judged = align(qrels, run, convention.alignment, threads=threads)
-        result, tally = measure.measured(judged), Tally(0)
-        tally.add(judged, out_of_range=0)
-        coverage = tally.coverage(judged.scope)
-        judged = seen_by(measure, judged)
+    def of(cls, evaluation: Evaluation, measure: Measure) -> "_Side":
+        if evaluation.judged is None:
+            raise RuntimeError("expected an evaluation with its hits")
+        judged = seen_by(measure, evaluation.judged)
         hits, limit = judged.hits, resolve_cutoff(measure.cutoff, judged.lengths)
         rank, top = hits.rank.astype(np.float64), hits.rank
         if judged.ties in UNORDERED and hits.tie_first is not None and hits.tie_last is not None:
             rank, top = (hits.tie_first + hits.tie_last) / 2, hits.tie_first
         shallow = np.bincount(hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries)
-        scored = np.ones(judged.n_queries, bool) if result.scored is None else result.scored
+        values, scored = evaluation.values[:, 0], evaluation.scored[:, 0]
         unjudged = np.minimum(limit, judged.lengths) - shallow
-        return cls(judged, coverage, result.values, scored, rank, top <= limit[hits.query], added(measure, judged), unjudged)
+        return cls(judged, evaluation.coverage, values, scored, rank, top <= limit[hits.query], added(measure, judged), unjudged)
 
 
 def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[str, ...]]:

@@ -237,6 +237,8 @@ def test_what_cannot_be_split_is_refused(measure, message):
 
 def test_runs_without_a_common_query_are_refused():
     with pytest.raises(InputError, match="no query counts in both"):
+        ir.attribute({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"]}, {"q": ["a"]}, "RR", "standard,missing=left-out")
+    with pytest.raises(InputError, match="no query to evaluate: qrels has 1 queries, run 'A'"):
         ir.attribute({"q": {"a": 1}}, {"p": ["a"]}, {"q": ["a"]}, "RR", "standard,missing=left-out")
 
 
