@@ -13,7 +13,7 @@ import pytest
 import idealrank as ir
 from idealrank.reports.figures.tuning import choice_spec
 from tests.cli.terminal import Said, check_snapshot
-from tests.unit.test_choose import GOOD, collection
+from tests.unit.test_tuning import GOOD, collection
 
 Say = Callable[..., Said]
 

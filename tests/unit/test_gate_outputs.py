@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from idealrank.analysis.gate.outcome import Check, Contract, Gated, Kept, Policy, QueryDrop
+from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop
 from idealrank.conventions import Convention
 from idealrank.reports.views.gate.comment import MARKER, gate_markdown
 from idealrank.reports.views.gate.github import annotations
@@ -49,11 +49,11 @@ FINE = replace(
     detectable=0.0205,
     worst=(),
 )
-BROKEN = Kept(
+BROKEN = KeptContract(
     contract=Contract(query="q1", measure="RR", at_least=1.0, place="contracts.csv:3"), measure="RR", baseline=None, demanded=1.0,
     found=0.5, passed=False,
 )  # fmt: skip
-HELD = Kept(contract=Contract(query="q2"), measure="nDCG@10", baseline="main", demanded=0.5, found=0.75, passed=True)
+HELD = KeptContract(contract=Contract(query="q2"), measure="nDCG@10", baseline="main", demanded=0.5, found=0.75, passed=True)
 CLOSED = Gated(
     run="new", baselines=("main",), passed=False, outcome="failed", checks=(CHECK, FINE), contracts=(BROKEN, HELD), policy=Policy(),
     correction="none", n_resamples=100_000, seed=7, convention=Convention.of("standard"),

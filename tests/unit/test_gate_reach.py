@@ -10,7 +10,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.gate import Gated
-from idealrank.api.report.material import Found
+from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -222,7 +222,7 @@ def test_a_page_of_two_baselines_says_it_of_each_pair(pooled: tuple[Evaluation, 
     older = evaluated(POOLED, {query: listed[::-1] for query, listed in BASELINE.items()}, "older", MEASURES)
     gated = ir.gate(new, main, older, measures=MEASURES)
 
-    found = with_gate(Found(evaluations=(new, main, older), measures=new.measures[:1]), gated).comparison
+    found = with_gate(ReportMaterial(evaluations=(new, main, older), measures=new.measures[:1]), gated).comparison
 
     assert found is not None
     for pair_, check in zip(found.pairs, gated.checks[:: len(MEASURES)], strict=True):

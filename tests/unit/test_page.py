@@ -17,7 +17,7 @@ from idealrank.reports.figures import vega
 from idealrank.reports.figures.mean_intervals import curve_words
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.largest_changes import changes
-from idealrank.reports.page.subject import Curve, Listing, Made, QueryLists, Subject
+from idealrank.reports.page.subject import CutoffCurve, Listing, Made, QueryLists, Subject
 from idealrank.reports.views.gate.gate import gate_text
 
 pytest.importorskip("jinja2")
@@ -250,6 +250,6 @@ def test_slices_that_were_not_compared_leave_no_empty_plot():
 
 def test_a_mean_that_is_nan_on_purpose_is_a_dash_in_words():
     poisoned = RunMean(float("nan"), (0.1, 0.9), 2)
-    curve = Curve(measure="nDCG", cutoffs=(1, 10), means={"run": (poisoned, poisoned)})
+    curve = CutoffCurve(measure="nDCG", cutoffs=(1, 10), means={"run": (poisoned, poisoned)})
 
     assert curve_words(curve)["said"] == "run from - at 1 to - at 10."

@@ -13,7 +13,7 @@ import idealrank as ir
 from idealrank.errors import InputError
 from idealrank.reports.table.markdown import markdown_text
 from idealrank.reports.table.records import csv_report, csv_row, trec_report
-from idealrank.reports.views.trec import Column, trec_eval_report
+from idealrank.reports.views.trec import TrecColumn, trec_eval_report
 
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "\n=1", "\uff1d1", "=", "--", "+1-1", "-1e", "@", "-x"]
 PLAIN = ["", "q1", "-", "-1", "+0.5", "-1e-05", "-inf", "nan", "1+1", "'=1", "a=b", "-123456789"]
@@ -49,7 +49,7 @@ def test_an_id_that_breaks_a_line_is_refused_by_the_layout_of_trec_eval(query: s
     with pytest.raises(InputError, match=r"run mine, query 'a\\.b': found a (line feed|tab|carriage return)"):
         list(trec_report([run], per_query=True))
     with pytest.raises(InputError, match=r"query 'a\\.b': found a"):
-        list(trec_eval_report(run, [Column("map", ir.AP())], runid="t", per_query=True))
+        list(trec_eval_report(run, [TrecColumn("map", ir.AP())], runid="t", per_query=True))
     assert len(list(trec_report([run]))) == 2
 
 

@@ -12,17 +12,17 @@ import vl_convert
 from idealrank.errors import InputError, MissingExtraError, OptionError
 from idealrank.reports.figures import drawings
 from idealrank.reports.figures.simulations import Simulated, simulated_spec
-from idealrank.reports.figures.theory import FIGURES, Curves, figure_spec
+from idealrank.reports.figures.theory import FIGURES, SimulatedMeans, figure_spec
 
 DOT = {"mark": "point", "data": {"values": [{}]}}
 NAMES = ("RankSVM", "ListNet", "random")
 
 
-def curves(names: tuple[str, ...] = NAMES, n: int = 60) -> Curves:
+def curves(names: tuple[str, ...] = NAMES, n: int = 60) -> SimulatedMeans:
     sizes = np.arange(1, n + 1)
     means = {name: 0.9 - 0.001 * place - 0.5 / (sizes + 1) for place, name in enumerate(names)}
     means[names[0]][0] = np.nan
-    return Curves(sizes, means, 40, "Data: made by a test.")
+    return SimulatedMeans(sizes, means, 40, "Data: made by a test.")
 
 
 def points_of(svg: str) -> list[list[tuple[float, float]]]:

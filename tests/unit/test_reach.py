@@ -3,10 +3,10 @@
 import pytest
 
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.views.comparison.reach import SIGNIFICANT, Answer, reach_text, sentence, share, tipping_text, unknown_text
+from idealrank.reports.views.comparison.reach import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
 
 OWN = "the 58 documents that only new shows without a judgment"
-RULED_OUT = Answer(
+RULED_OUT = Phrases(
     "this difference would no longer be ruled out",
     "this difference would still be ruled out",
     "by the paired t test this difference is not ruled out",

@@ -9,7 +9,7 @@ import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.analysis.gate import Contract
 from idealrank.api.report.gather import gather
-from idealrank.api.report.material import Found
+from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.selection import most_queries, queries_first, room_for_lists
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.conventions import Convention
@@ -27,7 +27,7 @@ def shown(*measures: str, convention: str = "standard", names: tuple[str, ...] =
     evaluations = tuple(ir.evaluate(qrels, run, measures, convention) for run in runs)
     comparison = ir.compare(*evaluations) if len(runs) > 1 else None
     return gather(
-        Found(evaluations=evaluations, measures=evaluations[0].measures, comparison=comparison, qrels=qrels, runs=runs, **others)  # type: ignore[arg-type]
+        ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, comparison=comparison, qrels=qrels, runs=runs, **others)  # type: ignore[arg-type]
     )
 
 
@@ -120,7 +120,7 @@ def test_runs_on_other_queries_are_lined_up() -> None:
     convention = Convention.of("standard,missing=left-out,without_judgments=evaluated")
     evaluations = tuple(ir.evaluate(qrels, run, "RR", convention) for run in runs)
 
-    found = gather(Found(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
+    found = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
 
     assert [list(one.queries) for one in found.evaluations] == [["q1", "q2", "q9"]] * 2
     assert [one.mean()["RR"] for one in found.evaluations] == [one.mean()["RR"] for one in evaluations]
@@ -198,7 +198,7 @@ def test_a_gate_with_two_baselines_is_compared_with_each() -> None:
     older = ir.evaluate(QRELS, {query: ["z", "y", "x"] for query in QRELS}, ir.with_companions("RR"))
     gated = ir.gate(new, old, older)
 
-    found = with_gate(Found(evaluations=(new, old, older), measures=new.measures[:1]), gated).comparison
+    found = with_gate(ReportMaterial(evaluations=(new, old, older), measures=new.measures[:1]), gated).comparison
 
     assert found is not None
     assert [(pair.a, pair.b) for pair in found.pairs] == [("run (2)", "run"), ("run (3)", "run")]

@@ -15,7 +15,7 @@ from idealrank.analysis.comparison import intervals
 from idealrank.cli.figure_files import write_figures
 from idealrank.reports.figures import drawings, notebook, query_pairs, query_values, specifications
 from idealrank.reports.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
-from idealrank.reports.page.subject import Curve, Subject
+from idealrank.reports.page.subject import CutoffCurve, Subject
 from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)
@@ -40,7 +40,7 @@ def subject() -> Subject:
     means = {run.name: tuple(one[f"nDCG@{cutoff}"] for cutoff in CUTOFFS) for run, one in zip(named, grown, strict=True)}
     return Subject(
         evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found,
-        curves=(Curve(measure="nDCG", cutoffs=CUTOFFS, means=means),),
+        curves=(CutoffCurve(measure="nDCG", cutoffs=CUTOFFS, means=means),),
         robustness=ir.robust(qrels, *named, "nDCG@10", variants=["cutoff", "gain", "ties"]),
     )  # fmt: skip
 

@@ -80,7 +80,7 @@ def test_draws_under_a_design_are_data_sets_of_their_own(values, named: str) -> 
     design = Design.of(40, **DESIGNS[named])
     counts = bootstrap.Draws(design, 25, rng=3).each(np.copy, design.n_units)
     mean = design.mean(values)
-    units = bootstrap.Units.of(values, design, linear_mean(values, design))
+    units = bootstrap.ResampledUnits.of(values, design, linear_mean(values, design))
 
     expected = naive_draws(design, counts, values)
 

@@ -29,7 +29,7 @@ from idealrank.stats import (
     welch_t,
     wilcoxon,
 )
-from idealrank.stats.bootstrap import Units
+from idealrank.stats.bootstrap import ResampledUnits
 from idealrank.stats.comparison import Plan, compare_columns, needed_by, visible_by
 from idealrank.stats.linearisation import linear_mean
 from idealrank.stats.signed_ranks import SignedRanks
@@ -222,7 +222,7 @@ def test_variance_components_of_rounding_are_none() -> None:
 def test_studentised_draws_that_show_the_mean_have_no_distance_from_it() -> None:
     """Draws of 0.1 + 0.2 alone lie at the mean 0.3 and do not vary: infinitely far from it by rounding, they would open a side."""
     values = np.array([[0.3], [0.1 + 0.2], [0.2], [0.4]])
-    units = Units.of(values, Design.of(4), linear_mean(values, Design.of(4)))
+    units = ResampledUnits.of(values, Design.of(4), linear_mean(values, Design.of(4)))
     counts = np.array([[4.0, 0, 0, 0], [0, 4, 0, 0], [2, 2, 0, 0], [0, 0, 4, 0]])
     assert units.studentised(counts).ravel().tolist() == [0, 0, 0, -np.inf]
 

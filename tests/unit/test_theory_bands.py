@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from idealrank.theory import RelevanceModel, canonical_scores, estimate_ybar
-from idealrank.theory.estimation.bands import Documents, wilson, worth
-from idealrank.theory.estimation.implications import interval_of
+from idealrank.theory.estimation.bands import PlacedDocuments, wilson, worth
+from idealrank.theory.estimation.estimates import interval_of
 from idealrank.theory.estimation.sample import Sample
 
 
@@ -25,7 +25,7 @@ def test_queries_that_agree_by_luck_are_worth_no_more_than_their_documents() -> 
     """Ten queries, half of the documents of each relevant but for one query: less variance than chance has."""
     relevant = np.tile(np.arange(10) % 2 == 0, 10)
     relevant[0] = False
-    documents = Documents(np.zeros(100), relevant, np.repeat(np.arange(10), 10), 10)
+    documents = PlacedDocuments(np.zeros(100), relevant, np.repeat(np.arange(10), 10), 10)
 
     found = worth(documents, np.zeros(100, np.int64), np.ones((1, 1)), np.array([relevant.mean()]))
 
@@ -38,7 +38,7 @@ def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> 
     query = np.repeat(np.arange(40), 20)
     relevant = (code == 1) | (query % 4 == 0)
 
-    found = worth(Documents(np.zeros(800), relevant, query, 40), code, np.eye(2), np.array([0.25, 1.0]))
+    found = worth(PlacedDocuments(np.zeros(800), relevant, query, 40), code, np.eye(2), np.array([0.25, 1.0]))
 
     assert found == pytest.approx([39, 39], rel=1e-12)
 

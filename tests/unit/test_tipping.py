@@ -10,7 +10,7 @@ from scipy.stats import ttest_rel
 
 import idealrank as ir
 from idealrank.analysis.comparison.places import Places, joined_ranks, matches, unjudged_keys
-from idealrank.analysis.comparison.query_table import Table, queries_of, rows_in
+from idealrank.analysis.comparison.query_table import QueryTable, queries_of, rows_in
 from idealrank.analysis.comparison.tipping import Question, Reach, Tipping, critical_t, tipping_point
 from idealrank.data.qrels import Qrels
 from idealrank.stats.design import Design
@@ -39,7 +39,7 @@ def tipping_of(qrels: Any, a: Ranked, b: Ranked, measure: str, question: Questio
     asked = evaluations[0].measures[0]
     places = [Places.of(one, asked, rows_in(one, queries)) for one in evaluations]
     assert all(isinstance(one, Places) for one in places), places
-    first, second = (Table.of(one, [asked], queries).values[:, 0] for one in evaluations)
+    first, second = (QueryTable.of(one, [asked], queries).values[:, 0] for one in evaluations)
     n = len(queries)
     matched = matches(*(unjudged_keys(one, rows_in(one, queries)) for one in evaluations))
     reach = Reach.of(*places, n, matched)  # type: ignore[arg-type]
