@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import idealrank as ir
-from idealrank.api.report.material import Found
+from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
 from idealrank.reports.views.comparison.columns import SHORT
@@ -83,7 +83,7 @@ def asked(seed: int) -> Asked:
     row, gated = comparison.pairs[0][first], ir.gate(after, before)
     robust = ir.robust(qrels, old, new, first, variants=["cutoff"])
     why = ir.attribute(qrels, old, new, first).as_dict()
-    page: Any = with_gate(Found(evaluations=(after, before), measures=after.measures), gated).comparison
+    page: Any = with_gate(ReportMaterial(evaluations=(after, before), measures=after.measures), gated).comparison
     shown = page.pairs[0][first]
     check = gated.checks[0]
     answers = Answers(

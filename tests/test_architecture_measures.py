@@ -24,7 +24,7 @@ NAMES = {*MEASURES, *PAIR_MEASURES}
 KNOWN = {
     "idealrank.analysis.comparison.companions": 1,  # Judged, Unjudged and NumRet have no companions
     "idealrank.analysis.comparison.mismatch": 1,  # Judged and Unjudged count without a relevant document
-    "idealrank.analysis.reconciliation.candidates": 1,  # the base of the logarithm cancels in nDCG
+    "idealrank.analysis.reconciliation.search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
     "idealrank.reports.views.comparison.plain_effects": 4,  # measures that count results

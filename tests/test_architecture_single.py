@@ -1,4 +1,4 @@
-"""What stands in the library once: one direction of imports, one writer of files, one way to optional packages, each name of a module.
+"""What stands in the library once: a direction of imports, a writer of files, a way to optional packages, each module and class by name.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -118,12 +118,80 @@ def names_twice(sources: Sources) -> list[str]:
     )
 
 
+def classes_twice(sources: Sources) -> list[str]:
+    """Classes of one name in two modules, but for private ones."""
+    homes: dict[str, list[str]] = {}
+    for name, source in sources.items():
+        for node in module(source).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    return sorted(f"{word}: {', '.join(names)}" for word, names in homes.items() if len(names) > 1)
+
+
+SMALL = 60  # lines of code, from which a module with one user stands for itself
+# Doors and commands are one a feature, however small.
+DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
+ALONE = {
+    "analysis.comparison.traffic": "public: head, torso and tail are made before anything is compared",
+    "analysis.explanation.swaps": "another question than contributions: what would raise the value",
+    "cli.colours": "the only module that knows rich, loaded for terminals alone",
+    "cli.comparison_options": "options stand beside each other in modules of their own",
+    "cli.figure_files": "loaded when --figures is given",
+    "cli.pair_figure": "one option with its check and its work",
+    "cli.theory.list_files": "reads a kind of file",
+    "cli.trec.help": "a text",
+    "io.formats.zscores": "one module a format",
+    "measures.long_ties": "numerical integration, with a derivation and a test of its own",
+    "reports.figures.notebook": "figures stand together",
+    "reports.page.glossary": "a text",
+    "reports.page.largest_changes": "what is shown, without markup",
+    "reports.table.sparkline": "a part for any table",
+    "reports.views.comparison.comparison_records": "one module an output, named in the list of formats",
+    "reports.views.gate.github": "one module an output, named in the list of formats",
+    "stats.multiple": "public: corrections for many tests",
+    "store.marks": "what may change in a store, apart from what never does",
+    "store.parquet": "loaded with an extra",
+}
+
+
+def fragments(sources: Sources) -> list[str]:
+    """Small modules with one user and without a reason in `ALONE`, and reasons for modules that have grown or gone."""
+    users: dict[str, set[str]] = {}
+    for name, source in sources.items():
+        for node in nodes(source):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    users.setdefault(whole if whole in sources else node.module, set()).add(name)
+    packages = {name.rpartition(".")[0] for name in sources}
+    found = {
+        name.removeprefix("idealrank.")
+        for name, source in sources.items()
+        if name not in packages
+        and not name.startswith(DOORS)
+        and len(users.get(name, set()) - {name}) == 1
+        and _lines_of_code(source) < SMALL
+    }
+    return sorted(found ^ (set(ALONE) if sources is library() else set()))
+
+
+def _lines_of_code(source: str) -> int:
+    documented = {
+        line
+        for node in nodes(source)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node, clean=False)
+        for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
+    }
+    return sum(1 for number, line in enumerate(source.splitlines(), 1) if line.strip() and number not in documented)
+
+
 def _calls(source: str) -> Iterator[ast.Call]:
     return (node for node in nodes(source) if isinstance(node, ast.Call))
 
 
 # --- they hold, and can fail --------------------------------------------------------------------------------------------------
 
+RULES = [circles, renaming, optional_imports, lazy_names, names_twice, classes_twice, fragments]
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (circles, {"a": "from b import x", "b": "import c", "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import y"}),
     (renaming, {"a": "unfinished.replace(target)"}),
@@ -133,10 +201,12 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (lazy_names, {"a": "def __getattr__(name):\n    return 1"}),
     (lazy_names, {"a": "__getattr__ = made_otherwise()"}),
     (names_twice, {"idealrank.io.columns": "", "idealrank.stats.columns": ""}),
+    (classes_twice, {"a": "class Table: ...", "b": "class Table: ..."}),
+    (fragments, {"idealrank.a": "from idealrank.b import x", "idealrank.b": "x = 1"}),
 ]
 
 
-@pytest.mark.parametrize("rule", [circles, renaming, optional_imports, lazy_names, names_twice], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_library_keeps_to_it(rule: Callable[[Sources], list[str]]) -> None:
     assert rule(library()) == []
 
@@ -148,4 +218,4 @@ def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], plan
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {"a": "def later():\n    from b import x\ntext.replace('a', 'b')\nreplace(self, name='x')", "b": "import a"}
-    assert [rule(innocent) for rule in (circles, renaming, optional_imports, lazy_names, names_twice)] == [[]] * 5
+    assert [rule(innocent) for rule in RULES if rule is not fragments] == [[]] * (len(RULES) - 1)

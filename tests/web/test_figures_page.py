@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theory import FIGURES, Curves, figure_spec
+from idealrank.reports.figures.theory import FIGURES, SimulatedMeans, figure_spec
 from tests.conftest import PYDOCS
 from tests.in_process import run
 from tests.web.browsing import PHONE, Visits, axe, sideways
@@ -16,7 +16,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)> \"'"
 
 def figures(name: str = "ListNet") -> str:
     sizes = np.arange(1, 61)
-    shown = Curves(sizes, {name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)}, 40, "Data: made by a test.")
+    shown = SimulatedMeans(sizes, {name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)}, 40, "Data: made by a test.")
     return drawings.page({f"figure-{n}": figure_spec(FIGURES[n], shown, interactive=True) for n in (1, 2)}, f"Lists of {name}")
 
 

@@ -14,7 +14,7 @@ import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.reports.figures import specifications
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Curve, Subject
+from idealrank.reports.page.subject import CutoffCurve, Subject
 from tests.conftest import PYDOCS
 from tests.web.browsing import DESK, PHONE, Shared, Visits, shot, sideways
 
@@ -36,7 +36,7 @@ def subject() -> Subject:
     means = {name: tuple(one[f"nDCG@{cutoff}"] for cutoff in CUTOFFS) for name, one in zip(found.names, grown, strict=True)}
     return Subject(
         evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found, categories=slices,
-        curves=(Curve(measure="nDCG", cutoffs=CUTOFFS, means=means),),
+        curves=(CutoffCurve(measure="nDCG", cutoffs=CUTOFFS, means=means),),
         robustness=ir.robust(QRELS, *RUNS, "nDCG@10", variants=["cutoff", "gain"]), query_texts={"q09": "a text of a query"},
     )  # fmt: skip
 

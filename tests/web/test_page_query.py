@@ -10,7 +10,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.api.report.gather import gather
-from idealrank.api.report.material import Found
+from idealrank.api.report.material import ReportMaterial
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import Made, QueryLists, Subject
 from tests.conftest import PYDOCS
@@ -33,7 +33,7 @@ def demo(*measures: str) -> Subject:
     qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), tuple(ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm"))
     evaluations = tuple(ir.evaluate(qrels, run, measures) for run in runs)
     return gather(
-        Found(
+        ReportMaterial(
             evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs, queries=PYDOCS / "queries.tsv",
             made=Made(command=COMMAND),
         )
@@ -48,7 +48,7 @@ def odd() -> Subject:
     third = ir.Run({"other": {"low": 1.0}}, name="silent")
     evaluations = tuple(ir.evaluate(qrels, run, "nDCG@3") for run in (first, second, third))
     subject = gather(
-        Found(
+        ReportMaterial(
             evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=(first, second, third),
             queries={"q<b>": HOSTILE}, documents={HOSTILE: f"{HOSTILE}\nsecond line", LONG: "word " * 200},
         )

@@ -9,7 +9,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.api.report.gather import gather
-from idealrank.api.report.material import Found
+from idealrank.api.report.material import ReportMaterial
 from idealrank.reports.page import subject as page_subject
 from idealrank.reports.page.subject import Listing, QueryLists
 
@@ -62,7 +62,7 @@ def _signed(piece: dict[str, float]) -> str:
 def test_ranks_contributions_and_moves_are_those_of_attribute(ask: Ask, measure: str, cutoff: int | None) -> None:
     qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), [ir.read_run(PYDOCS / f"{name}.run") for name in RUNS]
     evaluations = tuple(ir.evaluate(qrels, run, measure) for run in runs)
-    subject = gather(Found(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=tuple(runs)))
+    subject = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=tuple(runs)))
     found = ir.attribute(qrels, *runs, measure)
     number: dict[str, int] = {}
     asked = [_asked(subject.lists[one.query], number, cutoff=cutoff, values=[one.value_a, one.value_b]) for one in found.queries]

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class GateRequest:
     """What is asked of a run.
 
     Attributes
@@ -85,7 +85,7 @@ def settled(
     *,
     measures_in: Callable[[Sequence[str], str], Any] = lambda texts, _where: texts,
     convention_of: Callable[[Any], Convention] = Convention.of,
-) -> Asked:
+) -> GateRequest:
     """Settle what is asked: what was given, and for the rest the policy of the project.
 
     A given `strict` also wins over the parts of the file that belong to the other rule.
@@ -124,7 +124,7 @@ def settled(
     with _said_in("" if rule else found.where):
         policy = found.policy(**rule)
     contracts = given.get("contracts", found.contracts or ())
-    return Asked(
+    return GateRequest(
         policy=policy,
         measures=tuple(dict.fromkeys((*named, *also))),
         also=also,
@@ -222,7 +222,7 @@ class GateJob:
 
     Attributes
     ----------
-    asked : Asked
+    asked : GateRequest
         The policy, measures, convention and baselines.
     caller : Caller
         Opens files.
@@ -232,7 +232,7 @@ class GateJob:
         0 for one a core.
     """
 
-    asked: Asked
+    asked: GateRequest
     caller: Caller
     kept: Sequence[Measure] = ()
     threads: int = 0

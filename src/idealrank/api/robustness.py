@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from idealrank.analysis.robustness import Robustness, Way, robust_lists
+from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_run
@@ -102,7 +102,9 @@ def robust(
     >>> found.asked.difference, [(one.change, one.row.difference) for one in found.turning]
     (0.5, [('ties=docid-ascending', 0.0), ('P@10', 0.0)])
     """
-    way = Way(test=test, level=level, margin=margin, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng, threads=threads)
+    way = VariantTest(
+        test=test, level=level, margin=margin, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng, threads=threads
+    )
     options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
         lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
@@ -132,7 +134,7 @@ def robust_read(
     progress: Tell | None = None,
     **way: Any,
 ) -> Robustness:
-    """`robust` for judgments and runs that are read already, without warnings of odd data; `way` has the fields of a `Way`.
+    """`robust` for judgments and runs that are read already, without warnings of odd data; `way` has the fields of a `VariantTest`.
 
     Examples
     --------
@@ -141,4 +143,4 @@ def robust_read(
     >>> robust_read(qrels, *runs, "RR", "standard", variants=["ties"], test="sign").reference.row.difference
     -0.5
     """
-    return robust_runs(qrels, run_a, run_b, measure, convention, variants=variants, pairs=pairs, way=Way(**way), tell=progress)
+    return robust_runs(qrels, run_a, run_b, measure, convention, variants=variants, pairs=pairs, way=VariantTest(**way), tell=progress)

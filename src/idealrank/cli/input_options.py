@@ -73,7 +73,7 @@ class Inputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class InputFiles:
     """The files of a command.
 
     Attributes
@@ -87,7 +87,7 @@ class Given:
 
     Examples
     --------
-    >>> Given(qrels="qrels.txt", inputs=Inputs(more_qrels=("more.txt",)), others=("bm25.run", None)).paths
+    >>> InputFiles(qrels="qrels.txt", inputs=Inputs(more_qrels=("more.txt",)), others=("bm25.run", None)).paths
     ('qrels.txt', 'more.txt', 'bm25.run')
     """
 

@@ -13,7 +13,7 @@ import click
 from idealrank._files import real_path, write_bytes
 from idealrank._lazy import is_installed
 from idealrank.cli import command_line, console, options
-from idealrank.cli.input_options import Given
+from idealrank.cli.input_options import InputFiles
 from idealrank.cli.progress import Watch
 from idealrank.data.qrels import Qrels
 from idealrank.errors import MissingExtraError, OptionError
@@ -21,7 +21,7 @@ from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
     from idealrank.analysis.gate import Gated
-    from idealrank.api.report.material import Found
+    from idealrank.api.report.material import ReportMaterial
     from idealrank.measures.measure import Measure
     from idealrank.reports.page.subject import Made, Subject
 
@@ -150,14 +150,14 @@ class Results:
             if other is not None and real_path(other) == real_path(path):
                 raise OptionError(f"{self.page_option} {path}: found the place that {option} writes to, expected another name")
 
-    def write(self, watch: Watch, given: Given, **found: Any) -> None:
+    def write(self, watch: Watch, given: InputFiles, **found: Any) -> None:
         """Keep results: put them into the store, write the page and the figures, and say on stderr what was done.
 
         Parameters
         ----------
         watch : Watch
             Draws the bars.
-        given : Given
+        given : InputFiles
             The command's input.
         **found
             As for `gathered`.
@@ -169,7 +169,7 @@ class Results:
         """
         self.write_page(self.gathered(watch, given, **found))
 
-    def gathered(self, watch: Watch, given: Given, *, gated: "Gated | None" = None, **parts: Any) -> "Subject | None":
+    def gathered(self, watch: Watch, given: InputFiles, *, gated: "Gated | None" = None, **parts: Any) -> "Subject | None":
         """Put results into the store, and gather what the page shows; errors as for `write`.
 
         Parameters
@@ -188,10 +188,10 @@ class Results:
         """
         if not self.are_wanted:
             return None
-        from idealrank.api.report.material import Found  # noqa: PLC0415
+        from idealrank.api.report.material import ReportMaterial  # noqa: PLC0415
         from idealrank.api.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
 
-        found = Found(**parts)
+        found = ReportMaterial(**parts)
         ids = self._stored(found, gated, given)
         if not self.is_page:
             return None
@@ -202,14 +202,14 @@ class Results:
         made = self._made([*given.paths, *self.paths], ids)
         return self.shown(replace(found, robustness=robust, made=made), watch)
 
-    def shown(self, found: "Found", watch: Watch) -> "Subject":
+    def shown(self, found: "ReportMaterial", watch: Watch) -> "Subject":
         """What the page shows, texts from the files; errors as for `write`."""
         from idealrank.api.report.gather import gather  # noqa: PLC0415
 
         whole = replace(found, queries=self.queries, documents=self.documents)
         return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
 
-    def _stored(self, found: "Found", gated: "Gated | None", given: Given) -> tuple[str, ...]:
+    def _stored(self, found: "ReportMaterial", gated: "Gated | None", given: InputFiles) -> tuple[str, ...]:
         """Ids of what was put into the store."""
         if self.store is None or found.qrels is None:
             return ()

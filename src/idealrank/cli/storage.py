@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # SciPy, for those who have a verdict
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredResults:
     """What was put into a store.
 
     Attributes
@@ -32,7 +32,7 @@ class Kept:
 
     Examples
     --------
-    >>> Kept(("3f2a9c41d07b",), "", "stored as 3f2a9c41d07b").ids
+    >>> StoredResults(("3f2a9c41d07b",), "", "stored as 3f2a9c41d07b").ids
     ('3f2a9c41d07b',)
     """
 
@@ -85,7 +85,7 @@ def keep(
     command: str = "",
     tags: Sequence[str] = (),
     notes: Sequence[str] = (),
-) -> Kept:
+) -> StoredResults:
     """Put results into a store.
 
     Parameters
@@ -129,7 +129,7 @@ def keep(
         key = ""
         if verdict is not None:
             key = _keep_verdict(store, verdict, ids, options, record)
-        return Kept(ids, key, _line(store, ids, key))
+        return StoredResults(ids, key, _line(store, ids, key))
 
 
 def _keep_verdict(

@@ -8,7 +8,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.grades import Graded, IdealGrades, apply_grade_policies, ideal_grades
-from idealrank.data.hits import Alignments, Hits, Judgments, Scope, Unjudged, closed_up
+from idealrank.data.hits import Alignments, Hits, Judgments, Scope, UnjudgedHits, closed_up
 from idealrank.data.judged import Judged
 from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
@@ -303,12 +303,12 @@ class _Joined:
             tie_last=self.aligned.tie_last[rows].astype(np.int64) if tied else None,
         )
 
-    def _unjudged(self, begin: int, end: int) -> Unjudged:
+    def _unjudged(self, begin: int, end: int) -> UnjudgedHits:
         aligned = self.aligned
         query, rows = self._between(begin, end, aligned.unjudged_offsets)
         columns = (column[rows].astype(np.int64) for column in (aligned.unjudged_rank, aligned.unjudged_first, aligned.unjudged_last))
         rank, first, last = columns
-        return Unjudged(query, rank, aligned.unjudged_key[rows], first, last)
+        return UnjudgedHits(query, rank, aligned.unjudged_key[rows], first, last)
 
     def _ideal(self, begin: int, end: int) -> IdealGrades:
         judged = self._judgments(begin, end)

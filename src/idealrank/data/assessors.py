@@ -26,7 +26,7 @@ _NESTING = Nesting("assessors", "assessor", "grade", "{query: {assessor: {docume
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class JudgmentGroups:
     """What judgment groups said, in columns, group after group.
 
     Attributes
@@ -60,7 +60,7 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class JudgmentRows:
     """Judgments as they are read: rows of query, group, document and level, ids as bytes."""
 
     queries: Sequence[bytes]
@@ -69,12 +69,12 @@ class Cells:
     levels: FloatArray
 
 
-def tabulate(cells: Cells, value: Callable[[FloatArray], FloatArray], refuse: Refuse) -> tuple[_kernel.Table, Groups]:
+def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], refuse: Refuse) -> tuple[_kernel.Table, JudgmentGroups]:
     """Number queries, groups and documents.
 
     Parameters
     ----------
-    cells : Cells
+    cells : JudgmentRows
         Rows in any order.
     value : callable
         What the table of all documents holds, from the highest level of each document.
@@ -85,7 +85,7 @@ def tabulate(cells: Cells, value: Callable[[FloatArray], FloatArray], refuse: Re
     -------
     table : Table
         Every document that some group of its query judged, once.
-    groups : Groups
+    groups : JudgmentGroups
         In order of first appearance, rows of a group in input order.
 
     Raises
@@ -116,16 +116,16 @@ def tabulate(cells: Cells, value: Callable[[FloatArray], FloatArray], refuse: Re
     order = np.argsort(group, kind="stable")
     group_query = np.array([query for query, _ in group_of], np.int64)
     named = tuple(decode_id(name) for _, name in group_of)
-    return table, Groups(group_query, named, group[order], placed[row[order]], cells.levels[order], order)
+    return table, JudgmentGroups(group_query, named, group[order], placed[row[order]], cells.levels[order], order)
 
 
-def refuse_plainly(what: str, cells: Cells) -> Refuse:
+def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
     """Name a row by its ids, for judgments that come from no file.
 
     Examples
     --------
     >>> try:
-    ...     refuse_plainly("assessors", Cells([b"q"], [b"ann"], [b"d"], np.ones(1)))(0, "grade nan", "a finite number", "")
+    ...     refuse_plainly("assessors", JudgmentRows([b"q"], [b"ann"], [b"d"], np.ones(1)))(0, "grade nan", "a finite number", "")
     ... except InputError as error:
     ...     print(error)
     assessors: query 'q', group 'ann', document 'd': found grade nan, expected a finite number
@@ -170,16 +170,16 @@ class AssessorQrels:
 
     def __init__(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors") -> None:
         queries, assessors, _, documents, values = _NESTING.columns(grades)
-        cells = Cells(queries, assessors, documents, values)
+        cells = JudgmentRows(queries, assessors, documents, values)
         self._take(cells, refuse_plainly(name, cells), name, ())
 
     @classmethod
-    def from_cells(cls, cells: Cells, refuse: Refuse, *, name: str = "assessors", paths: Sequence[str] = ()) -> "AssessorQrels":
+    def from_cells(cls, cells: JudgmentRows, refuse: Refuse, *, name: str = "assessors", paths: Sequence[str] = ()) -> "AssessorQrels":
         """Judgments that a reader has taken apart.
 
         Parameters
         ----------
-        cells : Cells
+        cells : JudgmentRows
             The rows.
         refuse : callable
             Raises the error for a row.
@@ -190,7 +190,7 @@ class AssessorQrels:
 
         Examples
         --------
-        >>> cells = Cells([b"q"], [b"ann"], [b"d"], np.ones(1))
+        >>> cells = JudgmentRows([b"q"], [b"ann"], [b"d"], np.ones(1))
         >>> AssessorQrels.from_cells(cells, refuse_plainly("assessors", cells)).assessors
         ('ann',)
         """
@@ -198,7 +198,7 @@ class AssessorQrels:
         self._take(cells, refuse, name, tuple(paths))
         return self
 
-    def _take(self, cells: Cells, refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
+    def _take(self, cells: JudgmentRows, refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
         table, self.groups = tabulate(cells, lambda best: best, refuse)
         refuse_twice(self.groups, self.groups.group, refuse)
         self.documents = Qrels.from_table(table, name=name, paths=paths)
@@ -262,12 +262,12 @@ class AssessorQrels:
         return f"AssessorQrels({self.name!r}: {self.n_queries} queries, {len(self.assessors)} assessors, {self.n_judgments:,} judgments)"
 
 
-def refuse_twice(groups: Groups, unit: IntArray, refuse: Refuse) -> None:
+def refuse_twice(groups: JudgmentGroups, unit: IntArray, refuse: Refuse) -> None:
     """Refuse a document that one unit (a group, or a part of it) judges twice.
 
     Parameters
     ----------
-    groups : Groups
+    groups : JudgmentGroups
         The columns.
     unit : int64 array, shape (n,)
         Within which a document may stand once.

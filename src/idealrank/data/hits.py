@@ -38,7 +38,7 @@ class Hits:
 
 
 @dataclass(frozen=True, eq=False)
-class Unjudged:
+class UnjudgedHits:
     """Returned documents without a judgment, query after query, by rank.
 
     Attributes

@@ -19,7 +19,7 @@ from idealrank.data.hits import (
     Rectangle,
     Relevant,
     Scope,
-    Unjudged,
+    UnjudgedHits,
     closed_up,
     only_relevant,
     relevant_in_rectangle,
@@ -42,7 +42,7 @@ class Judged:
     returned : int64 array, shape (n_queries,)
         List lengths as given.
     hits, ideal, judgments, given, unjudged : callable
-        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, grades of hits as given, and `Unjudged`, when first asked.
+        Give `Hits`, the judged grades sorted for the ideal, `Judgments`, grades of hits as given, and `UnjudgedHits`, when first asked.
     alignments, scope : Alignments, Scope
         Counters per query, and which queries were compared.
     unjudged_depth : int
@@ -88,7 +88,7 @@ class Judged:
         judgments: Callable[[], Judgments] | None = None,
         given: Callable[[], FloatArray] | None = None,
         parts: Callable[[], Iterator["Judged"]] | None = None,
-        unjudged: Callable[[], Unjudged] | None = None,
+        unjudged: Callable[[], UnjudgedHits] | None = None,
         unjudged_depth: int = 0,
         qrels: Qrels | None = None,
     ) -> None:
@@ -147,7 +147,7 @@ class Judged:
         return self.judgments.given[row]
 
     @cached_property
-    def unjudged(self) -> Unjudged | None:
+    def unjudged(self) -> UnjudgedHits | None:
         """Returned documents without a judgment, down to the depth that was asked for; None where they were not."""
         return None if self._unjudged is None else self._unjudged()
 

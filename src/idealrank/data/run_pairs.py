@@ -44,7 +44,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class RunPairs:
     """The queries that both runs answer, and the documents that both returned.
 
     Attributes
@@ -94,7 +94,7 @@ def join(
     depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
-) -> Pairs:
+) -> RunPairs:
     """Rank both runs and look every document of the second up in the first.
 
     A query with an empty list counts as not answered.
@@ -151,7 +151,7 @@ def join(
         a, b = _with_groups(a, own, kept), _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
     else:
         a, b = _in_order(a), _in_order(b)
-    return Pairs(_ids(table, kept), query, a, b, policy, *_lonely(table, cross, length_a, length_b))
+    return RunPairs(_ids(table, kept), query, a, b, policy, *_lonely(table, cross, length_a, length_b))
 
 
 class _Ranks(NamedTuple):

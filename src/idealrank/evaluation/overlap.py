@@ -11,7 +11,7 @@ from idealrank import _kernel
 from idealrank._lazy import repr_html
 from idealrank.data.frames import frame_of
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import Pairs, join
+from idealrank.data.run_pairs import RunPairs, join
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.evaluate import InputRecord
@@ -223,7 +223,7 @@ def overlap(
     )
 
 
-def _doubt(pairs: Pairs, a: str, b: str) -> None:
+def _doubt(pairs: RunPairs, a: str, b: str) -> None:
     """Refuse runs that have nothing in common, and warn of those that have queries alone."""
     if not pairs.n_queries:
         raise InputError(
@@ -239,7 +239,7 @@ def _doubt(pairs: Pairs, a: str, b: str) -> None:
         )
 
 
-def _of_both(pairs: Pairs) -> tuple[IntArray, IntArray]:
+def _of_both(pairs: RunPairs) -> tuple[IntArray, IntArray]:
     return np.column_stack((pairs.a.lengths, pairs.b.lengths)), np.column_stack((pairs.a.tied, pairs.b.tied))
 
 

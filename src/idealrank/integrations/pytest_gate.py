@@ -8,7 +8,7 @@ from typing import Any
 
 from idealrank.analysis.gate.outcome import UNREACHED, Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
-from idealrank.api.gate import Asked, GateJob, Result, settled
+from idealrank.api.gate import GateJob, GateRequest, Result, settled
 from idealrank.conventions import Convention
 from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
@@ -24,7 +24,7 @@ _NO_BASELINE = f'baseline: found none, expected ranking_gate(qrels, run, baselin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class GateAnswer:
     """What a gate says to a test.
 
     Attributes
@@ -45,7 +45,7 @@ class Answer:
     skipped: str = ""
 
 
-def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False) -> Answer:
+def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False) -> GateAnswer:
     """Hold a run to its baselines, or write it as the last of them.
 
     Parameters
@@ -69,12 +69,12 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
         work = GateJob(asked=asked, caller=_Front(_from_root(qrels, root), _from_root(run, root), asked.convention))
         answer = _written(work) if update else _held(work)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
-        answer = Answer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
+        answer = GateAnswer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
     said = tuple(map(harmless, answer.said))
-    return Answer(gated=answer.gated, said=said, failure=harmless(answer.failure), skipped=harmless(answer.skipped))
+    return GateAnswer(gated=answer.gated, said=said, failure=harmless(answer.failure), skipped=harmless(answer.skipped))
 
 
-def _asked(baseline: Any, options: Mapping[str, Any], root: Path) -> Asked:
+def _asked(baseline: Any, options: Mapping[str, Any], root: Path) -> GateRequest:
     given = dict(options)
     if baseline is not None:
         given["baselines"] = _paths(baseline, root)
@@ -130,18 +130,18 @@ class _Front:
         return work(Progress())
 
 
-def _held(work: GateJob) -> Answer:
+def _held(work: GateJob) -> GateAnswer:
     held = work.hold()
     gated = held.gated
     failure = gate_text(gated, held.notes, work.asked.policy_file) if gated.outcome == "failed" else ""
     skipped = f"{verdict(gated)}: {'; '.join(one_line(reason, 1000) for reason in reasons(gated))}" if gated.outcome == UNREACHED else ""
-    return Answer(gated=gated, said=(verdict(gated), could_see(gated), *held.notes), failure=failure, skipped=skipped)
+    return GateAnswer(gated=gated, said=(verdict(gated), could_see(gated), *held.notes), failure=failure, skipped=skipped)
 
 
-def _written(work: GateJob) -> Answer:
+def _written(work: GateJob) -> GateAnswer:
     """The run becomes the last baseline, whatever that was: who asks for this has looked at the change."""
     held = work.hold_to_nothing()
     work.write_baseline(held)
     means = held.evaluations[0].mean()
     values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in work.asked.measures)
-    return Answer(gated=held.gated, said=(f"{work.asked.baselines[-1]} now holds {one_line(held.runs[0].name)}: {values}",))
+    return GateAnswer(gated=held.gated, said=(f"{work.asked.baselines[-1]} now holds {one_line(held.runs[0].name)}: {values}",))

@@ -63,7 +63,7 @@ class IdealGain:
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class MetDocuments:
     """Relevant documents returned, in the order in which they are met, with the blended ratio at each.
 
     Attributes
@@ -81,7 +81,7 @@ class Met:
     ratio: FloatArray
 
     @classmethod
-    def of(cls, judged: Judged, hits: Hits, gain: Gain, ideal: IdealGain) -> "Met":
+    def of(cls, judged: Judged, hits: Hits, gain: Gain, ideal: IdealGain) -> "MetDocuments":
         """From relevant hits, in the order that the tie policy gives them."""
         gains = gains_of(gain, hits.grade)
         rank = tied_ranks(judged, hits, gains)
@@ -213,9 +213,9 @@ class BlendedMeasure(NeedsRelevant):
         """The ratio's denominator at any rank."""
         return IdealGain.of(judged, self.threshold, self.gain_of_grades, 1.0 if self.beta is None else float(self.beta))
 
-    def met(self, judged: Judged) -> Met:
+    def met(self, judged: Judged) -> MetDocuments:
         """Relevant documents as they are met."""
-        return Met.of(judged, judged.relevant(self.threshold).hits, self.gain_of_grades, self.ideal_gain(judged))
+        return MetDocuments.of(judged, judged.relevant(self.threshold).hits, self.gain_of_grades, self.ideal_gain(judged))
 
     def tied(self, judged: Judged) -> Tied | None:
         """Groups of ties where their mean is asked for and scores tie."""

@@ -14,7 +14,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import Discount, RankDiscount, make_discount
 from idealrank.measures.measure import number_option
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.user_model import Seen, StaticUser, UserModel, WithGoal
+from idealrank.measures.user_model import StaticUser, UserModel, UserView, WithGoal
 from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares, walk
 
 _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits"
@@ -343,7 +343,7 @@ class TBG(StaticUser):
         text = f"tbg({self.halflife},{number_text(cost)})"
         return RankDiscount(text, lambda rank: self._remaining(cost * (rank - 1)))
 
-    def seen(self, judged: Judged, unjudged: float) -> Seen:
+    def seen(self, judged: Judged, unjudged: float) -> UserView:
         """By weights where all documents cost the same, else by a walk."""
         return walk(self, judged, unjudged) if self.costs[1] else super().seen(judged, unjudged)
 

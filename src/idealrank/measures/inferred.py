@@ -6,17 +6,17 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.ranks import number_within
-from idealrank.measures.states import Groups
+from idealrank.measures.states import TieGroups
 
 _EPSILON = 0.00001
 
 
-def inferred_terms(groups: Groups, relevant: BoolArray, other: BoolArray, ties: str) -> FloatArray:
+def inferred_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray, ties: str) -> FloatArray:
     """Term of each relevant hit, relevant documents of a tie standing first, or last under ``worst``.
 
     Parameters
     ----------
-    groups : Groups
+    groups : TieGroups
         Tie groups of the hits.
     relevant, other : bool array, shape (n_hits,)
         Which hits are relevant, and which are judged and not relevant.
@@ -50,7 +50,7 @@ def _share(found: FloatArray | IntArray, rejected: FloatArray | IntArray) -> Flo
     return share
 
 
-def expected_terms(groups: Groups, relevant: BoolArray, other: BoolArray) -> FloatArray:
+def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> FloatArray:
     """Expected term of each relevant hit over all orders of its tie; one reckoning for all ties of one shape.
 
     Examples

@@ -1,6 +1,6 @@
 """Measures of two runs: how much of one list is in the other, whatever the judgments say.
 
-They take `Pairs`, not judgments, so `evaluate` refuses them; `idealrank.overlap` and ``idealrank overlap RUN_A RUN_B`` compute them.
+They take `RunPairs`, not judgments, so `evaluate` refuses them; `idealrank.overlap` and ``idealrank overlap RUN_A RUN_B`` compute them.
 What tied scores mean is decided where the runs are joined (`ties=`), and each measure says what it does then.
 """
 
@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.judged import Judged
-from idealrank.data.run_pairs import Pairs, Side
+from idealrank.data.run_pairs import RunPairs, Side
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
@@ -44,11 +44,11 @@ class PairMeasure(Measure):
         """Refused: there is one run only."""
         raise OptionError(f"{self} compares two runs, found one; use `idealrank overlap RUN_A RUN_B` or idealrank.overlap in Python")
 
-    def of_pair(self, pairs: Pairs) -> PerQuery:
+    def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Values of the queries of both runs, and which of them are defined."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
 
-    def measured_pair(self, pairs: Pairs) -> PerQuery:
+    def measured_pair(self, pairs: RunPairs) -> PerQuery:
         """Values, refused where scores tie and the mean over their orders is asked of a measure that has none.
 
         Raises
@@ -105,7 +105,7 @@ def top(side: Side, ties: str, limit: IntArray) -> IntArray:
     return sizes
 
 
-def shared_documents(pairs: Pairs, limit: IntArray) -> FloatArray:
+def shared_documents(pairs: RunPairs, limit: IntArray) -> FloatArray:
     """(Expected) number of documents in the first ranks of both lists, shape (n_queries,).
 
     Examples
@@ -166,7 +166,7 @@ class OverlapAtK(PairMeasure):
     )
     proof: ClassVar[str] = "set operations of Python on every query of a real run, to the last bit; mean over all tie orders, 12 digits"
 
-    def of_pair(self, pairs: Pairs) -> PerQuery:
+    def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Overlap of every query."""
         asked = pairs.longer if self.cutoff is None else np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
         depth = np.minimum(asked, pairs.longer)
@@ -201,7 +201,7 @@ class Jaccard(PairMeasure):
     use: ClassVar[str] = "Where tools of search engines report it; overlap@k is easier to read, and one is a function of the other."
     proof: ClassVar[str] = "set operations of Python on every query of a real run, to the last bit"
 
-    def of_pair(self, pairs: Pairs) -> PerQuery:
+    def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Jaccard index of every query."""
         depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
         both = shared_documents(pairs, depth)
@@ -249,7 +249,7 @@ class SameTop(PairMeasure):
         super().__post_init__()
         checked("order", self.order, Order)
 
-    def of_pair(self, pairs: Pairs) -> PerQuery:
+    def of_pair(self, pairs: RunPairs) -> PerQuery:
         """1 or 0 of every query."""
         depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
         limit = depth[pairs.query]

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.run_pairs import Pairs, Side
+from idealrank.data.run_pairs import RunPairs, Side
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
@@ -80,7 +80,7 @@ class RBO(PairMeasure):
         if self.cutoff is not None and self.estimate not in (None, "ext"):
             raise OptionError(f"RBO(estimate={self.estimate}) has no cutoff: it bounds what follows the end of the lists")
 
-    def of_pair(self, pairs: Pairs) -> PerQuery:
+    def of_pair(self, pairs: RunPairs) -> PerQuery:
         """The value of every query."""
         p = _DEFAULT_P if self.p is None else self.p
         depths = Depths(pairs, np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer))
@@ -96,7 +96,7 @@ class Depths:
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : RunPairs
         The two runs.
     depth : int64 array, shape (n_queries,)
         How deep to look, at most the length of the longer list.
@@ -118,7 +118,7 @@ class Depths:
     array([0., 2., 2.])
     """
 
-    def __init__(self, pairs: Pairs, depth: IntArray) -> None:
+    def __init__(self, pairs: RunPairs, depth: IntArray) -> None:
         self._pairs, self._end = pairs, depth
         self._start = np.cumsum(depth) - depth
         self._short = np.minimum(np.minimum(pairs.a.lengths, pairs.b.lengths), depth)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.run_pairs import Pairs
+from idealrank.data.run_pairs import RunPairs
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.correlation import pair_counts, tau_ap, tau_ap_direction, tau_b, weighted_tau
@@ -43,7 +43,7 @@ class _Correlation(PairMeasure):
 
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
-    def of_pair(self, pairs: Pairs) -> PerQuery:
+    def of_pair(self, pairs: RunPairs) -> PerQuery:
         """The correlation of every query."""
         query, first_a, first_b = self.common(pairs)
         ends = np.concatenate(([0], np.cumsum(np.bincount(query, minlength=pairs.n_queries))))
@@ -61,7 +61,7 @@ class _Correlation(PairMeasure):
         """Values of some queries, NaN where there is none."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
 
-    def common(self, pairs: Pairs) -> tuple[IntArray, IntArray, IntArray]:
+    def common(self, pairs: RunPairs) -> tuple[IntArray, IntArray, IntArray]:
         """Query, and first rank in each list, of the documents that both lists have within the cutoff."""
         a, b = pairs.a, pairs.b
         if self.cutoff is None:

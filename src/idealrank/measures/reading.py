@@ -17,7 +17,7 @@ _LONG = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class Stops:
     """Where users may stop, down each list: query and rank, the reciprocal rank expected there, and the share who pass."""
 
     query: IntArray
@@ -26,7 +26,7 @@ class Met:
     passing: FloatArray
 
 
-def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> Met:
+def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> Stops:
     """Hits that may stop a user, or where ties are averaged whole tie groups, at their first ranks.
 
     Parameters
@@ -58,14 +58,14 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
         reached = np.clip(limit[useful][starts] - above, 0, size)
         worth = reciprocal_in_ties(stops, starts, sizes, above, size, reached)
         passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
-        return Met(query[starts], first[starts], worth, passing)
+        return Stops(query[starts], first[starts], worth, passing)
     rank = tied_ranks(judged, hits, stops)
     order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
     order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
-    return Met(hits.query[order], rank[order], stops[order] / rank[order], 1.0 - stops[order])
+    return Stops(hits.query[order], rank[order], stops[order] / rank[order], 1.0 - stops[order])
 
 
-def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Met | None = None) -> FloatArray:
+def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Stops | None = None) -> FloatArray:
     """Expected reciprocal rank at which users stop, over lists of one length, shape (n_queries,).
 
     Parameters
@@ -74,7 +74,7 @@ def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Met | No
         Chance to stop at each rank.
     members : Hits, optional
         Every document in a tie: at their ranks stands nothing, ...
-    met : Met, optional
+    met : Stops, optional
         ... but what is met instead.
 
     Examples
@@ -82,7 +82,7 @@ def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Met | No
     >>> down_the_ranks(np.array([[0.5, 0.5], [0.0, 1.0]]))
     array([0.625, 0.5  ])
     """
-    none = Met(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    none = Stops(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     met = met or none
     emptied = (none.query, none.rank) if members is None else (members.query, members.rank)
     rank_of = np.minimum(np.concatenate((emptied[1], met.rank)), stops.shape[1] + 1)

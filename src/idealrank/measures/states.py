@@ -48,7 +48,7 @@ def n_nonrelevant(judged: Judged, threshold: float) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class TieGroups:
     """The tie groups of some hits, one that is not tied being a group of its own.
 
     Attributes
@@ -101,7 +101,7 @@ class Groups:
         return before - np.repeat(before[starts], np.diff(np.append(starts, self.query.size)))
 
 
-def groups_of(hits: Hits, *, tied: bool) -> Groups:
+def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
     """The tie groups of the hits; with ``tied=False`` each hit is a group of its own, at the rank it has.
 
     Examples
@@ -111,11 +111,11 @@ def groups_of(hits: Hits, *, tied: bool) -> Groups:
     array([0, 0])
     """
     if not tied or hits.tie_first is None or hits.tie_last is None:
-        return Groups(np.arange(hits.query.size), hits.query, hits.rank, hits.rank)
+        return TieGroups(np.arange(hits.query.size), hits.query, hits.rank, hits.rank)
     head = np.ones(hits.query.size, bool)
     head[1:] = (hits.query[1:] != hits.query[:-1]) | (hits.tie_first[1:] != hits.tie_first[:-1])
     starts = np.flatnonzero(head)
-    return Groups(np.cumsum(head) - 1, hits.query[starts], hits.tie_first[starts], hits.tie_last[starts])
+    return TieGroups(np.cumsum(head) - 1, hits.query[starts], hits.tie_first[starts], hits.tie_last[starts])
 
 
 def tie_order_matters(judged: Judged) -> bool:
@@ -131,4 +131,4 @@ def tie_order_matters(judged: Judged) -> bool:
     return judged.ties in ("expected", "best", "worst")
 
 
-__all__ = ["Groups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "tie_order_matters"]
+__all__ = ["TieGroups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "tie_order_matters"]

@@ -32,7 +32,7 @@ _DEEPEST = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class UserView:
     """What the user sees of each list, shape (n_queries,) each.
 
     Attributes
@@ -162,7 +162,7 @@ class UserModel(Measure):
         low, high = (self.seen(judged, unjudged).number(of or "EU", *self.costs) for unjudged in (0.0, 1.0))
         return PerQuery(high - low)
 
-    def seen(self, judged: Judged, unjudged: float) -> Seen:
+    def seen(self, judged: Judged, unjudged: float) -> UserView:
         """What a user sees where documents without a judgment, and ranks the list lacks, gain 0 or 1."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
@@ -201,7 +201,7 @@ class StaticUser(UserModel):
         """Whether every user stops at the last rank at the latest."""
         return False
 
-    def seen(self, judged: Judged, unjudged: float) -> Seen:
+    def seen(self, judged: Judged, unjudged: float) -> UserView:
         """Sums of views over the hits; where ties are averaged, of the mean view in each group of tied documents."""
         hits, views = judged.hits, self.views
         reach, length = self._reach, self.lengths(judged)
@@ -215,5 +215,5 @@ class StaticUser(UserModel):
         asked = self.number.endswith(("ETU", "ETC")) and beyond.any()
         gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if asked else useful
         if unjudged:
-            return Seen(viewed, viewed - useful, length - gain, beyond, length.astype(np.float64))
-        return Seen(viewed, useful, gain, beyond, length.astype(np.float64))
+            return UserView(viewed, viewed - useful, length - gain, beyond, length.astype(np.float64))
+        return UserView(viewed, useful, gain, beyond, length.astype(np.float64))

@@ -11,7 +11,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.reading import longest_first
-from idealrank.measures.user_model import Seen, UserModel
+from idealrank.measures.user_model import UserModel, UserView
 
 # Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli numbers), good to the last digits from
 # an x of 10 on.
@@ -52,7 +52,7 @@ class AdaptiveUser(UserModel, ABC):
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How many of the next `count` ranks, all of gain 0 or 1, those at `rank` see, and the chance to go on beyond them."""
 
-    def seen(self, judged: Judged, unjudged: float) -> Seen:
+    def seen(self, judged: Judged, unjudged: float) -> UserView:
         """What the walk saw."""
         return walk(self, judged, unjudged)
 
@@ -92,7 +92,7 @@ class _Walk:
         self.rank += 1
 
 
-def walk(user: Walker, judged: Judged, unjudged: float) -> Seen:
+def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     """Walk every list, where documents without a judgment gain 0 or 1.
 
     Cost is linear in the hits, however long the lists: what nobody judged lies in stretches that are passed at once.
@@ -117,7 +117,7 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> Seen:
     columns = (users.viewed, users.useful, users.total, zeros if user.stops() else users.view)
     place_of = np.argsort(order)
     viewed, useful, total, beyond = (column[place_of] for column in columns)
-    return Seen(viewed, useful, total, beyond, length.astype(np.float64))
+    return UserView(viewed, useful, total, beyond, length.astype(np.float64))
 
 
 def _met(user: Walker, judged: Judged, length: IntArray, *, every: bool) -> tuple[IntArray, IntArray, FloatArray]:

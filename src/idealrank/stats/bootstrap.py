@@ -77,7 +77,7 @@ class Draws:
         return counts.reshape(rows, self._n_units)
 
 
-class Units(NamedTuple):
+class ResampledUnits(NamedTuple):
     """Centred totals of each unit, (m, n_units), their sizes, (1, n_units), and the units of each stratum."""
 
     totals: FloatArray
@@ -85,7 +85,7 @@ class Units(NamedTuple):
     strata: list[np.ndarray]
 
     @classmethod
-    def of(cls, values: FloatArray, design: Design, found: LinearMean) -> "Units":
+    def of(cls, values: FloatArray, design: Design, found: LinearMean) -> "ResampledUnits":
         """From values, shape (n, m), and what is known of their means."""
         residuals = values - found.mean
         residuals[np.abs(residuals) <= found.rounding] = 0.0
@@ -154,23 +154,23 @@ def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: Lin
     for first in range(0, values.shape[1], width):
         part = slice(first, first + width)
         some = LinearMean(found.mean[part], found.se[part], found.df, found.parts[:, part], found.constant[part], found.rounding[part])
-        low[part], high[part] = reader(Units.of(values[:, part], design, some), some, tails, draws)
+        low[part], high[part] = reader(ResampledUnits.of(values[:, part], design, some), some, tails, draws)
     return low, high
 
 
-def _percentile(units: Units, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+def _percentile(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
     shifts = draws.each(units.shifts, found.mean.size)
     low, high = np.quantile(shifts, tails, axis=0)
     return found.mean + low, found.mean + high
 
 
-def _basic(units: Units, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+def _basic(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
     shifts = draws.each(units.shifts, found.mean.size)
     low, high = np.quantile(shifts, tails, axis=0)
     return found.mean - high, found.mean - low
 
 
-def _bca(units: Units, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+def _bca(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
     shifts = draws.each(units.shifts, found.mean.size)
     tie = _TIE * found.se
     below = ((shifts < -tie).mean(axis=0) + (shifts <= tie).mean(axis=0)) / 2
@@ -188,7 +188,7 @@ def _each_quantile(sorted_columns: FloatArray, shares: FloatArray) -> FloatArray
     return np.array([np.quantile(column, share) for column, share in zip(sorted_columns.T, shares, strict=True)])
 
 
-def _studentised(units: Units, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+def _studentised(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
     ratios = draws.each(units.studentised, found.mean.size)
     # Order statistics, outwards: between finite and infinite ratios there is nothing to interpolate.
     low = np.quantile(ratios, tails[0], axis=0, method="lower")

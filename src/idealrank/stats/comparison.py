@@ -98,7 +98,7 @@ class Plan:
         return 2 if self.alternative == "two-sided" else 1
 
 
-class Found(NamedTuple):
+class MeasureTest(NamedTuple):
     """What one test says of one measure of two runs, before any correction; ``difference`` is b - a.
 
     `lean` is the statistic behind p as a distance from no difference, above 0 where it speaks for higher values of b: the mean
@@ -136,7 +136,7 @@ class _Tested(NamedTuple):
     lean: FloatArray | None = None
 
 
-def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> list[Found]:
+def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> list[MeasureTest]:
     """Compare two runs on all queries given, column by column.
 
     Parameters
@@ -184,7 +184,7 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
         **dict(zip(("wins", "ties", "losses"), outcomes(differences), strict=True)),
     }
     rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    return [Found(**dict(zip(columns, row, strict=True)), about=tested.about, df=linear.df, n=design.n) for row in rows]
+    return [MeasureTest(**dict(zip(columns, row, strict=True)), about=tested.about, df=linear.df, n=design.n) for row in rows]
 
 
 def _means(values: FloatArray, design: Design) -> FloatArray:
@@ -318,12 +318,12 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
     return fewest(enough, near=near, most=_MOST)
 
 
-def visible_by(found: Found, plan: Plan, alpha: float) -> float:
+def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
     """What `smallest_visible` says of a comparison; infinite where its test cannot reach the level with so few queries, or draws.
 
     Parameters
     ----------
-    found : Found
+    found : MeasureTest
         The comparison.
     plan : Plan
         Its test, and the chance.
@@ -342,7 +342,7 @@ def visible_by(found: Found, plan: Plan, alpha: float) -> float:
     return math.inf if unreachable and not math.isnan(visible) else visible
 
 
-def needed_by(found: Found, plan: Plan, alpha: float) -> int | None:
+def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
     """What `queries_for` says of the observed difference, but never fewer than the test needs to reach the level at all.
 
     Examples

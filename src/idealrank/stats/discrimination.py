@@ -9,7 +9,7 @@ from scipy import stats
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.stats.bootstrap import Draws, Units
+from idealrank.stats.bootstrap import Draws, ResampledUnits
 from idealrank.stats.design import Design
 from idealrank.stats.hsd import tukey_hsd
 from idealrank.stats.linearisation import LinearMean, linear_mean
@@ -322,7 +322,7 @@ def discriminative_power(
         part = slice(start, start + _TOGETHER)
         columns = table[:, second[part]] - table[:, first[part]]
         mean = linear_mean(columns, used, largest_of(table[:, first[part]], table[:, second[part]]))
-        differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(Units.of(columns, used, mean), mean, draws, alpha)
+        differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(ResampledUnits.of(columns, used, mean), mean, draws, alpha)
         significant += int((differs & (np.abs(mean.mean) > ROUNDING * np.abs(table).max())).sum())
         needed = max(needed, float(reach.max()))
     return DiscriminativePower(first.size, significant, alpha, test, needed)
@@ -334,7 +334,7 @@ def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
     return np.abs(found.mean) >= reach, reach
 
 
-def _by_bootstrap(units: Units, found: LinearMean, draws: Draws, alpha: float) -> tuple[BoolArray, FloatArray]:
+def _by_bootstrap(units: ResampledUnits, found: LinearMean, draws: Draws, alpha: float) -> tuple[BoolArray, FloatArray]:
     """The same by the studentised bootstrap of the shifted columns."""
     columns = found.mean.size
 

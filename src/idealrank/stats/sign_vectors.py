@@ -30,7 +30,7 @@ class Ends(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ColumnDraws:
     """The draws of one column: row j together with extra h.
 
     Parameters
@@ -54,7 +54,7 @@ class Listed:
     step: float
 
     @classmethod
-    def of(cls, units: Units, zero_weights: FloatArray) -> "Listed":
+    def of(cls, units: Units, zero_weights: FloatArray) -> "ColumnDraws":
         """From one column, and drawn weights of the flipped units that do not differ, shape (2^17,)."""
         totals = units.totals[:, 0]
         differ = np.flatnonzero(totals)
@@ -69,7 +69,7 @@ class Listed:
         """Rows times extras."""
         return self.sums.size * self.more_sums.size
 
-    def negated(self) -> "Listed":
+    def negated(self) -> "ColumnDraws":
         """Of ``a - b``: its lower ends are the upper ends."""
         return replace(self, sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
 
@@ -146,7 +146,7 @@ def listed_ends(units: Units, zero_weights: FloatArray, rank: int, alternative: 
     >>> ends.counted.tolist(), ends.end.tolist()
     ([32768], [inf])
     """
-    lower = Listed.of(units, zero_weights)
+    lower = ColumnDraws.of(units, zero_weights)
     sides = {"two-sided": (lower, lower.negated()), "greater": (lower,), "less": (lower.negated(),)}[alternative]
     both = alternative == "two-sided"
     counted = np.array([side.from_zero(both=both) for side in sides], np.int64)

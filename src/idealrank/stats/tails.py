@@ -24,7 +24,7 @@ _HELD = 1 << 20  # values near the n-th largest before equal ones are counted in
 FEW_VALUES = 1 << 21  # in all: kept and sorted
 
 
-class Seen(NamedTuple):
+class TailBlock(NamedTuple):
     """What one block adds: values near the n-th largest with their columns, and counts of others."""
 
     above: IntArray
@@ -134,13 +134,13 @@ class _Near:
         self._count_equal()
         return self
 
-    def _look(self, values: FloatArray) -> Seen:
+    def _look(self, values: FloatArray) -> TailBlock:
         above = values >= self.high
         near = values >= self.low
         near &= ~above
         at = np.flatnonzero(near)
         column = (at % self.low.size).astype(np.int32)
-        return Seen(np.asarray(np.count_nonzero(above, axis=0)), self._count(values), column, values.ravel()[at])
+        return TailBlock(np.asarray(np.count_nonzero(above, axis=0)), self._count(values), column, values.ravel()[at])
 
     def _count_equal(self) -> None:
         if not self._values:

@@ -14,7 +14,7 @@ from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.theory.estimation.bands import clopper_pearson
 from idealrank.theory.rivals import ModelRivals, Rivals, ScoreRivals, Signs
-from idealrank.theory.sampling import Block, ProgressCall, run_blocks
+from idealrank.theory.sampling import ProgressCall, SampleBlock, run_blocks
 from idealrank.theory.simulation import Sizes, sizes_of
 from idealrank.theory.weighting import CutoffLike, Pair, tables_of, weighings
 
@@ -280,7 +280,7 @@ def distinguish_many(
     tables = [tables_of(pairs, size) for size in checked.tolist()]
     signs = np.zeros((runs, checked.size, len(pairs)), np.int8)
 
-    def work(block: Block) -> None:
+    def work(block: SampleBlock) -> None:
         signs[block.first] = rivals.signs(checked, tables, block.streams.main)
 
     run_blocks(work, runs, 1, generator_of(rng), threads=threads, progress=progress)

@@ -23,7 +23,7 @@ _EXPECTED = "a polynomial in s such as 0.1+0.8s, logistic(8,-5), or points such 
 _Part: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
-class Curve(NamedTuple):
+class RelevanceCurve(NamedTuple):
     """A chance of relevance at each canonical score, and where it has kinks or jumps."""
 
     chance: Chance
@@ -78,7 +78,7 @@ def _split_grade(text: str) -> tuple[float | None, str]:
     return float(head), rest
 
 
-def parse_curve(text: str) -> Curve:
+def parse_curve(text: str) -> RelevanceCurve:
     """One chance of relevance from text.
 
     Parameters
@@ -109,13 +109,13 @@ def parse_curve(text: str) -> Curve:
         raise OptionError(f"ybar {text[:40]!r}...: found {len(text)} characters, expected at most {_LONGEST}")
     if ":" in text:
         return _line(text)
-    return Curve(_Parser(text).whole())
+    return RelevanceCurve(_Parser(text).whole())
 
 
 # --- points ------------------------------------------------------------------------------------------------------------------
 
 
-def _line(text: str) -> Curve:
+def _line(text: str) -> RelevanceCurve:
     found = [_POINT.fullmatch(part.lower()) for part in text.split(",")]
     if not all(found) or not 2 <= len(found) <= _MOST:
         raise OptionError(f"ybar {text!r}: expected 2 to {_MOST} points, s:chance with commas between, as in 0:0.1,1:0.9")
@@ -123,7 +123,7 @@ def _line(text: str) -> Curve:
     return line_through(pairs, f"ybar {text!r}")
 
 
-def line_through(pairs: Sequence[tuple[float, float]], name: str) -> Curve:
+def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCurve:
     """Straight lines through points; two at one score are a jump.
 
     Parameters
@@ -158,7 +158,7 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> Curve:
         drawn: FloatArray = value[piece] * (1 - share) + value[piece + 1] * share
         return drawn
 
-    return Curve(chance, tuple(sorted(set(at[1:-1].tolist()))))
+    return RelevanceCurve(chance, tuple(sorted(set(at[1:-1].tolist()))))
 
 
 # --- expressions -------------------------------------------------------------------------------------------------------------

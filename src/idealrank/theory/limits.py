@@ -5,19 +5,62 @@ L = A/B, the discount adds a second term to both; the constant is L times the id
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.theory.decay import Decay, Growth, decay_of, growth_of
+from idealrank.theory.linear import linear_gathered, linear_ideal
+from idealrank.theory.quadrature import integrate
 from idealrank.theory.relevance import ModelLike, RelevanceModel, over_steps
+from idealrank.theory.scaled import DEEPEST
 from idealrank.theory.statements import statement_of
-from idealrank.theory.values import beyond_top, value_of
+
+_DEPTHS = (0.5, 2.0, 8.0)  # where panels start to be halved: what is integrated falls like exp(-z)
+
+
+def value_of(model: RelevanceModel, decay: Decay, growth: Growth) -> float:
+    """The limit, for a discount and a cutoff that have one."""
+    if growth.kind == "power" or (decay.kind == "zipf" and decay.exponent == 1):
+        return model.at_top / model.steps[0][0]
+    if decay.kind == "linear":
+        return linear_gathered(model, growth.size) / linear_ideal(model, growth.size)
+    if decay.kind == "logarithmic" and growth.kind == "whole":
+        return 1.0
+    rest = 1 - decay.exponent if decay.kind == "zipf" else 1.0
+    return power_gathered(model, rest, growth.size) / over_steps(model, lambda share: min(share, growth.size) ** rest)
+
+
+def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
+    """The integral rest * int_0^share E[Y | 1 - u] u^(rest - 1) du for 0 < rest <= 1.
+
+    By the depth z = -ln u the singularity at the top is exp(-rest z), smooth for any rest. The value at the top is taken out; what
+    is left dies away.
+
+    Examples
+    --------
+    >>> round(power_gathered(RelevanceModel.of(lambda s: s), 0.5, 1.0), 15)  # 1 - 0.5 / 1.5
+    0.666666666666667
+    """
+    top = model.at_top
+    return float(top * share**rest) + rest * beyond_top(model, lambda depth: np.exp(-rest * depth), share)
+
+
+def beyond_top(model: RelevanceModel, weight: Callable[[FloatArray], FloatArray], share: float) -> float:
+    """int_0^share (E[Y | 1 - u] - E[Y | 1]) w(z) du/u with z = -ln u."""
+    top = model.at_top
+
+    def beyond(depth: FloatArray) -> FloatArray:
+        return (model.expected_from_top(np.exp(-depth)) - top) * weight(depth)
+
+    return integrate(beyond, -math.log(share), DEEPEST, points=(*_DEPTHS, *(-math.log(depth) for depth in model.depths)))
+
 
 _ROUNDING = 1e-12
 

@@ -12,7 +12,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.theory.relevance import Chance, ModelLike, RelevanceModel, values_of
-from idealrank.theory.weighting import Levels, Table, gains_of
+from idealrank.theory.weighting import Levels, WeightTable, gains_of
 
 # Of the difference between a and b: 1, 0 or -1.
 Signs: TypeAlias = npt.NDArray[np.int8]
@@ -27,7 +27,7 @@ class Rivals(Protocol):
 
     @property
     def documents(self) -> int | None: ...  # None where there is no end of them
-    def signs(self, sizes: IntArray, tables: Sequence[Sequence[Table]], rng: np.random.Generator) -> Signs: ...
+    def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs: ...
 
 
 def sign_of(a: float, b: float) -> int:
@@ -81,7 +81,7 @@ class ModelRivals:
         quantiles = tuple(_distributions(model, grid) for model, grid in zip((first, second), grids, strict=True))
         return cls(np.array([0.0, *first.gains[::-1]]), shares / shares.sum(), cast("Any", quantiles), cast("Any", grids))
 
-    def signs(self, sizes: IntArray, tables: Sequence[Sequence[Table]], rng: np.random.Generator) -> Signs:
+    def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs:
         """Of one growing list: shape (n_sizes, n_measures)."""
         counts = [rng.multinomial(int(sizes[-1]), self.shares)]
         for size in sizes[-2::-1].tolist():
@@ -91,7 +91,7 @@ class ModelRivals:
         signs = [[sign_of(a, b) for a, b in zip(*row, strict=True)] for row in zip(*values, strict=True)]
         return np.array(signs, np.int8)
 
-    def _grown(self, which: int, arrived: IntArray, tables: Sequence[Sequence[Table]], rng: np.random.Generator) -> list[list[float]]:
+    def _grown(self, which: int, arrived: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> list[list[float]]:
         """DCG of one ranker at each size; `arrived` has how many documents of each level are there by then."""
         levels = self._ranked(which, arrived[-1], rng)
         since = np.empty(levels.size, np.int64)  # the first size at which a document is there
@@ -140,7 +140,7 @@ def _distribution(chance: Callable[[FloatArray], FloatArray], grid: FloatArray) 
     return upto / upto[-1] if upto[-1] > 0 else grid  # a level that never occurs
 
 
-def dcgs(gains: FloatArray, tables: Sequence[Table]) -> list[float]:
+def dcgs(gains: FloatArray, tables: Sequence[WeightTable]) -> list[float]:
     """DCG of one list under each table."""
     return [float((gains[: table.weights.size] * table.weights).sum()) for table in tables]
 
@@ -172,7 +172,7 @@ class ScoreRivals:
             raise InputError(f"labels: {found}; expected some relevant and some that are not, else every order has the same value")
         return cls((_Order.of(first, gains), _Order.of(second, gains)), label.size)
 
-    def signs(self, sizes: IntArray, tables: Sequence[Sequence[Table]], rng: np.random.Generator) -> Signs:
+    def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs:
         """Of one random order of the documents: shape (n_sizes, n_measures)."""
         arrival = rng.permutation(self.documents)
         found = np.zeros((sizes.size, len(tables[0])), np.int8)
@@ -197,7 +197,7 @@ class _Order:
         groups = None if new.all() else np.concatenate(([0], np.cumsum(new)))
         return cls(documents, gains[documents], groups)
 
-    def dcgs(self, arrival: IntArray, size: int, tables: Sequence[Table]) -> list[float]:
+    def dcgs(self, arrival: IntArray, size: int, tables: Sequence[WeightTable]) -> list[float]:
         """DCG of the first documents to arrive; tied ones weigh the mean of their ranks, as over all their orders."""
         kept = arrival[self.documents] < size
         gains = np.compress(kept, self.gains)

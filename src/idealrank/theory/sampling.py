@@ -23,7 +23,7 @@ class Streams(NamedTuple):
     side: np.random.Generator
 
 
-class Block(NamedTuple):
+class SampleBlock(NamedTuple):
     """Some samples, from the first to before the last, and their randomness."""
 
     first: int
@@ -37,7 +37,7 @@ def block_size(documents: int) -> int:
 
 
 def run_blocks(
-    work: Callable[[Block], None],
+    work: Callable[[SampleBlock], None],
     samples: int,
     size: int,
     rng: np.random.Generator,
@@ -53,7 +53,7 @@ def run_blocks(
     Parameters
     ----------
     work : callable
-        Takes a `Block` and keeps its results where no other block does.
+        Takes a `SampleBlock` and keeps its results where no other block does.
     samples, size : int
         How many samples, and how many of them make a block.
     rng : Generator
@@ -65,7 +65,7 @@ def run_blocks(
     """
     report = progress or _nobody
 
-    def last_of(block: Block) -> int:
+    def last_of(block: SampleBlock) -> int:
         work(block)
         return block.last
 
@@ -78,11 +78,11 @@ def _nobody(_done: int, _samples: int) -> None:
     """Nobody wants to know."""
 
 
-def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[Block]:
+def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[SampleBlock]:
     for first in range(0, samples, size):
         child = rng.spawn(1)[0]
         streams = Streams(child, child.spawn(1)[0]) if first else Streams(rng, child)
-        yield Block(first, min(first + size, samples), streams)
+        yield SampleBlock(first, min(first + size, samples), streams)
 
 
 def thinned(count: int, keep: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.theory.relevance import ModelLike, RelevanceModel, values_of
-from idealrank.theory.sampling import Block, ProgressCall, block_size, run_blocks, thinned
+from idealrank.theory.sampling import ProgressCall, SampleBlock, block_size, run_blocks, thinned
 from idealrank.theory.weighting import CutoffLike, Levels, Pair, ndcg_of, stretches, tables_of, weighings
 
 Sizes: TypeAlias = "int | Sequence[int] | IntArray"
@@ -143,7 +143,7 @@ def simulate_many(
     gains = np.array([0.0, *reversed(model.gains)])
     values = np.empty((samples, distinct.size, len(pairs)))
 
-    def work(block: Block) -> None:
+    def work(block: SampleBlock) -> None:
         for at, levels in enumerate(_growing(model, distinct, block)):
             values[block.first : block.last, at] = ndcg_of(levels, gains, tables[at])
 
@@ -184,7 +184,7 @@ def _size_of(n: Any) -> int:
     return size
 
 
-def _growing(model: RelevanceModel, sizes: IntArray, block: Block) -> list[Levels]:
+def _growing(model: RelevanceModel, sizes: IntArray, block: SampleBlock) -> list[Levels]:
     """Levels in ranked order for each size, rising: shapes (n_lists, size)."""
     whole = drawn_levels(model, int(sizes[-1]), block.last - block.first, block.streams.main)
     grown = [np.empty((whole.shape[0], size), np.uint8) for size in sizes[:-1].tolist()]

@@ -22,7 +22,7 @@ Levels: TypeAlias = npt.NDArray[np.uint8]
 _STRETCH = 1 << 16  # whatever the number of lists: sums must not depend on it
 
 
-class Table(NamedTuple):
+class WeightTable(NamedTuple):
     """Weights of ranks 1 to the cutoff, shape (k,), and their running sums from 0 on, shape (k + 1,)."""
 
     weights: FloatArray
@@ -63,7 +63,7 @@ class Weighing:
         options = "" if self.discount.text == "log2" else f"(discount={self.discount.text})"
         return f"nDCG{options}{self.growth.text}"
 
-    def table(self, n: int) -> Table:
+    def table(self, n: int) -> WeightTable:
         """Weights in a list of n."""
         rank = np.arange(1, self.growth.at(n) + 1)
         return _table(self.discount.at(rank, np.broadcast_to(np.int64(n), rank.shape)))
@@ -83,21 +83,21 @@ def weighings(measures: Iterable[Pair]) -> tuple[Weighing, ...]:
     return found
 
 
-def _table(weights: FloatArray) -> Table:
+def _table(weights: FloatArray) -> WeightTable:
     # Summed with more digits than are kept, so that an ideal of 10^6 ranks is as exact as one of ten.
     sums = np.zeros(weights.size + 1)
     sums[1:] = np.cumsum(weights, dtype=np.longdouble)
-    return Table(weights, sums)
+    return WeightTable(weights, sums)
 
 
-def tables_of(measures: Sequence[Weighing], n: int) -> tuple[Table, ...]:
+def tables_of(measures: Sequence[Weighing], n: int) -> tuple[WeightTable, ...]:
     """The table of each measure in a list of n; measures of one discount share it."""
-    longest: dict[str, Table] = {}
+    longest: dict[str, WeightTable] = {}
     deepest_first = sorted(measures, key=lambda measure: -measure.growth.at(n))
     for measure in deepest_first:
         longest.setdefault(_key(measure), measure.table(n))
     shared = [(longest[_key(measure)], measure.growth.at(n)) for measure in measures]
-    return tuple(Table(table.weights[:k], table.sums[: k + 1]) for table, k in shared)
+    return tuple(WeightTable(table.weights[:k], table.sums[: k + 1]) for table, k in shared)
 
 
 def _key(measure: Weighing) -> str:
@@ -105,7 +105,7 @@ def _key(measure: Weighing) -> str:
     return discount.text if not discount.by_length else f"{discount.text} {id(discount)}"  # two functions may have one name
 
 
-def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[Table]) -> FloatArray:
+def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) -> FloatArray:
     """NDCG of lists, shape (n_lists, n_tables); NaN where the ideal is 0.
 
     Parameters
@@ -114,7 +114,7 @@ def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[Table]) -> Float
         Level of relevance at each rank.
     gains : float64 array, shape (q + 1,)
         What each level is worth, rising from 0.
-    tables : sequence of Table
+    tables : sequence of WeightTable
         One for each measure, of lists of n.
 
     Examples
@@ -156,7 +156,7 @@ def stretches(n: int) -> Iterator[slice]:
     return (slice(first, min(first + _STRETCH, n)) for first in range(0, n, _STRETCH))
 
 
-def _ideals(levels: Levels, gains: FloatArray, tables: Sequence[Table]) -> FloatArray:
+def _ideals(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) -> FloatArray:
     """Ideal DCG, shape (n_tables, n_lists): each level adds its gain beyond the next lower one to all ranks from it up."""
     totals = np.zeros((len(tables), levels.shape[0]))
     for level, step in enumerate(np.diff(gains).tolist(), start=1):

@@ -4,10 +4,9 @@ from idealrank.analysis.comparison.companions import with_companions
 from idealrank.analysis.comparison.differences import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
-from idealrank.analysis.comparison.run_means import intervals
 from idealrank.analysis.comparison.slice_differences import Slice, Slices
 from idealrank.analysis.comparison.slice_tests import slices
-from idealrank.analysis.comparison.standings import Groups, RunMean
+from idealrank.analysis.comparison.standings import Groups, RunMean, intervals
 from idealrank.analysis.comparison.traffic import traffic_thirds
 
 __all__ = [

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.special import stdtr
 
 from idealrank.analysis.comparison.query_design import restricted
-from idealrank.analysis.comparison.query_table import Table
+from idealrank.analysis.comparison.query_table import QueryTable
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats.comparison import Found, Plan, compare_columns
+from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.many_to_one import simultaneous
 from idealrank.stats.multiple import adjust
@@ -32,8 +32,8 @@ _IN_ONE_GO = 128  # tests
 class Hypothesis(NamedTuple):
     """One hypothesis of a family, that two columns have one mean: a column of two tables, on the queries within."""
 
-    first: Table
-    second: Table
+    first: QueryTable
+    second: QueryTable
     column: int
     within: BoolArray
 
@@ -50,7 +50,7 @@ class Corrected:
 
     Attributes
     ----------
-    found : Found
+    found : MeasureTest
         The test; its interval holds for the whole family.
     p : float
         After the correction.
@@ -67,7 +67,7 @@ class Corrected:
         test's own statistic, as of max-T.
     """
 
-    found: Found
+    found: MeasureTest
     p: float
     equivalence: float | None
     alpha: float
@@ -148,7 +148,13 @@ def corrected(
 
 
 def _together(
-    tests: Sequence[Hypothesis], found: Sequence[Found], equivalence: Sequence[float | None], design: Design, plan: Plan, *, alone: bool
+    tests: Sequence[Hypothesis],
+    found: Sequence[MeasureTest],
+    equivalence: Sequence[float | None],
+    design: Design,
+    plan: Plan,
+    *,
+    alone: bool,
 ) -> list[Corrected]:
     counted = np.stack([test.counted for test in tests], axis=1)
     together = simultaneous(
@@ -174,12 +180,12 @@ def _differences(tests: Sequence[Hypothesis], counted: BoolArray) -> FloatArray:
     return differences
 
 
-def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> list[Found]:
+def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> list[MeasureTest]:
     """Every test by itself; those on the same queries in one go, by the same signs."""
     groups: dict[bytes, list[int]] = {}
     for place, test in enumerate(tests):
         groups.setdefault(np.packbits(test.counted).tobytes(), []).append(place)
-    found: dict[int, Found] = {}
+    found: dict[int, MeasureTest] = {}
     for members in groups.values():
         kept = tests[members[0]].counted
         own = restricted(design, kept)
@@ -200,7 +206,7 @@ def _levels(p: Sequence[float], alpha: float) -> list[float]:
     return levels
 
 
-def _ending_at_zero(one: Found, significant: bool) -> Found:  # noqa: FBT001
+def _ending_at_zero(one: MeasureTest, significant: bool) -> MeasureTest:  # noqa: FBT001
     """The interval of a test that Holm's method finds significant does not hold 0."""
     if not significant or not one.low <= 0 <= one.high:
         return one

@@ -25,7 +25,7 @@ from idealrank.analysis.comparison.differences import (
 from idealrank.analysis.comparison.families import DRAWS, MANY, Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.analysis.comparison.mismatch import mismatches
 from idealrank.analysis.comparison.query_design import design_by_query, restricted
-from idealrank.analysis.comparison.query_table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.analysis.comparison.query_table import Judgedness, QueryTable, chosen_measures, comparable, queries_of, seed_from
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
 from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
 from idealrank.analysis.comparison.significance import refuse_unscored, side_of
@@ -163,7 +163,7 @@ def compare(
     names = distinct([evaluation.name for evaluation in evaluations])
     asked = chosen_measures(evaluations, measures)
     apart, queries = mismatches(evaluations, names, asked[0]), queries_of(evaluations)
-    tables = tuple(Table.of(evaluation, asked, queries) for evaluation in evaluations)
+    tables = tuple(QueryTable.of(evaluation, asked, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
@@ -211,7 +211,7 @@ class _Case:
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[QueryTable, ...]
     judgedness: tuple[Judgedness, ...]
     design: Design
     plan: Plan
@@ -390,7 +390,7 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
     Examples
     --------
     >>> from idealrank.measures.binary import RR
-    >>> tables = [Table(values, np.ones((6, 1), np.bool_)) for values in (np.zeros((6, 1)), np.ones((6, 1)))]
+    >>> tables = [QueryTable(values, np.ones((6, 1), np.bool_)) for values in (np.zeros((6, 1)), np.ones((6, 1)))]
     >>> one = corrected([Hypothesis(*tables, 0, np.ones(6, np.bool_))], Design.of(6), Plan())[0]
     >>> difference_of(RR(), one, Plan()).verdict
     'better'

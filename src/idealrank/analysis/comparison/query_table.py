@@ -24,7 +24,7 @@ _SAME = 1e-12  # of the largest value: differences below are rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class QueryTable:
     """Values of one run on all queries of a comparison.
 
     Parameters
@@ -38,7 +38,7 @@ class Table:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> Table.of(one, one.measures, ["p", "q"]).counted.tolist()
+    >>> QueryTable.of(one, one.measures, ["p", "q"]).counted.tolist()
     [[False], [True]]
     """
 
@@ -46,7 +46,7 @@ class Table:
     counted: BoolArray
 
     @classmethod
-    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Table":
+    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "QueryTable":
         """The columns of some measures, a row for each query."""
         columns = [evaluation.measures.index(measure) for measure in measures]
         values = np.full((len(queries), len(columns)), np.nan)
@@ -54,7 +54,7 @@ class Table:
         values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
         return cls(values, np.isfinite(values))
 
-    def equal(self, other: "Table") -> BoolArray:
+    def equal(self, other: "QueryTable") -> BoolArray:
         """Where two runs have the same value, but for rounding."""
         with np.errstate(invalid="ignore"):
             scale = np.fmax(np.abs(self.values), np.abs(other.values))
@@ -215,7 +215,7 @@ def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequ
     """
     counts = (JudgedShare(cutoff=cutoff), NumRet(cutoff=cutoff))
     if all(one in evaluation.measures for one in counts):
-        share, returned = np.nan_to_num(Table.of(evaluation, counts, queries).values).T
+        share, returned = np.nan_to_num(QueryTable.of(evaluation, counts, queries).values).T
         return np.column_stack((returned - np.round(share * returned, 9), returned))  # counts, but under ties=expected
     if evaluation.coverage.unjudged_cutoff == (cutoff or 0):
         return np.tile([evaluation.coverage.unjudged_share, 1.0], (len(queries), 1))
@@ -305,17 +305,17 @@ def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
 
 
 def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) -> "FloatArray | None":
-    return Table.of(evaluation, [measure], queries).values[:, 0] if measure in evaluation.measures else None
+    return QueryTable.of(evaluation, [measure], queries).values[:, 0] if measure in evaluation.measures else None
 
 
-def seed_of(tables: Sequence[Table]) -> int:
+def seed_of(tables: Sequence[QueryTable]) -> int:
     """A seed from the values of the first measure alone, whatever the order of the runs and the other measures.
 
     So one question has one answer: asking for more measures changes no p value of the first.
 
     Examples
     --------
-    >>> one, two = (Table(np.array([[value]]), np.array([[True]])) for value in (0.25, 0.5))
+    >>> one, two = (QueryTable(np.array([[value]]), np.array([[True]])) for value in (0.25, 0.5))
     >>> seed_of([one, two]) == seed_of([two, one])
     True
     """
@@ -324,7 +324,7 @@ def seed_of(tables: Sequence[Table]) -> int:
     return int.from_bytes(hashlib.sha256(b"".join(digests)).digest()[:4], "big")
 
 
-def seed_from(rng: RandomLike, tables: Sequence[Table]) -> int:
+def seed_from(rng: RandomLike, tables: Sequence[QueryTable]) -> int:
     """The seed that was given, one drawn from the generator that was given, or `seed_of` the tables.
 
     Raises

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 from idealrank.data.types import BoolArray
 from idealrank.errors import InputError
 from idealrank.measures.measure import Measure
-from idealrank.stats.comparison import Found
+from idealrank.stats.comparison import MeasureTest
 
 Side: TypeAlias = Literal["better", "worse", "undecided"]
 
@@ -32,12 +32,12 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
         )
 
 
-def side_of(one: Found, direction: int, p: float, alpha: float) -> Side:
+def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:
     """Whether b is better, worse, or cannot be told apart from a.
 
     Parameters
     ----------
-    one : Found
+    one : MeasureTest
         What the test found.
     direction : int
         1 where more is better, -1 where less is.

@@ -11,7 +11,7 @@ import numpy as np
 from idealrank.analysis.comparison.differences import COMPANION_SLICES, SLICES
 from idealrank.analysis.comparison.families import Corrected, Correction, Hypothesis, corrected, name_of
 from idealrank.analysis.comparison.query_design import design_by_query, restricted
-from idealrank.analysis.comparison.query_table import Table, seed_from
+from idealrank.analysis.comparison.query_table import QueryTable, seed_from
 from idealrank.analysis.comparison.significance import side_of
 from idealrank.analysis.comparison.slice_differences import Slice, Slices
 from idealrank.data.types import BoolArray, IntArray
@@ -107,9 +107,9 @@ def _is_value(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
-def _table(values: Sequence[float | None]) -> Table:
+def _table(values: Sequence[float | None]) -> QueryTable:
     column = np.array(values, np.float64)[:, None]
-    return Table(column, np.ones(column.shape, np.bool_))
+    return QueryTable(column, np.ones(column.shape, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class Membership:
 
 
 def sliced(
-    pairs: Sequence[tuple[Table, Table]],
+    pairs: Sequence[tuple[QueryTable, QueryTable]],
     directions: Sequence[int],
     membership: Membership,
     design: Design,
@@ -182,7 +182,7 @@ def sliced(
 
     Parameters
     ----------
-    pairs : sequence of (Table, Table)
+    pairs : sequence of (QueryTable, QueryTable)
         Values of a and b.
     directions : sequence of int
         Of the measures, the columns of the tables.
@@ -241,7 +241,7 @@ class _Case:
     plan: Plan
     correction: Correction
 
-    def tested(self, wanted: Sequence[tuple[Table, Table, int]]) -> list[dict[str, Corrected]]:
+    def tested(self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]) -> list[dict[str, Corrected]]:
         """One family: the slices that have a query, by name, of some pairs and measures."""
         tests = [
             {name: test for name, within in self.membership.within.items() if (test := Hypothesis(*one, within)).counted.any()}
@@ -250,7 +250,7 @@ class _Case:
         family = iter(corrected([test for of_one in tests for test in of_one.values()], self.design, self.plan, self.correction))
         return [{name: next(family) for name in of_one} for of_one in tests]
 
-    def slices(self, pair: tuple[Table, Table], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
+    def slices(self, pair: tuple[QueryTable, QueryTable], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
         """What was found, put together for one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
         kept = first.counted[:, column] & second.counted[:, column]

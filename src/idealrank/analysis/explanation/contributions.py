@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idealrank.analysis.explanation.query_list import Listed
+from idealrank.analysis.explanation.query_list import QueryList
 from idealrank.analysis.explanation.swaps import Pair, Term, best_swap_of_gains, best_swap_of_relevant
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
@@ -22,7 +22,7 @@ class Account:
 
     Attributes
     ----------
-    listed : Listed
+    listed : QueryList
         The list in the order that counts (ties in their best or worst order, where the convention says so).
     gains : float64 array, shape (n,)
         What each document is worth; 1 and 0 for binary measures.
@@ -42,7 +42,7 @@ class Account:
         Finds the best swap of two documents.
     """
 
-    listed: Listed
+    listed: QueryList
     gains: FloatArray
     weights: FloatArray | None
     contributions: FloatArray
@@ -98,14 +98,14 @@ def unexplained(measure: Measure) -> OptionError:
     )
 
 
-def account_of(measure: Measure, listed: Listed) -> Account:
+def account_of(measure: Measure, listed: QueryList) -> Account:
     """Take a value apart.
 
     Parameters
     ----------
     measure : Measure
         With every option set.
-    listed : Listed
+    listed : QueryList
         The list.
 
     Raises
@@ -153,7 +153,7 @@ def account_of(measure: Measure, listed: Listed) -> Account:
     )
 
 
-def _by_row(listed: Listed, worth: FloatArray) -> FloatArray:
+def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:
     """Gains by row of the qrels; 0 for documents taken out, whose grades a table of gains need not know."""
     gains = np.zeros(listed.qrels.n_judgments)
     gains[listed.is_kept] = worth
@@ -165,13 +165,13 @@ def _term_of(measure: Measure) -> Term:
     return lambda gain, weight: np.floor(gain * weight * 100) / 100 if is_floored else gain * weight
 
 
-def _settled(listed: Listed, gains: FloatArray) -> tuple[Listed, FloatArray]:
+def _settled(listed: QueryList, gains: FloatArray) -> tuple[QueryList, FloatArray]:
     """The list with ties in their best or worst order where the convention takes that one."""
     order = np.argsort(tied_ranks(listed.judged, listed.hits(), gains), kind="stable")
     return listed.reordered(order), gains[order]
 
 
-def _ranked_account(measure: Measure, listed: Listed, gains: FloatArray, n_relevant: int, limit: int) -> Account:
+def _ranked_account(measure: Measure, listed: QueryList, gains: FloatArray, n_relevant: int, limit: int) -> Account:
     """The account of a measure whose relevant documents add by those above them."""
     relevant = gains > 0
     rank = np.arange(1, relevant.size + 1)
@@ -197,7 +197,7 @@ def _ranked_account(measure: Measure, listed: Listed, gains: FloatArray, n_relev
     )
 
 
-def ideal_of(measure: Measure, listed: Listed) -> Ideal | None:
+def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
     """The ideal list of a query, as far as it counts; documents of equal gain in the order of the judgments. None if there is none.
 
     Examples

@@ -7,7 +7,7 @@ import numpy as np
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.explanation.contributions import Account, Ideal, account_of, ideal_of, unexplained, value_of
-from idealrank.analysis.explanation.query_list import Listed, list_query
+from idealrank.analysis.explanation.query_list import QueryList, list_query
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -346,7 +346,7 @@ def _best_missing(measure: Measure, account: Account, value: float | None) -> Mi
     return found
 
 
-def _missing_rows(listed: Listed) -> list[int]:
+def _missing_rows(listed: QueryList) -> list[int]:
     """One judged document that was not returned for each of the highest grades."""
     missing = listed.is_kept.copy()
     missing[listed.row[listed.is_judged]] = False

@@ -21,7 +21,7 @@ from idealrank.errors import InputError
 
 
 @dataclass(frozen=True)
-class Listed:
+class QueryList:
     """A list in its order, and the judgments of its query.
 
     Attributes
@@ -97,7 +97,7 @@ class Listed:
         rank = np.arange(1, len(self.documents) + 1)
         return Hits(np.zeros(rank.size, np.int64), rank, self.by_row(self.graded.grades), None, self.first, self.last)
 
-    def reordered(self, order: IntArray) -> "Listed":
+    def reordered(self, order: IntArray) -> "QueryList":
         """The list in another order of its documents inside tie groups."""
         documents = [self.documents[index] for index in order]
         return replace(self, documents=documents, scores=self.scores[order], row=self.row[order])
@@ -111,7 +111,7 @@ class Listed:
         return align(self.qrels, run, _counting(self.alignment))
 
 
-def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> Listed:
+def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> QueryList:
     """Rank one query of a run and join it to its judgments.
 
     Parameters
@@ -143,7 +143,7 @@ def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> L
         _ranked(own_qrels, own_run, query_id, alignment, graded) if answer else ([], np.zeros(0), np.zeros(0, np.int64))
     )
     first, last = _tie_groups(scores.astype(np.float32) if alignment.score == "float32" else scores)
-    return Listed(query_id, run.name, alignment, own_qrels, graded, judged, documents, scores, first, last, row, answer is not None)
+    return QueryList(query_id, run.name, alignment, own_qrels, graded, judged, documents, scores, first, last, row, answer is not None)
 
 
 def _counting(alignment: Alignment) -> Alignment:

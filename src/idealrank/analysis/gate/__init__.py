@@ -1,13 +1,13 @@
 """Whether a run may take the place of its baselines."""
 
 from idealrank.analysis.gate.checks import gate
-from idealrank.analysis.gate.outcome import Check, Contract, Gated, Kept, Policy, QueryDrop
+from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop
 
 __all__ = [
     "Check",
     "Contract",
     "Gated",
-    "Kept",
+    "KeptContract",
     "Policy",
     "QueryDrop",
     "gate",

@@ -12,17 +12,28 @@ from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY, disti
 from idealrank.analysis.comparison.families import Corrected, Hypothesis, corrected
 from idealrank.analysis.comparison.mismatch import mismatches, refuse_baselines
 from idealrank.analysis.comparison.query_design import design_by_query, restricted
-from idealrank.analysis.comparison.query_table import Judgedness, Table, chosen_measures, comparable, queries_of, seed_from
+from idealrank.analysis.comparison.query_table import Judgedness, QueryTable, chosen_measures, comparable, queries_of, seed_from
 from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
 from idealrank.analysis.comparison.significance import refuse_unscored
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
-from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Contract, Gated, Kept, Outcome, Policy, QueryDrop, WhenUnjudged
+from idealrank.analysis.gate.outcome import (
+    NOT_CARRIED,
+    UNREACHED,
+    Check,
+    Contract,
+    Gated,
+    KeptContract,
+    Outcome,
+    Policy,
+    QueryDrop,
+    WhenUnjudged,
+)
 from idealrank.data.types import BoolArray
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
-from idealrank.stats.comparison import Found, Plan, smallest_visible, visible_by
+from idealrank.stats.comparison import MeasureTest, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
@@ -55,7 +66,7 @@ class _Values:
 
 def contracts_kept(
     contracts: Iterable[Contract], evaluations: Sequence[Evaluation], names: Sequence[str], chosen: Sequence[Measure]
-) -> tuple[Kept, ...]:
+) -> tuple[KeptContract, ...]:
     """Each contract, looked at for its measures, and for every baseline where it has no number of its own; the run stands first.
 
     Examples
@@ -69,7 +80,7 @@ def contracts_kept(
     return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
 
 
-def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[Kept]:
+def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[KeptContract]:
     """A contract, looked at for its measures and, without a number of its own, for every baseline."""
     run, *baselines = sides
     for measure in chosen if contract.measure is None else [_of_contract(contract)]:
@@ -88,11 +99,11 @@ def _of_contract(contract: Contract) -> Measure:
     return measure
 
 
-def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float) -> Kept:
+def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float) -> KeptContract:
     rounding = _ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
     # Where the baseline has no value, any value will do.
     reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
-    return Kept(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)
+    return KeptContract(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)
 
 
 SAME = "the same value on every query"
@@ -207,7 +218,7 @@ def gate(
     _refuse_beyond_range(asked, chosen)
     apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
-    plain = [Table.of(one, chosen, queries) for one in evaluations]
+    plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
     seed, draws = seed_from(rng, plain), _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
@@ -268,7 +279,7 @@ def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) ->
     return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
 
 
-def outcome_of(checks: Iterable[Check], contracts: Iterable[Kept]) -> Outcome:
+def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
     """What follows from checks and contracts together.
 
     Examples
@@ -338,7 +349,7 @@ def _plan(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
     return Plan(**common, alternative="less", null=-policy.tolerance)  # type: ignore[arg-type]
 
 
-def _upwards(table: Table, measures: Sequence[Measure]) -> Table:
+def _upwards(table: QueryTable, measures: Sequence[Measure]) -> QueryTable:
     """Values turned so that more is better: to negate a number loses no bit."""
     return replace(table, values=table.values * np.array([float(measure.direction) for measure in measures]))
 
@@ -358,7 +369,7 @@ class _Case:
     measures: tuple[Measure, ...]
     deciding: tuple[bool, ...]
     queries: Sequence[str]
-    tables: Sequence[Table]
+    tables: Sequence[QueryTable]
     judgedness: Sequence[Judgedness]
     design: Design
     plan: Plan
@@ -440,11 +451,11 @@ class _Case:
         return tuple(QueryDrop(query=query, baseline=before, run=now, difference=now - before) for query, before, now in found)
 
 
-def _is_same(one: Found) -> bool:
+def _is_same(one: MeasureTest) -> bool:
     return not one.wins and not one.losses
 
 
-def _reason(one: Found, p: float, two_sided: float, policy: Policy, direction: int) -> str:
+def _reason(one: MeasureTest, p: float, two_sided: float, policy: Policy, direction: int) -> str:
     """Why a check passes or fails, in a phrase."""
     if _is_same(one):
         return SAME
@@ -463,7 +474,7 @@ def _p(p: float) -> str:
     return f"{p:.2g}" if p >= 1e-4 else "< 0.0001"
 
 
-def _detectable(one: Found, plan: Plan, policy: Policy, alpha: float) -> float:
+def _detectable(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> float:
     """The smallest true drop that closes the gate by this check with a chance of 0.8."""
     if not policy.strict:
         return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)

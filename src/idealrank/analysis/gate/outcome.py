@@ -240,7 +240,7 @@ class Contract:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class KeptContract:
     """A contract, looked at for one measure and, where it holds the run to one, one baseline.
 
     Attributes
@@ -282,7 +282,7 @@ class Gated(WithWarnings):
         reach`` where the judgments do not carry the answer of one.
     checks : tuple of Check
         Baseline by baseline, measure by measure.
-    contracts : tuple of Kept
+    contracts : tuple of KeptContract
         In the order of the contracts.
     policy : Policy
         What was asked.
@@ -312,7 +312,7 @@ class Gated(WithWarnings):
     baselines: tuple[str, ...]
     passed: bool
     checks: tuple[Check, ...]
-    contracts: tuple[Kept, ...]
+    contracts: tuple[KeptContract, ...]
     policy: Policy
     correction: str
     n_resamples: int | None
@@ -365,7 +365,7 @@ class Gated(WithWarnings):
         return {name: _finite(value) for name, value in found.items()}
 
 
-def _broken(kept: Kept) -> str:
+def _broken(kept: KeptContract) -> str:
     if math.isnan(kept.demanded):
         demand = f"is one, as in {kept.baseline} or better"
     else:

@@ -4,12 +4,25 @@
 switches in which they differ.
 """
 
-from idealrank.analysis.reconciliation.difference import DifferenceSplit, QueryChange, QueryPart, SplitPart
+from idealrank.analysis.reconciliation.difference import ConventionChange, DifferenceSplit, QueryPart, SplitPart
 from idealrank.analysis.reconciliation.result import Match, QueryPair, Reconciliation, RefusedBy, Separation, SwitchDifference, Twins
 from idealrank.analysis.reconciliation.search import reconcile, reconcile_lists
 from idealrank.analysis.reconciliation.splitting import split_difference, split_lists_difference
 
 __all__ = [
-    "DifferenceSplit", "Match", "QueryChange", "QueryPair", "QueryPart", "Reconciliation", "RefusedBy", "Separation", "SplitPart",
-    "SwitchDifference", "Twins", "reconcile", "reconcile_lists", "split_difference", "split_lists_difference",
+    "ConventionChange",
+    "DifferenceSplit",
+    "Match",
+    "QueryPair",
+    "QueryPart",
+    "Reconciliation",
+    "RefusedBy",
+    "Separation",
+    "SplitPart",
+    "SwitchDifference",
+    "Twins",
+    "reconcile",
+    "reconcile_lists",
+    "split_difference",
+    "split_lists_difference",
 ]  # fmt: skip

@@ -60,7 +60,7 @@ class SplitPart:
 
 
 @dataclass(frozen=True)
-class QueryChange:
+class ConventionChange:
     """A query under both conventions.
 
     Attributes
@@ -103,7 +103,7 @@ class DifferenceSplit:
         They add up to the difference. Largest first, or in the order of the path.
     idle : tuple of str
         Switches that differ but change no query's value on these data.
-    queries : tuple of QueryChange
+    queries : tuple of ConventionChange
         The queries with the largest shares.
     n_queries : int
         Queries that count under either convention.
@@ -130,7 +130,7 @@ class DifferenceSplit:
     orders: int
     parts: tuple[SplitPart, ...]
     idle: tuple[str, ...]
-    queries: tuple[QueryChange, ...]
+    queries: tuple[ConventionChange, ...]
     n_queries: int
 
     def as_dict(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from math import factorial, isnan
 
 import numpy as np
 
-from idealrank.analysis.reconciliation.difference import DifferenceSplit, QueryChange, QueryPart, SplitPart
+from idealrank.analysis.reconciliation.difference import ConventionChange, DifferenceSplit, QueryPart, SplitPart
 from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
@@ -168,12 +168,12 @@ class Splitter:
         sides = zip(self._trials.signature(self._a, self._measure), self._trials.signature(self._b, self._measure), strict=True)
         return tuple(here[0] for here, there in sides if here != there and here[0] not in acting)
 
-    def _queries(self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]) -> tuple[QueryChange, ...]:
+    def _queries(self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]) -> tuple[ConventionChange, ...]:
         """The queries with the largest shares of the difference, and the switch that moves each most."""
         share = end.shares - start.shares
         order = np.argsort(-np.abs(share), kind="stable")[:_QUERIES_TOLD]
         return tuple(
-            QueryChange(
+            ConventionChange(
                 query=self._trials.queries[place],
                 a=float(start.values[place]) if start.counted[place] else None,
                 b=float(end.values[place]) if end.counted[place] else None,

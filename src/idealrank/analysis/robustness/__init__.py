@@ -1,12 +1,12 @@
 """Whether a verdict holds when the measure is computed otherwise."""
 
-from idealrank.analysis.robustness.multiverse import Way, robust, robust_lists
+from idealrank.analysis.robustness.multiverse import VariantTest, robust, robust_lists
 from idealrank.analysis.robustness.robustness import Robustness, Variant
 
 __all__ = [
     "Robustness",
     "Variant",
-    "Way",
+    "VariantTest",
     "robust",
     "robust_lists",
 ]

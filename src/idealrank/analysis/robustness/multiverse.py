@@ -15,27 +15,131 @@ from idealrank.analysis.comparison.families import Corrected
 from idealrank.analysis.comparison.mismatch import mismatches_of
 from idealrank.analysis.comparison.procedure import compare, difference_of
 from idealrank.analysis.comparison.query_design import design_by_query
-from idealrank.analysis.comparison.query_table import Table, seed_from, unfit
+from idealrank.analysis.comparison.query_table import QueryTable, seed_from, unfit
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
-from idealrank.analysis.robustness.sides import Column, Side
-from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, Asked, joined
+from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
 from idealrank.conventions import Convention, array_convention
+from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.evaluation.sweep import JudgmentsSource, Readings, Sweep
+from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
-from idealrank.stats.comparison import Found, Plan, TestName, compare_columns
+from idealrank.stats.comparison import MeasureTest, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.version import __version__
+
+Wanted = tuple[Alignment, Measure]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureValues:
+    """Values of one measure.
+
+    Parameters
+    ----------
+    queries : sequence of str
+        Those that the alignment keeps.
+    values : float64 array, shape (n_queries,)
+        NaN where the query does not count.
+
+    Examples
+    --------
+    >>> MeasureValues(["p", "q"], np.array([0.5, np.nan])).values
+    array([0.5, nan])
+    """
+
+    queries: Sequence[str]
+    values: FloatArray
+
+
+class RunValues:
+    """Values of one run, or of one set of scores, under any alignment.
+
+    Parameters
+    ----------
+    name : str
+        Of the run.
+    sweep : Sweep
+        The run or the lists.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import RR
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> from idealrank.evaluation.sweep import Readings
+    >>> side = RunValues("run", Sweep.of_run(Readings(Qrels({"q": {"a": 1}})), Run({"q": ["b", "a"]})))
+    >>> jobs = side.jobs([(Alignment(), RR()), (Alignment(ties="worst"), RR())])
+    >>> for alignment, measures in jobs.items():
+    ...     side.do(alignment, measures)
+    >>> len(jobs), side.column(Alignment(ties="worst"), RR()).values
+    (1, array([0.5]))
+    """
+
+    def __init__(self, name: str, sweep: Sweep) -> None:
+        self.name = name
+        self._sweep = sweep
+        self._found: dict[Wanted, MeasureValues | str] = {}
+        self._coverages: dict[Wanted, Coverage] = {}
+
+    def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
+        """The alignment with all that cannot act on these data set to one and the same value."""
+        switches = {name: getattr(alignment, name) for name in ALIGNMENT}
+        found = self._sweep.settled(switches | {"rounding": getattr(measure, "rounding", None) or "none"})
+        return Alignment(**{name: found[name] for name in ALIGNMENT})  # type: ignore[arg-type]
+
+    def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
+        """What is not known yet: the measures, with every option set, to be found under each alignment."""
+        jobs: dict[Alignment, dict[Measure, None]] = {}
+        for alignment, measure in wanted:
+            settled = self._settled(alignment, measure)
+            if (settled, measure) not in self._found:
+                jobs.setdefault(settled, {})[measure] = None
+        return {alignment: list(measures) for alignment, measures in jobs.items()}
+
+    def do(self, alignment: Alignment, measures: list[Measure]) -> None:
+        """One of the jobs: one alignment."""
+        found = self._columns(alignment, measures)
+        self._found |= {(alignment, measure): column for measure, column in found.items()}
+
+    def _columns(self, alignment: Alignment, measures: list[Measure]) -> "dict[Measure, MeasureValues | str]":
+        try:
+            queries, measured = self._sweep.measured(alignment, measures)
+        except (InputError, OptionError) as error:
+            if len(measures) == 1:
+                return {measures[0]: f"run {self.name!r}: {error}" if str(error).startswith("no query counts") else str(error)}
+            # One of them, or all, are refused: each by itself.
+            return {measure: column for one in measures for measure, column in self._columns(alignment, [one]).items()}
+        found: dict[Measure, MeasureValues | str] = {}
+        self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
+        for place, measure in enumerate(measures):
+            values, scored = measured.values[:, place], measured.scored[:, place]
+            if not np.isfinite(values[scored]).all():
+                found[measure] = "a query has no number, and so the mean has none"
+            elif not scored.any():
+                found[measure] = f"run {self.name!r}: no query counts"
+            else:
+                found[measure] = MeasureValues(queries, np.where(scored, values, np.nan))
+        return found
+
+    def column(self, alignment: Alignment, measure: Measure) -> "MeasureValues | str":
+        """What was found, or why there is nothing."""
+        return self._found[self._settled(alignment, measure), measure]
+
+    def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
+        """The coverage behind a column that was found."""
+        return self._coverages[self._settled(alignment, measure), measure]
+
 
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
@@ -47,12 +151,12 @@ _MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class VariantTest:
     """How every variant is tested; see `compare` for each.
 
     Examples
     --------
-    >>> Way(test="t").level
+    >>> VariantTest(test="t").level
     0.95
     """
 
@@ -65,7 +169,7 @@ class Way:
     rng: RandomLike = None
     threads: int | None = None
 
-    def plan(self, tables: Sequence[Table]) -> Plan:
+    def plan(self, tables: Sequence[QueryTable]) -> Plan:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
         draws = _DRAWS if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
         return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), _POWER, self.threads)
@@ -80,7 +184,7 @@ def robust(
     *,
     variants: "Iterable[str] | None" = None,
     pairs: int = 8,
-    way: Way | None = None,
+    way: VariantTest | None = None,
     tell: Tell | None = None,
 ) -> Robustness:
     """Compare two runs as asked, and in every other way; `idealrank.robust` says what each parameter is.
@@ -93,7 +197,7 @@ def robust(
         The runs.
     measure, convention, variants, pairs
         As for `idealrank.robust`.
-    way : Way
+    way : VariantTest
         How every variant is tested.
     tell : callable
         Called with alignments done and their number.
@@ -106,21 +210,21 @@ def robust(
     >>> [one.change for one in robust(qrels, old, new, "RR").turning]
     ['unjudged=skipped', 'P@10']
     """
-    readings, threads = Readings(judgments), (way or Way()).threads or 0
+    readings, threads = Readings(judgments), (way or VariantTest()).threads or 0
     parsed, tables = parse_run_measure(measure), tables_of(readings.some)
     parsed.check_tables(tables)
 
     def adapted(one: Convention) -> Convention:
         return Convention.of(one, ties=ties_for(readings.some, one.alignment.ties))
 
-    asked = Asked(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
+    asked = ComparisonRequest(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
     names = distinct([run_a.name, run_b.name])
-    sides = [Side(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
-    found = _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
-    return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or Way())
+    sides = [RunValues(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
+    found = _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
+    return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or VariantTest())
 
 
-def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: Way) -> Robustness:
+def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: VariantTest) -> Robustness:
     """The study with the tipping point of the comparison asked for."""
     convention = found.convention
     with warnings.catch_warnings():
@@ -146,7 +250,7 @@ def robust_lists(
     *,
     variants: "Iterable[str] | None" = None,
     pairs: int = 8,
-    way: Way | None = None,
+    way: VariantTest | None = None,
     tell: Tell | None = None,
 ) -> Robustness:
     """The same for two sets of scores of the same labels; see `robust`.
@@ -161,11 +265,11 @@ def robust_lists(
     def adapted(one: Convention) -> Convention:
         return Convention.of(one, ties=array_alignment(one.alignment).ties)
 
-    threads = (way or Way()).threads or 0
+    threads = (way or VariantTest()).threads or 0
     grades = [float(grade) for grade in np.unique(lists_a.labels)]
-    asked = Asked(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
-    sides = [Side(name, Sweep.of_lists(lists, threads=threads)) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
-    return _Study(sides[0], sides[1], asked, adapted, way or Way(), tell).robustness(variants, pairs)
+    asked = ComparisonRequest(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
+    sides = [RunValues(name, Sweep.of_lists(lists, threads=threads)) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
+    return _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
 
 
 def _fit(measure: Measure) -> Measure:
@@ -178,7 +282,7 @@ class _Tried(NamedTuple):
     """An alternative with the values of both runs, or why it has none."""
 
     alternative: Alternative
-    columns: "tuple[Column, Column] | None"
+    columns: "tuple[MeasureValues, MeasureValues] | None"
     reason: str = ""
 
 
@@ -186,11 +290,11 @@ class _Tried(NamedTuple):
 class _Study:
     """Both runs, what was asked, and how it is tested."""
 
-    a: Side
-    b: Side
-    asked: Asked
+    a: RunValues
+    b: RunValues
+    asked: ComparisonRequest
     adapted: Callable[[Convention], Convention]
-    way: Way
+    way: VariantTest
     tell: Tell | None
 
     def robustness(self, wanted: "Iterable[str] | None", most: int) -> Robustness:
@@ -199,7 +303,7 @@ class _Study:
             raise InputError(f"{self.asked.measure}: {first.reason}")
         unjoined = self._mismatches(first, first.columns)
         grid = _Grid.of([first.columns])
-        plan = self.way.plan([Table(side, np.isfinite(side)) for side in (grid.a, grid.b)])
+        plan = self.way.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
         turned = [one for one, tried in zip(variants, others, strict=True) if tried.alternative.changes and _turns(one, reference)]
         tried = [] if turned or not _ahead(reference) else self._two_at_a_time(first, others, [reference, *variants], plan, most)
@@ -210,7 +314,7 @@ class _Study:
             mismatches=unjoined,
         )  # fmt: skip
 
-    def _mismatches(self, reference: _Tried, columns: tuple[Column, Column]) -> dict[str, str]:
+    def _mismatches(self, reference: _Tried, columns: tuple[MeasureValues, MeasureValues]) -> dict[str, str]:
         alignment, measure = reference.alternative.convention.alignment, _measure(reference)
         coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
         return mismatches_of(coverages, measure, [column.values for column in columns])
@@ -242,7 +346,7 @@ class _Study:
         if one.measure is None:
             return _Tried(one, None, one.reason)
         a, b = (side.column(one.convention.alignment, one.measure) for side in (self.a, self.b))
-        if isinstance(a, Column) and isinstance(b, Column):
+        if isinstance(a, MeasureValues) and isinstance(b, MeasureValues):
             return _Tried(one, (a, b))
         return _Tried(one, None, a if isinstance(a, str) else str(b))
 
@@ -270,9 +374,9 @@ class _Study:
             variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants
 
-    def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, Found | str]":
+    def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same signs."""
-        found: dict[int, Found | str] = {}
+        found: dict[int, MeasureTest | str] = {}
         patterns, of_column = np.unique(grid.counted[:, columns], axis=1, return_inverse=True)
         for number, kept in enumerate(patterns.T):
             members = [columns[place] for place in np.flatnonzero(of_column.reshape(-1) == number).tolist()]
@@ -367,7 +471,7 @@ class _Grid:
     known: BoolArray
 
     @classmethod
-    def of(cls, columns: Sequence[tuple[Column, Column]]) -> "_Grid":
+    def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "_Grid":
         lists = {id(side.queries): side.queries for pair in columns for side in pair}
         # By id, as `queries_of` has them.
         place = {query: row for row, query in enumerate(sorted({query for queries in lists.values() for query in queries}))}

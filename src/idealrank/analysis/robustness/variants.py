@@ -96,7 +96,7 @@ def has_option(measure: Measure, name: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ComparisonRequest:
     """The comparison that was asked for, and what is known of the data: enough to say what else could have been asked.
 
     Parameters
@@ -115,7 +115,7 @@ class Asked:
     Examples
     --------
     >>> from idealrank.measures.binary import AP
-    >>> asked = Asked(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], ["RR"], arrays=False)
+    >>> asked = ComparisonRequest(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], ["RR"], arrays=False)
     >>> [one.text for one in asked.alternatives(["rel", "missing", "measure"])]
     ['rel=2', 'missing=left-out', 'RR']
     """
@@ -248,20 +248,20 @@ def _change(part: str) -> Change:
     return name, None if (name, value.lower()) == ("cutoff", "none") else value
 
 
-def joined(one: Alternative, other: Alternative, asked: Asked) -> Alternative:
+def joined(one: Alternative, other: Alternative, asked: ComparisonRequest) -> Alternative:
     """Both changes at once.
 
     Parameters
     ----------
     one, other : Alternative
         Changes of different groups.
-    asked : Asked
+    asked : ComparisonRequest
         What they change.
 
     Examples
     --------
     >>> from idealrank.measures.binary import AP
-    >>> asked = Asked(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], [], arrays=False)
+    >>> asked = ComparisonRequest(AP(), Convention.of("standard"), [0.0, 1.0, 2.0], [], arrays=False)
     >>> joined(*asked.alternatives(["rel=2", "missing=left-out"]), asked).text
     'rel=2,missing=left-out'
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from idealrank.analysis.comparison.differences import distinct
-from idealrank.analysis.comparison.query_table import Table, chosen_measures, comparable, queries_of
+from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
 from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
 from idealrank.analysis.comparison.significance import Side
 from idealrank.analysis.systems.copies import relation_of
@@ -105,7 +105,7 @@ def compare_systems(
     everything = comparable([*sides[0], *sides[1]], judgments)
     asked = chosen_measures(everything, measures)
     queries = queries_of(everything)
-    tables = [[Table.of(one, asked, queries) for one in side] for side in sides]
+    tables = [[QueryTable.of(one, asked, queries) for one in side] for side in sides]
     rows = {}
     for column, measure in enumerate(asked):
         tests = max(len(asked) - 1, 1) if column else 1
@@ -121,7 +121,7 @@ def compare_systems(
 
 
 def _found(
-    tables: Sequence[Sequence[Table]], column: int, measure: Measure, how: tuple[Pairing, Single | None, float]
+    tables: Sequence[Sequence[QueryTable]], column: int, measure: Measure, how: tuple[Pairing, Single | None, float]
 ) -> tuple[ReplicatedDifference, tuple[FloatArray, FloatArray]]:
     """One measure over the queries that count in every copy, and its values, each (queries, copies)."""
     values = [np.stack([table.values[:, column] for table in side], axis=1) for side in tables]

@@ -11,7 +11,7 @@ import numpy as np
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.families import DRAWS
 from idealrank.analysis.comparison.mismatch import mismatches
-from idealrank.analysis.comparison.query_table import Table, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
+from idealrank.analysis.comparison.query_table import QueryTable, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
 from idealrank.analysis.tuning.recommendation import (
     distance_to_usual,
     in_words,
@@ -169,7 +169,7 @@ def choose(
     evaluations, queries = comparable(evaluations), queries_of(evaluations)
     names = distinct([evaluation.name for evaluation in evaluations])
     unjoined = mismatches(evaluations, names, grid[0].measure)
-    tables = tuple(Table.of(evaluation, [option.measure for option in grid], queries) for evaluation in evaluations)
+    tables = tuple(QueryTable.of(evaluation, [option.measure for option in grid], queries) for evaluation in evaluations)
     values = np.stack([table.values for table in tables], axis=1)
     kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
     if kept.sum() < _FEWEST:

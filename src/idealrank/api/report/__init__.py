@@ -13,7 +13,7 @@ from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.api.report.gather import gather
-from idealrank.api.report.material import Found, Texts, shown_measures
+from idealrank.api.report.material import ReportMaterial, Texts, shown_measures
 from idealrank.api.report.origin import hashed, moment
 from idealrank.api.report.side_verdicts import robustness as robustness_of
 from idealrank.api.report.side_verdicts import with_gate
@@ -98,7 +98,7 @@ def report(
     """
     # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
     held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
-    found = Found(
+    found = ReportMaterial(
         evaluations=held, measures=_measures(result, held, measures), weights=weights, clusters=clusters, categories=slices,
         comparison=result if isinstance(result, Comparison) else None, queries=queries, documents=documents, threads=threads,
         qrels=None if qrels is None else to_qrels(qrels), runs=_runs(runs, held),

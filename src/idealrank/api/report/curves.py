@@ -6,7 +6,7 @@ from dataclasses import replace
 from idealrank.analysis.comparison import RunMean
 from idealrank.errors import IdealrankError
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import Curve
+from idealrank.reports.page.subject import CutoffCurve
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
 _MOST = 3  # families of measures
@@ -37,7 +37,7 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
     return found
 
 
-def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapping[str, RunMean]], depth: int) -> tuple[Curve, ...]:
+def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapping[str, RunMean]], depth: int) -> tuple[CutoffCurve, ...]:
     """The curves of every run, as deep as the longest list; those of fewer than two cutoffs are left out.
 
     Parameters
@@ -61,5 +61,7 @@ def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapp
         cutoffs = tuple(cutoff for cutoff in at if cutoff <= depth)
         texts = [str(at[cutoff]) for cutoff in cutoffs]
         if len(cutoffs) > 1:
-            found.append(Curve(measure=name, cutoffs=cutoffs, means={run: tuple(of[text] for text in texts) for run, of in means.items()}))
+            found.append(
+                CutoffCurve(measure=name, cutoffs=cutoffs, means={run: tuple(of[text] for text in texts) for run, of in means.items()})
+            )
     return tuple(found)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from idealrank.analysis.comparison import compare
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.same_judgments import JudgmentsOption
-from idealrank.api.report.material import Found, shown_measures
+from idealrank.api.report.material import ReportMaterial, shown_measures
 from idealrank.api.report.origin import hashed, moment
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import InputError, OptionError
@@ -18,7 +18,7 @@ from idealrank.store import Store, Stored
 
 def found_in(
     store: Store, ids: Sequence[str], measures: Sequence[Measure] = (), *, judgments: JudgmentsOption = "same", command: str = ""
-) -> Found:
+) -> ReportMaterial:
     """Results of a store, as a page takes them.
 
     Parameters
@@ -74,7 +74,7 @@ def found_in(
     return with_gate(replace(found, measures=asked), gated)
 
 
-def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> Found:
+def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> ReportMaterial:
     """Evaluations on the measures that all have, with names that tell them apart: of one name, by their ids."""
     evaluations = [part.evaluation for part in parts]
     names = [one.name for one in evaluations]
@@ -85,7 +85,7 @@ def _as_compared(parts: Sequence[Stored], measures: Sequence[Measure]) -> Found:
     if not common:
         raise InputError(f"{', '.join(part.id for part in parts)}: found no measure that all of them have, expected one at least")
     held = tuple(replace(one.select(common), name=name) for one, name in zip(evaluations, distinct(told), strict=True))
-    return Found(evaluations=held, measures=tuple(measures) or shown_measures(common))
+    return ReportMaterial(evaluations=held, measures=tuple(measures) or shown_measures(common))
 
 
 def _by_text(evaluation: Evaluation, texts: Sequence[str]) -> tuple[Measure, ...]:

@@ -8,11 +8,10 @@ from itertools import islice
 import numpy as np
 
 from idealrank.analysis.comparison import RunMean, intervals, with_companions
-from idealrank.analysis.comparison.query_table import Table, queries_of
+from idealrank.analysis.comparison.query_table import QueryTable, queries_of
 from idealrank.api.report.curves import curves, families
-from idealrank.api.report.kept_lists import lists_of_hits
-from idealrank.api.report.material import Found, Texts, lined_up
-from idealrank.api.report.query_lists import Lister, depth_of
+from idealrank.api.report.material import ReportMaterial, Texts, lined_up
+from idealrank.api.report.query_lists import Lister, depth_of, lists_of_hits
 from idealrank.api.report.selection import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.data.one_query import in_memory, longest
 from idealrank.data.qrels import Qrels
@@ -22,18 +21,18 @@ from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import Curve, Listing, QueryLists, Subject
+from idealrank.reports.page.subject import CutoffCurve, Listing, QueryLists, Subject
 
 _SAME = 1e-9  # of a value
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
 
 
-def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
+def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
     """What a page shows.
 
     Parameters
     ----------
-    found : Found
+    found : ReportMaterial
         Results and their sources.
     tell : callable, optional
         Gets what there is to say of files of texts; without it doubts are warnings.
@@ -56,7 +55,7 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
     >>> import idealrank as ir
     >>> qrels, run = Qrels({"q": {"x": 1, "z": 2}}), Run({"q": ["y", "x"]})
     >>> one = ir.evaluate(qrels, run, "nDCG@10")
-    >>> shown = gather(Found(evaluations=(one,), measures=one.measures, qrels=qrels, runs=(run,)))
+    >>> shown = gather(ReportMaterial(evaluations=(one,), measures=one.measures, qrels=qrels, runs=(run,)))
     >>> shown.lists["q"].runs[0].documents, shown.lists["q"].relevant, shown.curves[0].cutoffs
     (('y', 'x'), (('z', 2.0), ('x', 1.0)), (1, 2))
     """
@@ -65,7 +64,7 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
     queries = evaluations[0].queries
     query_texts = _texts(found.queries, queries, _QUERY_LETTERS, "queries", tell)
     lists: dict[str, QueryLists] = {}
-    drawn: tuple[Curve, ...] = ()
+    drawn: tuple[CutoffCurve, ...] = ()
     room = room_for_lists(evaluations, len(found.measures), query_texts)
     if isinstance(found.qrels, Qrels) and found.runs and evaluations[0].provenance.max_documents is None:
         evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
@@ -81,8 +80,8 @@ def gather(found: Found, *, tell: Tell | None = None, progress: "Callable[[int, 
 
 
 def _looked_into(
-    found: Found, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
-) -> tuple[tuple[Evaluation, ...], dict[str, QueryLists], tuple[Curve, ...]]:
+    found: ReportMaterial, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
+) -> tuple[tuple[Evaluation, ...], dict[str, QueryLists], tuple[CutoffCurve, ...]]:
     """Evaluations with their judgedness, lists of as many queries as there may be room for, and curves."""
     wanted, depth = families(found.measures), depth_of(found.measures)
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
@@ -100,7 +99,7 @@ def _looked_into(
     return tuple(one.evaluation for one in looked), lists, curves(wanted, means, max(one.longest for one in looked))
 
 
-def _chosen(found: Found, evaluations: Sequence[Evaluation], room: int) -> list[str]:
+def _chosen(found: ReportMaterial, evaluations: Sequence[Evaluation], room: int) -> list[str]:
     """The queries whose lists are gathered."""
     order = queries_first(evaluations, found.measures[0], found.pairs, found.gated)
     return list(islice(order, most_queries(room, len(evaluations), depth_of(found.measures))))
@@ -116,7 +115,9 @@ class _Looked:
     longest: int
 
 
-def _look_into(found: Found, lister: Lister, evaluation: Evaluation, more: Evaluation, run: Run, queries: Sequence[str]) -> _Looked:
+def _look_into(
+    found: ReportMaterial, lister: Lister, evaluation: Evaluation, more: Evaluation, run: Run, queries: Sequence[str]
+) -> _Looked:
     at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
     means = intervals(more.select(at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
     return _Looked(
@@ -140,7 +141,7 @@ def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(dict.fromkeys([*with_companions(measures), *at_cutoffs]))
 
 
-def _looked_at(found: Found, qrels: Qrels, evaluation: Evaluation, run: Run) -> Evaluation:
+def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run) -> Evaluation:
     """One run by all of these: from the hits that its evaluation kept, or where it kept none, evaluated again."""
     measures = measures_looked_at(found.measures)
     if evaluation.can_tell(measures):
@@ -154,7 +155,7 @@ def _looked_at(found: Found, qrels: Qrels, evaluation: Evaluation, run: Run) -> 
 
 def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:
     """Refuse judgments and a run that are not those of the evaluation: their rankings would stand beside numbers of others."""
-    ours, theirs = (Table.of(one, [measure], queries_of([evaluation, again])) for one in (evaluation, again))
+    ours, theirs = (QueryTable.of(one, [measure], queries_of([evaluation, again])) for one in (evaluation, again))
     if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
         means = [one.mean()[str(measure)] for one in (again, evaluation)]
         raise IncompatibleError(
@@ -163,13 +164,13 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
         )
 
 
-def _judgedness(found: Found) -> tuple[Measure, ...]:
+def _judgedness(found: ReportMaterial) -> tuple[Measure, ...]:
     """What says how far judgments reach; a gate goes without values of judged documents alone, since baselines are cut."""
     added = (one for one in with_companions(found.measures) if one not in found.measures)
     return tuple(one for one in added if found.gated is None or not one.judged_only)
 
 
-def _means(found: Found, evaluations: Sequence[Evaluation]) -> dict[str, dict[str, RunMean]]:
+def _means(found: ReportMaterial, evaluations: Sequence[Evaluation]) -> dict[str, dict[str, RunMean]]:
     """Of every measure asked for that is averaged, by run."""
     if found.comparison is not None and all(str(measure) in found.comparison.means for measure in found.measures):
         return {text: dict(of_runs) for text, of_runs in found.comparison.means.items()}
@@ -179,7 +180,7 @@ def _means(found: Found, evaluations: Sequence[Evaluation]) -> dict[str, dict[st
     return {text: {name: of_run[text] for name, of_run in means.items()} for text in texts}
 
 
-def _categories(found: Found) -> dict[str, tuple[str, ...]]:
+def _categories(found: ReportMaterial) -> dict[str, tuple[str, ...]]:
     return {query: (name,) if isinstance(name, str) else tuple(name) for query, name in (found.categories or {}).items()}
 
 

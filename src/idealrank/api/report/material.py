@@ -25,7 +25,7 @@ Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class ReportMaterial:
     """Results, and where they come from.
 
     Attributes
@@ -57,7 +57,7 @@ class Found:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> Found(evaluations=(one,), measures=one.measures).level
+    >>> ReportMaterial(evaluations=(one,), measures=one.measures).level
     0.95
     """
 

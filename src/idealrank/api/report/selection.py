@@ -6,7 +6,7 @@ from itertools import combinations, zip_longest
 
 import numpy as np
 
-from idealrank.analysis.comparison.query_table import Table
+from idealrank.analysis.comparison.query_table import QueryTable
 from idealrank.analysis.gate import Gated
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation
@@ -49,7 +49,7 @@ def queries_first(
     (['q2', 'q3', 'q1'], ['q3', 'q1', 'q2'])
     """
     queries = list(dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries))
-    values = [Table.of(one, [measure], queries).values[:, 0] * (measure.direction or 1) for one in evaluations]
+    values = [QueryTable.of(one, [measure], queries).values[:, 0] * (measure.direction or 1) for one in evaluations]
     looked = list(pairs) or list(combinations(range(len(values)), 2))
     orders = [_by_size(values[b] - values[a]) for a, b in looked] or [np.argsort(values[0], kind="stable")]
     in_turn = (int(row) for rows in zip_longest(*(order.tolist() for order in orders)) for row in rows if row is not None)

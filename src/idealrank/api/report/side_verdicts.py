@@ -7,8 +7,8 @@ from idealrank.analysis.comparison import Comparison, compare
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
-from idealrank.analysis.robustness import Robustness, Way, robust
-from idealrank.api.report.material import Found
+from idealrank.analysis.robustness import Robustness, VariantTest, robust
+from idealrank.api.report.material import ReportMaterial
 from idealrank.data.one_query import in_memory, rows_about
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.sweep import JudgmentsSource
@@ -46,14 +46,14 @@ def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures
     return replace(from_run, pairs=tuple(pair.reversed() for pair in from_run.pairs), method=replace(from_run.method, baseline=None))
 
 
-def with_gate(found: Found, gated: Gated) -> Found:
+def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
     """What was found, with a gate and the comparison of its run with its baselines; these come first among the evaluations.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> with_gate(Found(evaluations=(one, one), measures=one.measures), ir.gate(one, one)).comparison.names
+    >>> with_gate(ReportMaterial(evaluations=(one, one), measures=one.measures), ir.gate(one, one)).comparison.names
     ('run (2)', 'run')
     """
     run, *baselines = found.evaluations
@@ -72,7 +72,7 @@ def with_gate(found: Found, gated: Gated) -> Found:
 
 
 def robustness(
-    found: Found,
+    found: ReportMaterial,
     judgments: "JudgmentsSource | None" = None,
     *,
     wanted: bool | None = None,
@@ -82,7 +82,7 @@ def robustness(
 
     Parameters
     ----------
-    found : Found
+    found : ReportMaterial
         The comparison and its sources.
     judgments : Qrels or callable, optional
         What reads them under each policy for documents judged twice; default the judgments of `found`.
@@ -99,9 +99,9 @@ def robustness(
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.api.report.material import Found
+    >>> from idealrank.api.report.material import ReportMaterial
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> robustness(Found(evaluations=(one,), measures=one.measures)) is None
+    >>> robustness(ReportMaterial(evaluations=(one,), measures=one.measures)) is None
     True
     """
     source = found.qrels if judgments is None else judgments
@@ -112,7 +112,7 @@ def robustness(
     if unfit(measure) or (wanted is None and sum(map(rows_about, sides)) > MOST_ROWS):
         return None
     method = found.comparison.method
-    way = Way(
+    way = VariantTest(
         test=method.test, level=method.level, margin=method.margin, weights=found.weights, clusters=found.clusters, threads=found.threads  # type: ignore[arg-type]
     )  # fmt: skip
     first, second = map(in_memory, sides)

@@ -1,5 +1,6 @@
 """`idealrank compare`: whether one run is better than another."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypedDict, Unpack
@@ -8,12 +9,12 @@ import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
+from idealrank.api.evaluation import can_be_attributed, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.api.evaluation import overlaps
 from idealrank.cli import input_options, options, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
 from idealrank.cli.format_option import Formats
-from idealrank.cli.pointers import why_command
+from idealrank.cli.input_options import Inputs
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files, slices
 from idealrank.cli.result_options import Results, results_of_pairs
@@ -21,9 +22,42 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
+from idealrank.measures.defaults import DEFAULT_MEASURES
+from idealrank.measures.measure import Measure
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.parts import Part
 from idealrank.reports.views.comparison.letters import Letters
+
+
+def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
+    """`idealrank why` for the first of the measures that can be taken apart; empty where none can, or a file cannot be read again.
+
+    Parameters
+    ----------
+    qrels, runs, convention, inputs
+        As typed.
+    measures : sequence of Measure
+        What was compared.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measure
+    >>> measures = [parse_measure(text) for text in ("AUC", "AP")]
+    >>> why_command("qrels.txt", ["a b.run", "c.run"], measures, "standard", Inputs(more_qrels=("more.txt",)))
+    "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
+    """
+    measure = next((measure for measure in measures if can_be_attributed(measure, convention)), None)
+    if measure is None or len(runs) != 2 or "-" in (qrels, *runs, *inputs.more_qrels, inputs.group):
+        return ""
+    words = ["idealrank", "why", qrels, *runs]
+    words += [] if str(measure) == DEFAULT_MEASURES[0] else ["-m", str(measure)]
+    words += [] if convention == "standard" else ["--convention", convention]
+    words += [word for path in inputs.more_qrels for word in ("--qrels", path)]
+    words += [] if inputs.file_format == "auto" else ["--input-format", inputs.file_format]
+    words += ["--columns", inputs.columns_text] if inputs.columns_text else []
+    words += [] if inputs.group is None else ["--group", inputs.group]
+    return shlex.join(words)
+
 
 _FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
 
@@ -134,7 +168,7 @@ def compare(
     smallest true one that these queries detect with 80 % power, and the share of unjudged documents. Of three or more runs every two are
     compared; of six or more the report shows each run with letters of the runs that it is significantly better than.
     """
-    names, given = _names(runs, baseline), input_options.Given(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
+    names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
@@ -165,7 +199,7 @@ def compare(
     )  # fmt: skip
 
 
-def _check_written(given: input_options.Given, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
+def _check_written(given: input_options.InputFiles, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
     """Refuse what cannot be read or written before anything is."""
     pair_figure.check(written["--figure"], baseline, given.paths)
     input_options.refuse_standard_input_twice(*given.every_path)

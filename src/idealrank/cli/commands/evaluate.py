@@ -108,7 +108,7 @@ def evaluate(
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
-    given, opened = input_options.Given(qrels=qrels, inputs=inputs, others=runs), list[Run]()
+    given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch, kept = input_options.run_names(runs), Watch(), results.looked_at(measures)
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))

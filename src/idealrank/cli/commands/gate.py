@@ -2,24 +2,73 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, cast, get_args
 
 import click
 
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
+from idealrank.api.gate import GateRequest, settled
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.gate.job import Job
 from idealrank.cli.gate.outputs import Outputs, outputs
-from idealrank.cli.gate.request import asked_here
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
 from idealrank.cli.query_options import query_files
 from idealrank.cli.result_options import Results, results_of_pairs
-from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE
+from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.io.query_files import QueryFiles
+from idealrank.measures.parse import parse_measures
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.parts import Part
+
+_NO_BASELINE = (
+    "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made, as in "
+    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline, which makes it of the first run"
+)
+_OPTIONS = {"measure_texts": ("measures", "-m"), "also_texts": ("also", "--also")}
+
+
+def asked_here(**typed: Any) -> GateRequest:
+    """Settle what was typed with the policy of the project around the working directory.
+
+    Raises
+    ------
+    InputError
+        The policy file is wrong.
+    OptionError
+        An option is wrong, or there is no baseline.
+    """
+    return asked_of(find_policy(Path.cwd()), **typed)
+
+
+def asked_of(found: PolicyFile, **typed: Any) -> GateRequest:
+    """Settle what was typed with a policy; None, an empty text or nothing where the policy decides.
+
+    Raises
+    ------
+    OptionError
+        An option is wrong, or there is no baseline; with the file where it stands there.
+
+    Examples
+    --------
+    >>> asked = asked_of(PolicyFile(path="pyproject.toml", alpha=0.1), baselines=("best.run",), tolerance=0.01, measure_texts=["AP,RR"])
+    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures]
+    (0.01, 0.1, ['AP', 'RR'])
+    """
+    given = {name: value for name, value in typed.items() if value is not None and value not in ((), [], "")}
+    for option, (name, where) in _OPTIONS.items():
+        if texts := given.pop(option, ()):
+            given[name] = parse_measures(options.measure_parts(texts, DEFAULT_MEASURE, where=where))
+    if "convention_text" in given:
+        given["convention"] = given.pop("convention_text")
+    return settled(given, found, _NO_BASELINE, measures_in=_measures_in, convention_of=options.parse_convention)
+
+
+def _measures_in(texts: Any, where: str) -> list[str]:
+    return options.measure_parts(texts, DEFAULT_MEASURE, where=where)
+
 
 _EPILOG = """\
 Examples:

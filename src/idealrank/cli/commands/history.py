@@ -37,12 +37,12 @@ change from fine to failing. Where the evaluations were made in this git reposit
 
 
 @dataclass(frozen=True)
-class Asked:
+class FailureRule:
     """What failing is, and what to do about it.
 
     Examples
     --------
-    >>> Asked(None, None, "q7", bisect=False, exit_code=False).rule(1).text
+    >>> FailureRule(None, None, "q7", bisect=False, exit_code=False).rule(1).text
     '0.1 or more below the best before'
     """
 
@@ -64,7 +64,7 @@ class Asked:
         return Rule(below=self.below, drop=drop, direction=direction)
 
 
-def _table(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> Iterable[str]:
+def _table(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
     from idealrank.reports.views import history as words  # noqa: PLC0415  (not for the help)
 
     yield words.history_table(timeline, shown=shown, together=together, plain=store_options.is_plain())
@@ -72,13 +72,13 @@ def _table(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> I
         yield "\n" + words.since_report(run, trace) + "\n"
 
 
-def _json(timeline: Timeline, asked: Asked, *, shown: int, together: bool) -> Iterable[str]:
+def _json(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
     from idealrank.reports.views.history import history_json  # noqa: PLC0415
 
     return history_json(timeline, _since(timeline, asked, together=together), shown=shown, together=together)
 
 
-def _csv(timeline: Timeline, _: Asked, *, shown: int, together: bool) -> Iterable[str]:
+def _csv(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
     from idealrank.reports.views.history import history_csv  # noqa: PLC0415
 
     return history_csv(timeline, shown=shown, together=together)
@@ -136,7 +136,7 @@ def history(
     Each stands with its change to the one before of the same run. Values of other judgments, or of another convention, answer another
     question: a bar stands between them and no change is computed. With --query it is one query, and since when it fails.
     """
-    asked = Asked(below, drop, query, bisect, exit_code, repository)
+    asked = FailureRule(below, drop, query, bisect, exit_code, repository)
     if bisect and exit_code:
         raise OptionError("found --bisect and --exit-code, expected one of them")
     if below is not None and drop is not None:
@@ -150,13 +150,13 @@ def history(
     _FORMATS.write(layout, output_path, timeline, asked, shown=shown or 0, together=together)
 
 
-def _since(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Trace] | None:
+def _since(timeline: Timeline, asked: FailureRule, *, together: bool) -> dict[str, Trace] | None:
     """Since when each line fails, where that was asked and can be said."""
     can_fail = timeline.direction or asked.below is not None or asked.drop is not None
     return _traces(timeline, asked, together=together) if asked.wanted and can_fail else None
 
 
-def _traces(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Trace]:
+def _traces(timeline: Timeline, asked: FailureRule, *, together: bool) -> dict[str, Trace]:
     from idealrank.store.bisect import head, trace  # noqa: PLC0415  (starts git)
 
     if asked.repository != "." and not head(asked.repository):
@@ -167,7 +167,7 @@ def _traces(timeline: Timeline, asked: Asked, *, together: bool) -> dict[str, Tr
     return {run: trace(points, rule, asked.repository) for run, points in timeline.lines(together=together).items()}
 
 
-def _answer(timeline: Timeline, asked: Asked, *, together: bool) -> None:
+def _answer(timeline: Timeline, asked: FailureRule, *, together: bool) -> None:
     """One commit on standard output, or an exit code."""
     lines = timeline.lines(together=together)
     if len(lines) > 1:

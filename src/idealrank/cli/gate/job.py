@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.analysis.gate import Gated
-from idealrank.api.gate import Asked, GateJob, Held, Result
+from idealrank.api.gate import GateJob, GateRequest, Held, Result
 from idealrank.cli import input_options
 from idealrank.cli.gate.outputs import Outputs
 from idealrank.cli.progress import Watch
@@ -36,7 +36,7 @@ class Job:
 
     Attributes
     ----------
-    asked : Asked
+    asked : GateRequest
         The policy, measures, convention and paths of baselines.
     qrels, run : str
         Paths.
@@ -54,7 +54,7 @@ class Job:
     Examples
     --------
     >>> import tempfile
-    >>> from idealrank.cli.gate.request import asked_of
+    >>> from idealrank.cli.commands.gate import asked_of
     >>> from idealrank.io.gate_files.gate_policies import PolicyFile
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
@@ -65,7 +65,7 @@ class Job:
     (True, [])
     """
 
-    asked: Asked
+    asked: GateRequest
     qrels: str
     run: str
     inputs: input_options.Inputs = field(default_factory=input_options.Inputs)
@@ -102,8 +102,8 @@ class Job:
         )  # fmt: skip
 
     @property
-    def _given(self) -> input_options.Given:
-        return input_options.Given(qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths))
+    def _given(self) -> input_options.InputFiles:
+        return input_options.InputFiles(qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths))
 
     def _check_paths(self) -> None:
         input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths)

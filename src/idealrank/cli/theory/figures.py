@@ -10,7 +10,7 @@ from idealrank.cli.progress import Count, Watch
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theory import FIGURES, Curves, PaperFigure, figure_spec
+from idealrank.reports.figures.theory import FIGURES, PaperFigure, SimulatedMeans, figure_spec
 from idealrank.reports.table.formats import FIGURE_FORMATS
 from idealrank.theory import RankedCollection, growing_ndcg, paper_rankers, read_rankers
 
@@ -102,7 +102,7 @@ def _source(collection: RankedCollection, data: str | None) -> str:
 
 def curves_of(
     collection: RankedCollection, figures: list[PaperFigure], source: str, tell: "Count | None" = None
-) -> list[tuple[PaperFigure, Curves]]:
+) -> list[tuple[PaperFigure, SimulatedMeans]]:
     """What each figure shows, computed ranker after ranker.
 
     Examples
@@ -124,7 +124,7 @@ def curves_of(
         grown = growing_ndcg(labels, collection.rows(scores), measures=measures, progress=told)
         means[name], sizes = grown.mean(), grown.sizes
     return [
-        (figure, Curves(sizes, {name: rows[row] for name, rows in means.items()}, collection.n_queries, source))
+        (figure, SimulatedMeans(sizes, {name: rows[row] for name, rows in means.items()}, collection.n_queries, source))
         for row, figure in enumerate(figures)
     ]
 

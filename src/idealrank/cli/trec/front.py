@@ -21,7 +21,7 @@ from idealrank.io.formats.zscores import read_zscores
 from idealrank.io.notes import Notes
 from idealrank.io.sources import open_sources
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.views.trec import Column, trec_eval_report
+from idealrank.reports.views.trec import TrecColumn, trec_eval_report
 
 
 def report(request: Request) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _judgments(request: Request, notes: Notes) -> Judgments:
     return read_trec_qrels(open_sources(path, notes), "error", notes)
 
 
-def _evaluated(request: Request, judgments: Judgments, columns: Sequence[Column], watch: Watch, notes: Notes) -> tuple[str, Evaluation]:
+def _evaluated(request: Request, judgments: Judgments, columns: Sequence[TrecColumn], watch: Watch, notes: Notes) -> tuple[str, Evaluation]:
     """The run's tag, and the values of every column from one pass over the run."""
     sources = open_sources(request.files[1], notes)
     tag = tag_of(sources)

@@ -4,13 +4,46 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from idealrank.cli.trec.printed_bpref import RunningBpref
+import numpy as np
+
 from idealrank.cli.trec.trec_names import NAMES
 from idealrank.cli.trec.trec_options import Request
+from idealrank.data.judged import Judged
 from idealrank.errors import OptionError
-from idealrank.measures.measure import Measure
+from idealrank.measures.bpref import Bpref
+from idealrank.measures.measure import Measure, PerQuery
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.views.trec import Column
+from idealrank.measures.states import n_nonrelevant, nonrelevant_hits
+from idealrank.reports.views.trec import TrecColumn
+
+
+class RunningBpref(Bpref):
+    """Bpref as trec_eval adds it up, to the last bit: `Bpref` counts in whole numbers first and can differ in that bit.
+
+    From the top each relevant document adds 1 - min(n, R) / min(N, R), and the sum is divided by R.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
+    >>> ir.evaluate(qrels, {"q": ["a", "b", "x", "c"]}, [RunningBpref()]).values
+    array([[0.75]])
+    """
+
+    def compute(self, judged: Judged) -> PerQuery:
+        """The running sum of every query; ties are in the order of document ids, so no order is left open."""
+        total = judged.relevant(self.threshold).total
+        cap = np.minimum(n_nonrelevant(judged, self.threshold), total)
+        hits, other = judged.hits, nonrelevant_hits(judged, self.threshold)
+        relevant = hits.grade >= self.threshold
+        counted = np.cumsum(other)
+        starts = np.searchsorted(hits.query, hits.query)
+        above = (counted - counted[starts] + other[starts])[relevant]
+        query = hits.query[relevant]
+        terms = 1.0 - np.minimum(above, cap[query]) / np.maximum(cap[query], 1)
+        sums = np.bincount(query, weights=terms, minlength=judged.n_queries)  # one after the other, as they come
+        return self.filled(sums / np.maximum(total, 1), total)
+
 
 # Where a name alone means something else in this library.
 _SPELLINGS = {"rbp": "trec_rbp"}
@@ -22,7 +55,7 @@ _WITHOUT_LEVEL = ("rbp", "rbp_resid")
 _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
 
 
-def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[Column]:
+def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[TrecColumn]:
     """What is printed, line by line; the run's tag, which is no measure, is left out.
 
     Parameters
@@ -51,7 +84,7 @@ def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: I
     return columns
 
 
-def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> Column:
+def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> TrecColumn:
     measure = measure_of(name, parameter, grades)
     if measure.needs != _TABLES[request.relevance_format] and (measure.needs or measure.looks_at_grades):
         wanted = " or ".join(f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs)
@@ -64,7 +97,7 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
-    return Column(NAMES[name].printed(parameter), measure, whole)
+    return TrecColumn(NAMES[name].printed(parameter), measure, whole)
 
 
 def _has(measure: Measure, option: str) -> bool:

@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.assessors import Groups, query_of_row
+from idealrank.data.assessors import JudgmentGroups, query_of_row
 from idealrank.data.judged import Judged
-from idealrank.data.preferences.preference_pairs import Pairs, dense_levels, falling_pairs, list_pairs, possible_pairs
+from idealrank.data.preferences.preference_pairs import PreferencePairs, dense_levels, falling_pairs, list_pairs, possible_pairs
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
@@ -37,11 +37,11 @@ class Preferred:
     ----------
     documents : Qrels
         All documents that preferences name.
-    groups : Groups
+    groups : JudgmentGroups
         Each document of each group once.
     complete : bool array, shape (n_groups,)
         Which groups order all their documents.
-    pairs : Pairs
+    pairs : PreferencePairs
         The preferences of the other groups.
     judged : Judged
         The run joined to `documents`.
@@ -56,7 +56,7 @@ class Preferred:
         Which documents the run returned.
     """
 
-    def __init__(self, documents: Qrels, groups: Groups, complete: BoolArray, pairs: Pairs, judged: Judged) -> None:
+    def __init__(self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, judged: Judged) -> None:
         self.groups, self.complete, self._pairs, self._judged = groups, complete, pairs, judged
         self._query_of_row = query_of_row(documents, judged)
         self.query = np.full(len(groups.names), -1, np.int64)
@@ -144,7 +144,7 @@ class Preferred:
         counted = possible_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
         return (counted + np.bincount(self._pairs.group[listed], minlength=self.n_groups)).astype(np.float64)
 
-    def _fulfilled(self, members: BoolArray, pairs: Pairs, rank: IntArray) -> FloatArray:
+    def _fulfilled(self, members: BoolArray, pairs: PreferencePairs, rank: IntArray) -> FloatArray:
         chosen = np.flatnonzero(members & self.complete[self.groups.group])
         # Documents not returned come last, lowest level first: so no pair of them is in order.
         chosen = chosen[np.lexsort((self._dense[chosen], rank[self.groups.row[chosen]]))]
@@ -159,11 +159,11 @@ class Preferred:
     def _either(self) -> BoolArray:
         return self._kept(self._pairs, "implied")
 
-    def _kept(self, pairs: Pairs, among: Among) -> BoolArray:
+    def _kept(self, pairs: PreferencePairs, among: Among) -> BoolArray:
         better, worse = self.returned[pairs.better], self.returned[pairs.worse]
         return {"all": np.ones(better.size, bool), "retrieved": better & worse, "implied": better | worse}[among]
 
-    def chosen(self, pairs: Pairs, among: Among) -> Pairs:
+    def chosen(self, pairs: PreferencePairs, among: Among) -> PreferencePairs:
         """Those of the pairs that count."""
         return pairs if among == "all" else pairs.where(self._kept(pairs, among))
 
@@ -178,11 +178,11 @@ class Preferred:
         return self.by_query(np.ones(self.n_groups))
 
     @cached_property
-    def contested(self) -> Pairs:
+    def contested(self) -> PreferencePairs:
         """Every preference, one by one, of the queries that have several groups."""
         several = np.zeros(self.n_groups, bool)
         counts = self.query >= 0
         several[counts] = self.groups_by_query[self.query[counts]] > 1
         members = (several & self.complete)[self.groups.group]
         listed = list_pairs(self.groups.group[members], self.groups.row[members], self.groups.level[members])
-        return Pairs.joined([listed, self._pairs.where(several[self._pairs.group])])
+        return PreferencePairs.joined([listed, self._pairs.where(several[self._pairs.group])])

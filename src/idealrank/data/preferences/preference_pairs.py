@@ -8,7 +8,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PreferencePairs:
     """Preferences one by one.
 
     Attributes
@@ -24,39 +24,39 @@ class Pairs:
     group: IntArray
 
     @classmethod
-    def none(cls) -> "Pairs":
+    def none(cls) -> "PreferencePairs":
         """No preferences.
 
         Examples
         --------
-        >>> Pairs.none().group.size
+        >>> PreferencePairs.none().group.size
         0
         """
         empty = np.zeros(0, np.int64)
         return cls(empty, empty, empty)
 
     @classmethod
-    def joined(cls, parts: "list[Pairs]") -> "Pairs":
+    def joined(cls, parts: "list[PreferencePairs]") -> "PreferencePairs":
         """Several lists as one.
 
         Examples
         --------
-        >>> Pairs.joined([Pairs.none()]).group.size
+        >>> PreferencePairs.joined([PreferencePairs.none()]).group.size
         0
         """
         if not parts:
             return cls.none()
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("better", "worse", "group")))
 
-    def where(self, kept: BoolArray) -> "Pairs":
+    def where(self, kept: BoolArray) -> "PreferencePairs":
         """Some of them.
 
         Examples
         --------
-        >>> Pairs(np.array([1, 2]), np.array([3, 3]), np.array([0, 0])).where(np.array([True, False])).better
+        >>> PreferencePairs(np.array([1, 2]), np.array([3, 3]), np.array([0, 0])).where(np.array([True, False])).better
         array([1])
         """
-        return Pairs(self.better[kept], self.worse[kept], self.group[kept])
+        return PreferencePairs(self.better[kept], self.worse[kept], self.group[kept])
 
 
 def dense_levels(group: IntArray, level: FloatArray) -> IntArray:
@@ -128,7 +128,7 @@ def falling_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
     return found
 
 
-def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> Pairs:
+def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferencePairs:
     """The preferences of groups that order all their documents, one by one.
 
     Examples
@@ -140,7 +140,7 @@ def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> Pairs:
     order = np.lexsort((-level, group))
     group, row, level = group[order], row[order], level[order]
     if not group.size:
-        return Pairs.none()
+        return PreferencePairs.none()
     changes = (group[1:] != group[:-1]) | (level[1:] != level[:-1])
     starts = np.flatnonzero(np.concatenate(([True], changes)))
     ends = np.append(starts[1:], group.size)
@@ -148,4 +148,4 @@ def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> Pairs:
     size = np.searchsorted(group, group, side="right") - lower
     better = np.repeat(np.arange(group.size), size)
     worse = np.repeat(lower, size) + np.arange(better.size) - np.repeat(np.cumsum(size) - size, size)
-    return Pairs(row[better], row[worse], group[better])
+    return PreferencePairs(row[better], row[worse], group[better])

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from idealrank.data.assessors import AssessorQrels, Cells, Groups, Refuse, refuse_plainly, refuse_twice, tabulate
+from idealrank.data.assessors import AssessorQrels, JudgmentGroups, JudgmentRows, Refuse, refuse_plainly, refuse_twice, tabulate
 from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.mappings import Nesting
-from idealrank.data.preferences.preference_pairs import Pairs, dense_levels, possible_pairs
+from idealrank.data.preferences.preference_pairs import PreferencePairs, dense_levels, possible_pairs
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
 
@@ -18,12 +18,14 @@ _EXPECTED = "one order within a judgment group"
 _HINT = "give contradicting views to groups of their own"
 
 
-def pairs_of_partial_groups(groups: Groups, part: IntArray, partial: BoolArray, documents: Qrels, refuse: Refuse) -> Pairs:
+def pairs_of_partial_groups(
+    groups: JudgmentGroups, part: IntArray, partial: BoolArray, documents: Qrels, refuse: Refuse
+) -> PreferencePairs:
     """All preferences of the groups that have several sub-groups.
 
     Parameters
     ----------
-    groups : Groups
+    groups : JudgmentGroups
         What the groups said, group after group.
     part : int64 array, shape (n,)
         Sub-group of each row of `groups`, numbered over all groups.
@@ -46,14 +48,14 @@ def pairs_of_partial_groups(groups: Groups, part: IntArray, partial: BoolArray, 
         for number in dict.fromkeys(part[begin:end].tolist()):
             order.add(np.flatnonzero(part[begin:end] == number))
         better, worse = np.nonzero(order.closed())
-        found.append(Pairs(order.rows[better], order.rows[worse], np.full(better.size, group)))
-    return Pairs.joined(found)
+        found.append(PreferencePairs(order.rows[better], order.rows[worse], np.full(better.size, group)))
+    return PreferencePairs.joined(found)
 
 
 class _Order:
     """The order of one group, sub-group by sub-group."""
 
-    def __init__(self, groups: Groups, span: slice, documents: Qrels, refuse: Refuse) -> None:
+    def __init__(self, groups: JudgmentGroups, span: slice, documents: Qrels, refuse: Refuse) -> None:
         self.rows, self._local = np.unique(groups.row[span], return_inverse=True)
         self._levels: FloatArray = groups.level[span]
         self._source = groups.source[span]
@@ -141,22 +143,22 @@ class PreferenceQrels:
     0.75
     """
 
-    _given: tuple[Groups, IntArray]  # every level that was given, and its sub-group
+    _given: tuple[JudgmentGroups, IntArray]  # every level that was given, and its sub-group
 
     def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
         queries, names, parts, documents, values = _NESTING.columns(levels)
-        cells = Cells(queries, names, documents, values)
+        cells = JudgmentRows(queries, names, documents, values)
         self._take_cells(cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ())
 
     @classmethod
     def from_cells(
-        cls, cells: Cells, subgroups: Sequence[bytes], refuse: Refuse, *, name: str = "preferences", paths: Sequence[str] = ()
+        cls, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, *, name: str = "preferences", paths: Sequence[str] = ()
     ) -> "PreferenceQrels":
         """Preferences that a reader has taken apart.
 
         Parameters
         ----------
-        cells : Cells
+        cells : JudgmentRows
             The rows.
         subgroups : sequence of bytes
             Sub-group of each row.
@@ -169,7 +171,7 @@ class PreferenceQrels:
 
         Examples
         --------
-        >>> cells = Cells([b"q", b"q"], [b"ann", b"ann"], [b"a", b"b"], np.array([1.0, 0.0]))
+        >>> cells = JudgmentRows([b"q", b"q"], [b"ann", b"ann"], [b"a", b"b"], np.array([1.0, 0.0]))
         >>> PreferenceQrels.from_cells(cells, [b"0", b"0"], refuse_plainly("preferences", cells)).n_preferences
         1
         """
@@ -198,13 +200,13 @@ class PreferenceQrels:
             documents = qrels
             group = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
             row = np.arange(qrels.n_judgments)
-            groups = Groups(np.arange(qrels.n_queries), ("0",) * qrels.n_queries, group, row, qrels.grades, row)
+            groups = JudgmentGroups(np.arange(qrels.n_queries), ("0",) * qrels.n_queries, group, row, qrels.grades, row)
         groups = replace(groups, level=np.maximum(groups.level, 0.0))
         self._given = groups, groups.group
-        self._take(documents, groups, np.ones(len(groups.names), bool), Pairs.none(), qrels.name, tuple(qrels.paths))
+        self._take(documents, groups, np.ones(len(groups.names), bool), PreferencePairs.none(), qrels.name, tuple(qrels.paths))
         return self
 
-    def _take_cells(self, cells: Cells, subgroups: Sequence[bytes], refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
+    def _take_cells(self, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
         negative = np.flatnonzero(cells.levels < 0)
         if negative.size:
             refuse(int(negative[0]), f"level {cells.levels[negative[0]]:g}", "a level of 0 or more", "only the order of the levels counts")
@@ -220,7 +222,9 @@ class PreferenceQrels:
         self._given = groups, part
         self._take(documents, _once(groups), n_parts == 1, found, name, paths)
 
-    def _take(self, documents: Qrels, groups: Groups, complete: BoolArray, pairs: Pairs, name: str, paths: tuple[str, ...]) -> None:
+    def _take(
+        self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, name: str, paths: tuple[str, ...]
+    ) -> None:
         self.documents, self.groups, self.complete, self.pairs = documents, groups, complete, pairs
         self.name, self.paths = name, paths
 
@@ -261,7 +265,7 @@ class PreferenceQrels:
         return f"PreferenceQrels({self.name!r}: {self.n_queries} queries, {self.n_groups} groups, {self.n_preferences:,} preferences)"
 
 
-def _once(groups: Groups) -> Groups:
+def _once(groups: JudgmentGroups) -> JudgmentGroups:
     """Each document of a group once, with the highest of its levels: of a partial group only level 0 or not is asked."""
     order = np.lexsort((-groups.level, groups.row, groups.group))
     first = np.ones(order.size, bool)

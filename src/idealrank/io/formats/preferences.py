@@ -11,7 +11,7 @@ from typing import Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from idealrank.data.assessors import AssessorQrels, Cells
+from idealrank.data.assessors import AssessorQrels, JudgmentRows
 from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
 from idealrank.errors import InputError, OptionError
@@ -124,11 +124,11 @@ class _Rows:
     hidden: int = 0
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> JudgmentRows:
         """The rows, without sub-groups."""
         document = self.columns.index("DOCUMENT")
         queries, groups, documents = ([row[place] for row in self.fields] for place in (0, 1, document))
-        return Cells(queries, groups, documents, np.array(self.levels, np.float64))
+        return JudgmentRows(queries, groups, documents, np.array(self.levels, np.float64))
 
     @property
     def subgroups(self) -> list[bytes]:

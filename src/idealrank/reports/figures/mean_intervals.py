@@ -7,7 +7,7 @@ from typing import Any
 from idealrank.analysis.comparison import RunMean
 from idealrank.reports.figures.query_values import by_role, dash_of, line_of
 from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.reports.page.subject import Curve
+from idealrank.reports.page.subject import CutoffCurve
 from idealrank.reports.table import digits
 from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
 
@@ -161,12 +161,12 @@ def beside() -> Spec:
     return {"mark": mark, "encoding": {"x": {"value": "width"}, "text": {"field": "@numbers"}, "color": {"value": "@ink"}}}
 
 
-def cutoff_rows(curves: Sequence[Curve]) -> list[Row]:
+def cutoff_rows(curves: Sequence[CutoffCurve]) -> list[Row]:
     """A row a measure, run and cutoff.
 
     Examples
     --------
-    >>> curve = Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.25, 0.75), 40),)})
+    >>> curve = CutoffCurve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.25, 0.75), 40),)})
     >>> row = cutoff_rows([curve])[0]
     >>> row["run"], row["label"], row["line"], row["mean"], row["place"], row["last"]
     ('bm25', 'bm25', 'r0', 0.5, 0.5, True)
@@ -183,12 +183,12 @@ def cutoff_rows(curves: Sequence[Curve]) -> list[Row]:
     return rows
 
 
-def label_places(curve: Curve) -> dict[str, float]:
+def label_places(curve: CutoffCurve) -> dict[str, float]:
     """Heights for the names at the ends of the lines: where the lines end, moved apart where they would cover each other.
 
     Examples
     --------
-    >>> label_places(Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.4, 0.6), 40),)}))
+    >>> label_places(CutoffCurve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.4, 0.6), 40),)}))
     {'bm25': 0.5}
     """
     low, high = curve_domain(curve)
@@ -216,12 +216,12 @@ def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
     return {name: level[number] + number * gap for number, name in enumerate(order)}
 
 
-def curve_domain(curve: Curve) -> tuple[float, float]:
+def curve_domain(curve: CutoffCurve) -> tuple[float, float]:
     """Limits of the axis of means, intervals included, to the next round number.
 
     Examples
     --------
-    >>> curve_domain(Curve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.33, 0.61), 40),)}))
+    >>> curve_domain(CutoffCurve(measure="P", cutoffs=(5,), means={"bm25": (RunMean(0.5, (0.33, 0.61), 40),)}))
     (0.3, 0.65)
     """
     found = [value for means in curve.means.values() for one in means for value in (one.mean, *one.interval) if math.isfinite(value)]
@@ -301,12 +301,12 @@ def _ends_of_lines() -> list[Spec]:
     ]  # fmt: skip
 
 
-def curve_words(curve: Curve) -> dict[str, Any]:
+def curve_words(curve: CutoffCurve) -> dict[str, Any]:
     """What the template says of one curve.
 
     Examples
     --------
-    >>> curve_words(Curve(measure="P", cutoffs=(1, 10), means={"x": (RunMean(0.5, (0, 1), 9), RunMean(0.25, (0, 1), 9))}))["said"]
+    >>> curve_words(CutoffCurve(measure="P", cutoffs=(1, 10), means={"x": (RunMean(0.5, (0, 1), 9), RunMean(0.25, (0, 1), 9))}))["said"]
     'x from 0.5000 at 1 to 0.2500 at 10.'
     """
     first, last = curve.cutoffs[0], curve.cutoffs[-1]

@@ -72,7 +72,7 @@ FIGURES: Mapping[int, PaperFigure] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class SimulatedMeans:
     """What a figure shows: one mean value a ranker and list length.
 
     Attributes
@@ -93,14 +93,14 @@ class Curves:
     source: str
 
 
-def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = False) -> Spec:
+def figure_spec(figure: PaperFigure, curves: SimulatedMeans, *, interactive: bool = False) -> Spec:
     """The specification of one figure.
 
     Parameters
     ----------
     figure : PaperFigure
         One of `FIGURES`.
-    curves : Curves
+    curves : SimulatedMeans
         What it shows; rankers keep their order and with it their colours.
     interactive : bool
         Show values under the pointer; for pages, where there is one.
@@ -112,7 +112,7 @@ def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = Fals
 
     Examples
     --------
-    >>> curves = Curves(np.array([1, 2]), {"mine": np.array([1.0, 0.9])}, 7, "Data: mine.npz.")
+    >>> curves = SimulatedMeans(np.array([1, 2]), {"mine": np.array([1.0, 0.9])}, 7, "Data: mine.npz.")
     >>> figure_spec(FIGURES[2], curves)["title"]["text"]
     'Figure 2. NDCG with the discount D(r) = 1 / √r'
     """
@@ -136,7 +136,7 @@ def figure_spec(figure: PaperFigure, curves: Curves, *, interactive: bool = Fals
     }
 
 
-def _panel(curves: Curves, domain: tuple[float, float], *, start: int = 1, named: bool = False, interactive: bool = False) -> Spec:
+def _panel(curves: SimulatedMeans, domain: tuple[float, float], *, start: int = 1, named: bool = False, interactive: bool = False) -> Spec:
     """The lines from list length `start` on, with their names at the right end or without."""
     names, last = list(curves.means), int(curves.sizes[-1])
     colours = {"domain": names, "range": [colour_of(name, place) for place, name in enumerate(names)]}
@@ -181,7 +181,7 @@ def colour_of(name: str, place: int) -> str:
     return _CHANCE if name.lower().startswith("random") else _COLOURS[place]
 
 
-def _rows(curves: Curves, start: int) -> list[Spec]:
+def _rows(curves: SimulatedMeans, start: int) -> list[Spec]:
     """One row a ranker and list length; lengths at which nothing is defined are left out."""
     return [
         {"n": int(n), "ranker": name, "value": round(float(value), _DIGITS)}
@@ -191,7 +191,7 @@ def _rows(curves: Curves, start: int) -> list[Spec]:
     ]
 
 
-def _names_at_end(curves: Curves, domain: tuple[float, float]) -> list[Spec]:
+def _names_at_end(curves: SimulatedMeans, domain: tuple[float, float]) -> list[Spec]:
     """Where the names of the lines stand: at their ends, moved apart where they would cover each other."""
     gap = _LABEL_GAP * (domain[1] - domain[0]) / _HEIGHT
     ends = sorted(((float(means[-1]), name) for name, means in curves.means.items() if not math.isnan(means[-1])), key=lambda end: end[0])
@@ -242,7 +242,7 @@ def _pointer(names: Sequence[str]) -> list[Spec]:
     ]  # fmt: skip
 
 
-def _domain(curves: Curves, start: int = 1) -> tuple[float, float]:
+def _domain(curves: SimulatedMeans, start: int = 1) -> tuple[float, float]:
     """Limits of the y axis: what is seen from this list length on, to the next round step."""
     seen = np.concatenate([means[(curves.sizes >= start) & ~np.isnan(means)] for means in curves.means.values()])
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
@@ -256,7 +256,7 @@ def _round_step(least: float) -> int:
     return int(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least))
 
 
-def _caption(curves: Curves, figure: PaperFigure) -> str:
+def _caption(curves: SimulatedMeans, figure: PaperFigure) -> str:
     return (
         f"Each line is the mean over {curves.queries:,} queries of the NDCG of their first n documents, in the order in which these came; "
         f"a query is left out until its first relevant document comes. {'The right panel stretches the grey part. ' * figure.enlarged}"
@@ -277,6 +277,6 @@ def _note(text: str, width: int) -> Spec:
     }
 
 
-def _in_words(curves: Curves) -> str:
+def _in_words(curves: SimulatedMeans) -> str:
     last = int(curves.sizes[-1])
     return "; ".join(f"{name} {float(means[-1]):.3f} at n = {last:,}" for name, means in curves.means.items())

@@ -11,7 +11,7 @@ from idealrank.reports.views.measures import direction_words, plain, range_words
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class GlossaryEntry:
     """One measure in words.
 
     Attributes
@@ -94,7 +94,7 @@ def terms(subject: Subject) -> list[Term]:
     return [_D_Z, *(_RBO for one in said if "RBO" in one), *([_TIPS] if tips else [])]
 
 
-def glossary(subject: Subject) -> list[Entry]:
+def glossary(subject: Subject) -> list[GlossaryEntry]:
     """An entry for each measure of the page; those that differ in options alone share one.
 
     Parameters
@@ -115,7 +115,7 @@ def glossary(subject: Subject) -> list[Entry]:
     return [entry_of(cls, texts) for cls, texts in names.items() if getattr(cls, "summary", "")]
 
 
-def entry_of(cls: type[Measure], names: tuple[str, ...]) -> Entry:
+def entry_of(cls: type[Measure], names: tuple[str, ...]) -> GlossaryEntry:
     """What a class says of itself, as sentences.
 
     Examples
@@ -125,7 +125,7 @@ def entry_of(cls: type[Measure], names: tuple[str, ...]) -> Entry:
     'P@k = |relevant in the top k| / k'
     """
     facts = facts_of(cls)
-    return Entry(
+    return GlossaryEntry(
         names=names,
         summary=_sentence(plain(facts.summary)),
         use=_sentence(plain(facts.use)),

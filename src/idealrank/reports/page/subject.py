@@ -65,7 +65,7 @@ class QueryLists:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
+class CutoffCurve:
     """Means of one measure at several cutoffs, a run each.
 
     Attributes
@@ -79,7 +79,7 @@ class Curve:
 
     Examples
     --------
-    >>> Curve(measure="nDCG", cutoffs=(1, 5, 10), means={}).cutoffs[-1]
+    >>> CutoffCurve(measure="nDCG", cutoffs=(1, 5, 10), means={}).cutoffs[-1]
     10
     """
 
@@ -136,7 +136,7 @@ class Subject:
         Where a gate was asked; the comparison is then of its run with its baselines.
     robustness : Robustness, optional
         Of the leading pair by the first measure.
-    curves : tuple of Curve
+    curves : tuple of CutoffCurve
         Empty where cutoffs make no sense.
     categories : mapping of str to sequence of str
         Slices of each query, by query; empty without slices.
@@ -162,7 +162,7 @@ class Subject:
     comparison: Comparison | None = None
     gated: Gated | None = None
     robustness: Robustness | None = None
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[CutoffCurve, ...] = ()
     categories: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lists: Mapping[str, QueryLists] = field(default_factory=dict)
     query_texts: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, RunMean
 from idealrank.analysis.comparison.query_table import Judgedness
-from idealrank.analysis.gate import Check, Gated, Kept
+from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.data.types import FloatArray
 from idealrank.evaluation.evaluate import Evaluation
@@ -337,7 +337,7 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Tabl
     >>> contracts_grid(ir.gate(one, one)).rows
     []
     """
-    columns: list[Column[Kept]] = [
+    columns: list[Column[KeptContract]] = [
         Column("outcome", cell=lambda one: _said("kept" if one.passed else "broken")),
         Column("query", cell=lambda one: _named(one.contract.query, texts or {})),
         Column("measure", cell=lambda one: one.measure),

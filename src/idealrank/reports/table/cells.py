@@ -46,12 +46,12 @@ class Cell:
     tone: Tone = ""
 
 
-class Given(dict[str, Cell]):
+class NamedCells(dict[str, Cell]):
     """A row whose cells are given by the names of their columns; the others are empty.
 
     Examples
     --------
-    >>> Table.of([Column("run"), Column("AP", "number")], [Given(run=Cell("all"))]).rows[0][1].text
+    >>> Table.of([Column("run"), Column("AP", "number")], [NamedCells(run=Cell("all"))]).rows[0][1].text
     ''
     """
 
@@ -83,9 +83,9 @@ class Column(Generic[Row]):
     cell: "Callable[[Row], Cell | str] | None" = None
     name: str = ""
 
-    def beside(self, row: "Row | Given") -> Cell:
+    def beside(self, row: "Row | NamedCells") -> Cell:
         """Its cell in the row of one thing."""
-        if isinstance(row, Given):
+        if isinstance(row, NamedCells):
             return row.get(self.name or self.title, Cell(""))
         if self.cell is None:
             raise ValueError(f"found a column {self.title!r} without cells, expected rows of given ones")
@@ -136,7 +136,7 @@ class Table:
 
     @classmethod
     def of(
-        cls, columns: "Sequence[Column[Row]]", things: "Iterable[Row | Given]", *, title: str = "", notes: Sequence[str] = ()
+        cls, columns: "Sequence[Column[Row]]", things: "Iterable[Row | NamedCells]", *, title: str = "", notes: Sequence[str] = ()
     ) -> "Table":
         """A row for each thing, with what each column shows of it."""
         return cls(columns, [[column.beside(thing) for column in columns] for thing in things], title, notes)

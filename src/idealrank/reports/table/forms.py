@@ -6,15 +6,75 @@ Every report makes its tables of these. A cell holds what people read and, besid
 import html
 import json
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
-from idealrank.reports.table.latex import latex_escaped, latex_number, latex_row, latex_text
 from idealrank.reports.table.layout import printable
 from idealrank.reports.table.lines import as_text, laid
 from idealrank.reports.table.markdown import markdown_number, markdown_text
 from idealrank.reports.table.records import csv_row, finite
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+}  # fmt: skip
+_SIGNED = re.compile(r"[+-]\d[\d.,]*")
+_INTERVAL = re.compile(r"\[[+-]?[\d.]+, [+-]?[\d.]+\]")
+
+
+def latex_row(cells: Iterable[str]) -> str:
+    r"""A row of a table, from cells that are LaTeX already.
+
+    Examples
+    --------
+    >>> latex_row(["a", "b"])
+    'a & b \\\\\n'
+    """
+    return " & ".join(cells) + " \\\\\n"
+
+
+def latex_text(text: str) -> str:
+    r"""Text as it stands; brackets never follow the end of a row unprotected, and hyphens do not become dashes.
+
+    Examples
+    --------
+    >>> latex_text("50%_a"), latex_text("a--b"), latex_text("[x")
+    ('50\\%\\_a', 'a-{}-b', '{[}x')
+    """
+    escaped = latex_escaped(text)
+    return f"{{{escaped[0]}}}{escaped[1:]}" if escaped.startswith(("[", "*")) else escaped
+
+
+def latex_escaped(text: str) -> str:
+    r"""Text for a place where no command is just before it.
+
+    Examples
+    --------
+    >>> latex_escaped("[50%]")
+    '[50\\%]'
+    """
+    return "".join(_SPECIAL.get(letter, letter) for letter in printable(text)).replace("--", "-{}-").replace("--", "-{}-")
+
+
+def latex_number(text: str, *, strong: bool = False) -> str:
+    r"""A number; a sign before one is a minus or plus, and an interval is one formula.
+
+    Examples
+    --------
+    >>> latex_number("-0.5"), latex_number("[-0.1, +0.2]"), latex_number("12.5%"), latex_number("-")
+    ('$-0.5$', '$[-0.1, +0.2]$', '12.5\\%', '--')
+    >>> latex_number("0.5", strong=True), latex_number("-0.5", strong=True)
+    ('\\textbf{0.5}', '$\\mathbf{-0.5}$')
+    """
+    if text == "-":
+        return "--"
+    if _SIGNED.fullmatch(text) or _INTERVAL.fullmatch(text):
+        formula = text.replace(",", "{,}") if text[0] != "[" else text
+        return f"$\\mathbf{{{formula}}}$" if strong else f"${formula}$"
+    return f"\\textbf{{{latex_text(text)}}}" if strong else latex_text(text)
+
 
 __all__ = ["Cell", "Column", "Table", "Tone", "as_csv", "as_html", "as_latex", "as_markdown", "as_records", "as_text", "html_text", "laid"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
-from idealrank.reports.table.cells import Cell, Column, Given, Table
+from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.layout import WIDTH, clipped, printable, wrapped
 from idealrank.reports.table.lines import fits
 from idealrank.reports.table.parts import Part, parts_text
@@ -152,18 +152,18 @@ def movers_table(found: Robustness, shown: Shown) -> Part:
     others = sorted((one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf), key=lambda one: -moved[one.change])
     if not turning and not others:
         return []
-    lines: list[Line | Given] = [Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None]
+    lines: list[Line | NamedCells] = [Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None]
     if hidden := len(turning[_MOST_TURNING:]):
-        lines.append(Given(change=Cell(f"and {hidden} more")))
+        lines.append(NamedCells(change=Cell(f"and {hidden} more")))
     if turning and others:
-        lines += [Given(), Given(change=Cell("moves it most", tone="quiet"))]
+        lines += [NamedCells(), NamedCells(change=Cell("moves it most", tone="quiet"))]
     lines += [Line.of(one.row, one.change) for one in others[:_MOVERS] if one.row is not None]
     names = (clipped(name, _NAME) for name in (found.run_a, found.run_b))
     columns = difference_columns("robust", shown, found.method.level, *names)
     return _fitting("turns it" if turning else "moves it most", columns, lines)
 
 
-def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | Given]) -> Table:
+def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | NamedCells]) -> Table:
     """The table with as much of the changes as a page has room for."""
 
     def table(width: int | None) -> Table:

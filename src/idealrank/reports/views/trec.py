@@ -17,7 +17,7 @@ ZScores = Mapping[tuple[str, str], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Column:
+class TrecColumn:
     """One measure under the name that is printed.
 
     Attributes
@@ -42,7 +42,7 @@ class Column:
 
 def trec_eval_report(
     evaluation: Evaluation,
-    columns: Sequence[Column],
+    columns: Sequence[TrecColumn],
     *,
     runid: str | None,
     per_query: bool = False,
@@ -56,7 +56,7 @@ def trec_eval_report(
     ----------
     evaluation : Evaluation
         Of all measures of the columns.
-    columns : sequence of Column
+    columns : sequence of TrecColumn
         In the order in which they are printed.
     runid : str or None
         The run's tag; None where it is not asked for.
@@ -72,7 +72,7 @@ def trec_eval_report(
     >>> import idealrank as ir
     >>> from idealrank.evaluation.evaluate import evaluate
     >>> evaluation = evaluate(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), ["AP"])
-    >>> print("".join(trec_eval_report(evaluation, [Column("map", ir.AP())], runid="me")), end="")
+    >>> print("".join(trec_eval_report(evaluation, [TrecColumn("map", ir.AP())], runid="me")), end="")
     runid                 	all	me
     map                   	all	1.0000
     """
@@ -84,7 +84,7 @@ def trec_eval_report(
         yield from _summary(evaluation, columns, table, runid, scored=zscores is not None)
 
 
-def _values(evaluation: Evaluation, column: Column, zscores: ZScores | None, silent: Collection[str]) -> FloatArray:
+def _values(evaluation: Evaluation, column: TrecColumn, zscores: ZScores | None, silent: Collection[str]) -> FloatArray:
     values = evaluation[column.measure]
     if silent and column.measure.name == "YAAP":  # of an empty list it is no 0, but version 9 computes nothing and counts 0
         values = np.where([query in silent for query in evaluation.queries], 0.0, values)
@@ -102,7 +102,7 @@ def _values(evaluation: Evaluation, column: Column, zscores: ZScores | None, sil
 
 
 def _queries(
-    evaluation: Evaluation, columns: Sequence[Column], table: Mapping[str, FloatArray], silent: Collection[str], *, scored: bool
+    evaluation: Evaluation, columns: Sequence[TrecColumn], table: Mapping[str, FloatArray], silent: Collection[str], *, scored: bool
 ) -> Iterator[str]:
     """Query after query in the order of their ids as bytes."""
     ids = list(evaluation.queries)
@@ -113,25 +113,25 @@ def _queries(
             yield lines.replace("\0", ids[row].replace("%", "%%")) % tuple(cell[row] for cell in cells)
 
 
-def _cells(evaluation: Evaluation, column: Column, values: FloatArray) -> Sequence[object]:
+def _cells(evaluation: Evaluation, column: TrecColumn, values: FloatArray) -> Sequence[object]:
     if column.measure.aggregate == "text":
         return evaluation.texts[str(column.measure)]
     return values.tolist()  # type: ignore[no-any-return]
 
 
-def _label(column: Column, *, scored: bool) -> str:
+def _label(column: TrecColumn, *, scored: bool) -> str:
     name = f"{column.name:<22}".replace("%", "%%")
     return f"Z{name}" if scored and column.measure.aggregate != "text" else name
 
 
-def _form(column: Column, *, scored: bool) -> str:
+def _form(column: TrecColumn, *, scored: bool) -> str:
     if column.measure.aggregate == "text":
         return "%s"
     return "%d" if column.measure.aggregate == "sum" and not scored else "%6.4f"
 
 
 def _summary(
-    evaluation: Evaluation, columns: Sequence[Column], table: Mapping[str, FloatArray], runid: str | None, *, scored: bool
+    evaluation: Evaluation, columns: Sequence[TrecColumn], table: Mapping[str, FloatArray], runid: str | None, *, scored: bool
 ) -> Iterator[str]:
     if runid is not None:
         yield f"{'runid':<22}\tall\t{runid}\n"
@@ -141,7 +141,7 @@ def _summary(
             yield f"{_label(column, scored=scored)}\tall\t%s\n" % (_form(column, scored=scored) % value)
 
 
-def _total(evaluation: Evaluation, column: Column, values: FloatArray, *, scored: bool) -> float:
+def _total(evaluation: Evaluation, column: TrecColumn, values: FloatArray, *, scored: bool) -> float:
     """The mean, the sum or the geometric mean; trec_eval has no z-score of a geometric mean and prints 0."""
     if scored and column.measure.aggregate == "geometric":
         return 0.0

@@ -12,7 +12,7 @@ _ROWS = 1 << 22  # numbers held at a time when queries are gone through
 
 
 @dataclass(frozen=True)
-class Documents:
+class PlacedDocuments:
     """Documents with their place, whether they are relevant, and their query.
 
     Parameters
@@ -38,7 +38,7 @@ class Documents:
         return self.n_queries > 1
 
 
-def worth(documents: Documents, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
+def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
     """How many independent documents each of some weighted shares is worth: share (1 - share) / variance.
 
     The variance is the sum over documents, or over queries where there are several, of squared weighted residuals (linearisation of a
@@ -46,7 +46,7 @@ def worth(documents: Documents, code: IntArray, weights: FloatArray, share: Floa
 
     Parameters
     ----------
-    documents : Documents
+    documents : PlacedDocuments
         The sample.
     code : int64 array, shape (n,)
         The cell of each document.
@@ -67,7 +67,7 @@ def worth(documents: Documents, code: IntArray, weights: FloatArray, share: Floa
 
     Examples
     --------
-    >>> four = Documents(np.array([0.1, 0.3, 0.6, 0.9]), np.array([False, True, True, True]), np.zeros(4, int), 1)
+    >>> four = PlacedDocuments(np.array([0.1, 0.3, 0.6, 0.9]), np.array([False, True, True, True]), np.zeros(4, int), 1)
     >>> worth(four, np.array([0, 0, 1, 1]), np.eye(2), np.array([0.5, 1.0]))
     array([2., 2.])
     """
@@ -89,7 +89,7 @@ def worth(documents: Documents, code: IntArray, weights: FloatArray, share: Floa
     return kept
 
 
-def _between_queries(documents: Documents, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
+def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
     """Sum over queries of squared weighted residuals, with the usual correction for the mean."""
     cells, queries = weights.shape[1], documents.n_queries
     step = max(1, _ROWS // cells)

@@ -62,7 +62,7 @@ _WIDEST = 0.25
 
 
 @dataclass(frozen=True)
-class Way:
+class SmoothingMethod:
     """A smoother, and what its band is made of.
 
     Parameters
@@ -89,7 +89,7 @@ class Way:
     width: float = 0.0
 
 
-def way_of(sample: Sample, method: str, bins: "int | Sequence[float] | None", bandwidth: float | None) -> Way:
+def method_of(sample: Sample, method: str, bins: "int | Sequence[float] | None", bandwidth: float | None) -> SmoothingMethod:
     """A method with its settings.
 
     Raises
@@ -102,7 +102,7 @@ def way_of(sample: Sample, method: str, bins: "int | Sequence[float] | None", ba
     Examples
     --------
     >>> sample = Sample.of([0, 1, 0, 1], [1, 2, 3, 4], 1.0)
-    >>> way_of(sample, "binned", 2, None).text
+    >>> method_of(sample, "binned", 2, None).text
     'binned (2 bins)'
     """
     if method not in {"binned", "kernel", "isotonic"}:
@@ -116,10 +116,10 @@ def way_of(sample: Sample, method: str, bins: "int | Sequence[float] | None", ba
     if method == "kernel":
         return _kernel(sample, bandwidth)
     width = min(sample.n ** (-1 / 3), _WIDEST)
-    return Way(Isotonic(width / 2), "isotonic", np.linspace(0.0, 1.0, GRID), np.zeros(0, np.int64), None, width)
+    return SmoothingMethod(Isotonic(width / 2), "isotonic", np.linspace(0.0, 1.0, GRID), np.zeros(0, np.int64), None, width)
 
 
-def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> Way:
+def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMethod:
     edges = _most_bins(sample) if bins is None else _edges(bins)
     code = step_of(edges, sample.score)
     empty = np.flatnonzero(np.bincount(code, minlength=edges.size - 1) == 0)
@@ -130,7 +130,7 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> Way:
             f"{sample.shortest} documents; take fewer or wider bins"
         )
     text = f"binned ({edges.size - 1} bins)"
-    return Way(Binned(tuple(edges.tolist())), text, (edges[1:] + edges[:-1]) / 2, code, np.eye(edges.size - 1))
+    return SmoothingMethod(Binned(tuple(edges.tolist())), text, (edges[1:] + edges[:-1]) / 2, code, np.eye(edges.size - 1))
 
 
 def _most_bins(sample: Sample) -> FloatArray:
@@ -153,7 +153,7 @@ def _edges(bins: "int | Sequence[float]") -> FloatArray:
     return edges
 
 
-def _kernel(sample: Sample, bandwidth: float | None) -> Way:
+def _kernel(sample: Sample, bandwidth: float | None) -> SmoothingMethod:
     width = chosen_bandwidth(sample) if bandwidth is None else float(bandwidth)
     if not 0 < width <= 1:
         raise OptionError(f"bandwidth={bandwidth!r}: expected a share of the list, above 0 and at most 1")
@@ -166,4 +166,4 @@ def _kernel(sample: Sample, bandwidth: float | None) -> Way:
         )
     place = place_of(sample.score)
     used = np.cumsum(np.bincount(place) > 0) - 1
-    return Way(kernel, f"kernel (bandwidth {width:.3g})", np.linspace(0.0, 1.0, GRID), used[place], weights)
+    return SmoothingMethod(kernel, f"kernel (bandwidth {width:.3g})", np.linspace(0.0, 1.0, GRID), used[place], weights)

@@ -9,7 +9,7 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import chi2
 
 from idealrank.data.types import FloatArray
-from idealrank.theory.estimation.bands import Documents, clopper_pearson, worth
+from idealrank.theory.estimation.bands import PlacedDocuments, clopper_pearson, worth
 from idealrank.theory.estimation.smoothing import GRID, step_of
 
 _BLOCKS = 10
@@ -53,7 +53,7 @@ class MonotoneCheck:
         return f"rising ybar {word} (p = {self.p:.3g}, {self.blocks} blocks{fall})"
 
 
-def check_monotone(documents: Documents) -> MonotoneCheck:
+def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
     """The likelihood-ratio test of a rising ybar against any, on shares of up to ten equal blocks.
 
     Shares are made arcsines, whose variance does not depend on the share; the statistic is the weighted squared distance from the
@@ -68,7 +68,7 @@ def check_monotone(documents: Documents) -> MonotoneCheck:
     Examples
     --------
     >>> s = (np.arange(100) + 0.5) / 100
-    >>> check_monotone(Documents(s, s < 0.5, np.zeros(100, int), 1)).contradicted
+    >>> check_monotone(PlacedDocuments(s, s < 0.5, np.zeros(100, int), 1)).contradicted
     True
     """
     blocks = min(_BLOCKS, documents.score.size // _LEAST)
@@ -113,7 +113,7 @@ def level_probabilities(blocks: int) -> tuple[float, ...]:
     return tuple(number / math.factorial(blocks) for number in stirling)
 
 
-def monotone_bounds(documents: Documents, width: float, level: float) -> tuple[FloatArray, FloatArray]:
+def monotone_bounds(documents: PlacedDocuments, width: float, level: float) -> tuple[FloatArray, FloatArray]:
     """Bounds of a rising ybar on the grid: the mean just below a score is no more than ybar there, that just above no less.
 
     Exact ends of binomial intervals, which are conservative for documents of different chances (Hoeffding 1956); queries count as what
@@ -122,7 +122,7 @@ def monotone_bounds(documents: Documents, width: float, level: float) -> tuple[F
     Examples
     --------
     >>> s = (np.arange(100) + 0.5) / 100
-    >>> low, high = monotone_bounds(Documents(s, s > 0.5, np.zeros(100, int), 1), 0.2, 0.95)
+    >>> low, high = monotone_bounds(PlacedDocuments(s, s > 0.5, np.zeros(100, int), 1), 0.2, 0.95)
     >>> low[[0, 50, 100]].round(3), high[[0, 50, 100]].round(3)
     (array([0.   , 0.   , 0.832]), array([0.168, 1.   , 1.   ]))
     """

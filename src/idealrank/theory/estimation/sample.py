@@ -11,7 +11,7 @@ from idealrank.data.lists import Lists, as_numbers
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.tau_rho import middle_ranks
-from idealrank.theory.estimation.bands import Documents
+from idealrank.theory.estimation.bands import PlacedDocuments
 from idealrank.theory.estimation.smoothing import Cells
 
 
@@ -170,9 +170,9 @@ class Sample:
         return int(np.bincount(self.query).min())
 
     @property
-    def documents(self) -> Documents:
+    def documents(self) -> PlacedDocuments:
         """Whether each document is relevant at all."""
-        return Documents(self.score, self.reached[-1], self.query, self.n_queries)
+        return PlacedDocuments(self.score, self.reached[-1], self.query, self.n_queries)
 
     @cached_property
     def _places(self) -> tuple[FloatArray, IntArray]:

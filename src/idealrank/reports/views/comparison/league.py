@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from idealrank.analysis.comparison import Comparison, Difference, RunMean
-from idealrank.reports.table.cells import Cell, Column, Given, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.digits import decimals
 from idealrank.reports.table.layout import clipped, filled
 from idealrank.reports.table.lines import fits
@@ -265,9 +265,9 @@ def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> lis
     return [filled([headline(comparison, measure)]), Table.of(columns, [_of_run(run, ranked, found, shown) for run in ranked.means])]
 
 
-def _of_run(run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown) -> Line | Given:
+def _of_run(run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown) -> Line | NamedCells:
     """Its difference; of the baseline itself place, name and mean."""
     if run in found:
         return Line.of(found[run], run)
     named = {column.title: column.beside(run) for column in run_columns(list(ranked.means), "groups", _NAME)}
-    return Given(named | {"mean b": number_cell(ranked.means[run].mean, shown.places), "verdict": Cell("baseline", tone="quiet")})
+    return NamedCells(named | {"mean b": number_cell(ranked.means[run].mean, shown.places), "verdict": Cell("baseline", tone="quiet")})

@@ -1,7 +1,7 @@
 """How far the judgments reach, in a sentence: the share of unjudged documents that would have to be relevant, and what is likely.
 
 Every output that says it takes it from here. Nothing here knows where the sentence will stand: names come fit for that place, and
-`Answer` says what the judgments have to carry.
+`Phrases` says what the judgments have to carry.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ BOTH_RUNS = (
 """The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
 
 
-class Answer(NamedTuple):
+class Phrases(NamedTuple):
     """Phrases for what a test has found, and for what becomes of it.
 
     Attributes
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 
     Examples
     --------
-    >>> Answer().goes
+    >>> Phrases().goes
     'this difference would no longer be significant'
     """
 
@@ -40,11 +40,11 @@ class Answer(NamedTuple):
     turns: str = "turn its sign"
 
 
-SIGNIFICANT = Answer()
+SIGNIFICANT = Phrases()
 """The answer of a comparison: a difference is significant."""
 
 
-def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT) -> str:
+def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
     """The tipping point in a clause that begins with a small letter and has no full stop; empty where nothing can tip.
 
     Parameters
@@ -53,7 +53,7 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
         Of one difference.
     a, b : str
         Names of the runs.
-    answer : Answer
+    answer : Phrases
         Phrases for what the test has found; default that a difference is significant.
 
     Returns
@@ -87,7 +87,7 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Answer = SIGNIFICANT)
     return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
 
 
-def _share_text(tipping: Tipping, documents: str, answer: Answer) -> str:
+def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
     if tipping.significance is None:
         return f"{answer.stays} even if all of {documents} were relevant"
     if tipping.significance == 0:
@@ -144,7 +144,7 @@ def unknown_text(reason: str | None) -> str:
     return reason if reason.startswith("how far the judgments reach") else f"how far the judgments reach is not known: {reason}"
 
 
-def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Answer = SIGNIFICANT) -> str:
+def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
     """Either of `tipping_text` and `unknown_text`, whichever there is.
 
     Examples

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from idealrank.analysis.comparison import Comparison, Pair, Slice, Slices
-from idealrank.reports.table.cells import Cell, Column, Given, Table, count_cell, number_cell
+from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
 from idealrank.reports.table.layout import clipped
 from idealrank.reports.table.parts import Part, parts_text
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
@@ -184,6 +184,6 @@ def slices_cells(found: Slices) -> Table:
     ['news', 'all']
     """
     shown = Shown.of_rows(found.rows, found.level)
-    lines: list[Line | Given] = [Line(row, 1, clipped(row.name, _SLICE)) for row in found.rows]
-    total = Given(slice=Cell("all"), queries=count_cell(found.n), difference=number_cell(found.difference, shown.places, signed=True))
+    lines: list[Line | NamedCells] = [Line(row, 1, clipped(row.name, _SLICE)) for row in found.rows]
+    total = NamedCells(slice=Cell("all"), queries=count_cell(found.n), difference=number_cell(found.difference, shown.places, signed=True))
     return Table.of(_columns(["a", "b"], found.level, shown), [*lines, total])

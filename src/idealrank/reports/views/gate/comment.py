@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, Kept
+from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.markdown import entity, escaped
 from idealrank.reports.views.conventions import title, unanswered, warned
@@ -162,7 +162,7 @@ def _why(gated: Gated, check: Check, places: int) -> str:
     return reason_text(gated, check, places) + (f"; {clause}" if clause else "")
 
 
-def _contract_row(kept: Kept) -> str:
+def _contract_row(kept: KeptContract) -> str:
     of = code(kept.baseline) if kept.baseline else code(kept.contract.place) if kept.contract.place else ""
     return _row([code(kept.contract.query), code(kept.measure), number(kept.demanded), number(kept.found), of])
 

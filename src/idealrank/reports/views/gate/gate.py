@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from idealrank.analysis.gate import Check, Gated, Kept
+from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, number, p_text
@@ -334,7 +334,7 @@ def _contracts(gated: Gated) -> Part:
     title = f"contracts: {len(gated.contracts) - len(broken):,} kept, {len(broken):,} broken"
     if not broken:
         return [title]
-    columns: list[Column[Kept]] = [
+    columns: list[Column[KeptContract]] = [
         Column("query", cell=lambda one: clipped(one.contract.query, 40)),
         Column("measure", cell=lambda one: one.measure),
         Column("demanded", "number", lambda one: _demanded(one.demanded, "a value")),
@@ -348,11 +348,11 @@ def _demanded(value: float, without: str) -> Cell:
     return Cell(without, value) if math.isnan(value) else number_cell(value)
 
 
-def _demanded_by(kept: Kept) -> str:
+def _demanded_by(kept: KeptContract) -> str:
     return ", ".join(part for part in (kept.contract.place, f"its value in {kept.baseline}" if kept.baseline else "") if part)
 
 
-def _of_contract(kept: Kept) -> str:
+def _of_contract(kept: KeptContract) -> str:
     found = "no value, for no such query is scored" if math.isnan(kept.found) else f"{kept.found:.4f}"
     demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demanded}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from idealrank.analysis.gate.outcome import Check, Gated, Kept
+from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
 from idealrank.reports.table.digits import number
 from idealrank.reports.views.gate.sentences import could_see, demand, failed, gate_places, one_line, reason_text, unreached, verdict
 
@@ -55,7 +55,7 @@ def _check(kind: str, gated: Gated, check: Check) -> str:
     return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
 
 
-def _contract(kept: Kept) -> str:
+def _contract(kept: KeptContract) -> str:
     place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
     return _command("error", f"Contract of {one_line(kept.contract.query)} is broken", f"{one_line(kept.measure)} {demand(kept)}{place}")
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.analysis.gate.outcome import UNREACHED, Check, Gated, Kept
+from idealrank.analysis.gate.outcome import UNREACHED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.reach import sentence
 from idealrank.reports.views.gate.sentences import (
@@ -124,7 +124,7 @@ def _numbers(gated: Gated, check: Check) -> str:
     return "\n".join(lines)
 
 
-def _place(kept: Kept) -> str:
+def _place(kept: KeptContract) -> str:
     return f"{kept.measure} {demand(kept)}" + (f"\ndemanded in {kept.contract.place}" if kept.contract.place else "")
 
 

@@ -4,19 +4,19 @@ import math
 from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
-from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, Kept
+from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, decimals, number
 from idealrank.reports.table.layout import clipped
-from idealrank.reports.views.comparison.reach import Answer, tipping_text, unknown_text
+from idealrank.reports.views.comparison.reach import Phrases, tipping_text, unknown_text
 from idealrank.reports.views.comparison.verdicts import is_identical
 
 COMPANION = "companion: does not close the gate; --also MEASURE lets it"
 _NAME = 60
 _NAMED = 6
-_RULED_OUT = Answer(
+_RULED_OUT = Phrases(
     "this drop would no longer be ruled out", "this drop would still be ruled out", "by the paired t test this drop is not ruled out", ""
 )  # fmt: skip
-_DROP = Answer(
+_DROP = Phrases(
     "this drop would no longer be significant", "this drop would stay significant", "by the paired t test this drop is not significant"
 )
 _FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
@@ -306,7 +306,7 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     return f"True drop detectable with 80 % power: {'; '.join([*phrases, *more])}.{below}"
 
 
-def failed(gated: Gated) -> tuple[list[Check], list[Kept]]:
+def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
     """Checks and contracts that closed the gate.
 
     Examples
@@ -333,13 +333,13 @@ def unreached(gated: Gated) -> list[Check]:
     return [check for check in gated.deciding if check.outcome == UNREACHED]
 
 
-def demand(kept: Kept, shown: Callable[[str], str] = one_line) -> str:
+def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:
     """What a contract demands and what was found.
 
     Examples
     --------
     >>> from idealrank.analysis.gate.outcome import Contract
-    >>> demand(Kept(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
+    >>> demand(KeptContract(contract=Contract(query="q1"), measure="RR", baseline="main", demanded=1.0, found=0.5, passed=False))
     '0.5000, demanded 1.0000, its value in main'
     """
     found = "no value" if math.isnan(kept.found) else number(kept.found)
