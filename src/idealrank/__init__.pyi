@@ -30,8 +30,6 @@ from idealrank.api.attribution import attribute as attribute
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
-from idealrank.api.evaluation import read_assessors as read_assessors
-from idealrank.api.evaluation import read_preferences as read_preferences
 from idealrank.api.evaluation import read_qrels as read_qrels
 from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
@@ -62,6 +60,8 @@ from idealrank.evaluation.overlap import Overlap as Overlap
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names
+from idealrank.io.formats.preferences import read_assessors as read_assessors
+from idealrank.io.formats.preferences import read_preferences as read_preferences
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic

@@ -1,7 +1,6 @@
 """Files that appear whole or not at all."""
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,7 +78,7 @@ def appearing(target: Path) -> Iterator[Path]:
     ...     seen, Path(folder, "a.txt").read_text(encoding="utf-8")
     ([], 'a')
     """
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.unfinished")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.unfinished")
     try:
         yield unfinished
         unfinished.replace(target)

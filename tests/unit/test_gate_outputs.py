@@ -14,7 +14,7 @@ from idealrank.reports.views.gate.comment import MARKER, gate_markdown
 from idealrank.reports.views.gate.github import annotations
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.reports.views.gate.sentences import could_see, one_line, verdict, visible
-from idealrank.reports.views.gate.workflow_log import harmless, harmless_json
+from idealrank.reports.workflow_log import harmless, harmless_json
 from tests.workflow_commands import obeyed
 
 HOSTILE = [

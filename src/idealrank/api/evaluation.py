@@ -11,18 +11,15 @@ import numpy as np
 
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.assessors import AssessorQrels
-from idealrank.data.join import Judgments, tables_of
+from idealrank.data.frames import is_frame
+from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
-from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.dataframes import is_frame, qrels_from_frame, run_from_frame
-from idealrank.io.formats.preferences import read_assessors, read_preferences
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
 from idealrank.measures.cutoffs import Cutoff
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 AnyTable: TypeAlias = Any
 """A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
 
-__all__ = ["dcg", "evaluate", "ndcg", "read_assessors", "read_preferences", "read_qrels", "read_run"]
+__all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 
 
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels:
@@ -59,12 +56,14 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels):
         return read_qrels(qrels, duplicates=duplicates)
     if is_frame(qrels):
+        from idealrank.io.dataframes import qrels_from_frame  # noqa: PLC0415  (most come with files)
+
         return qrels_from_frame(qrels, duplicates=duplicates)
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
 
 
 def _to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
-    return table if isinstance(table, (PreferenceQrels, AssessorQrels)) else to_qrels(table, duplicates=duplicates)
+    return table if is_judgments(table) else to_qrels(table, duplicates=duplicates)
 
 
 def to_run(run: AnyTable, *, name: str | None = None) -> Run:
@@ -82,6 +81,8 @@ def to_run(run: AnyTable, *, name: str | None = None) -> Run:
     if isinstance(run, (str, PathLike)) or _is_paths(run):
         return read_run(run, name=name)
     if is_frame(run):
+        from idealrank.io.dataframes import run_from_frame  # noqa: PLC0415
+
         return run_from_frame(run, name=name or "run")
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
 
@@ -98,7 +99,7 @@ def is_array(value: Any) -> bool:
     >>> is_array([1, 0]), is_array({"q": {"a": 1}})
     (True, False)
     """
-    if isinstance(value, (Qrels, PreferenceQrels, AssessorQrels, Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
+    if is_judgments(value) or isinstance(value, (Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
         return False
     return isinstance(value, (np.ndarray, Sequence)) or hasattr(value, "__array__")
 

@@ -10,9 +10,8 @@ from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_run
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
-from idealrank.data.assessors import AssessorQrels
+from idealrank.data.join import is_judgments
 from idealrank.data.lists import Lists
-from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError
 from idealrank.evaluation.sweep import JudgmentsSource
@@ -112,7 +111,7 @@ def robust(
     if layout:
         raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
     first, second = (to_run(run, name=name if isinstance(run, Mapping) else None) for run, name in ((run_a, "A"), (run_b, "B")))
-    judgments = qrels if isinstance(qrels, (PreferenceQrels, AssessorQrels)) else judgments_source(qrels)
+    judgments = qrels if is_judgments(qrels) else judgments_source(qrels)
     if callable(judgments):
         judgments = cache(judgments)
     for run in (first, second):

@@ -14,7 +14,7 @@ import click
 
 from idealrank.errors import IdealrankWarning
 from idealrank.reports.table.layout import printable, printable_lines
-from idealrank.reports.views.gate.workflow_log import harmless
+from idealrank.reports.workflow_log import harmless
 
 _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 

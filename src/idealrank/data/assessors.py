@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn, TypeAlias
+from typing import ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -168,6 +168,8 @@ class AssessorQrels:
     0.75
     """
 
+    kind: ClassVar[str] = "assessors"  # what measures call it that need it
+
     def __init__(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors") -> None:
         queries, assessors, _, documents, values = _NESTING.columns(grades)
         cells = JudgmentRows(queries, assessors, documents, values)
@@ -203,6 +205,20 @@ class AssessorQrels:
         refuse_twice(self.groups, self.groups.group, refuse)
         self.documents = Qrels.from_table(table, name=name, paths=paths)
         self.name, self.paths = name, paths
+
+    def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
+        """A run joined to the documents that anybody judged, with each assessor's view of it beside.
+
+        Parameters
+        ----------
+        align : callable
+            Joins the run to `documents` under an alignment.
+        alignment : Alignment
+            As asked for.
+        """
+        judged = align(alignment)
+        judged.beside["assessors"] = ByAssessor(self, judged, alignment)
+        return judged
 
     @property
     def assessors(self) -> tuple[str, ...]:

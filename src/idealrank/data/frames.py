@@ -1,4 +1,4 @@
-"""Columns as a dataframe of whichever library the user holds."""
+"""Dataframes of whichever library the user holds: how one is known, and how columns become one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,3 +33,19 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
     except (ImportError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+
+
+def is_frame(value: object) -> bool:
+    """Whether something looks like a table with named columns; imports nothing.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_frame(pyarrow.table({"a": [1]})), is_frame({"a": [1]})
+    (True, False)
+    """
+    # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
+    # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
+    named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
+    speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
+    return named and speaks and not isinstance(value, type)

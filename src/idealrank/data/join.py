@@ -1,19 +1,19 @@
 """A run joined to judgments of any kind: plain grades, preferences, or the grades of several assessors."""
 
-from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from idealrank import _kernel
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment, Ties
-from idealrank.data.assessors import AssessorQrels, ByAssessor
 from idealrank.data.judged import Judged
-from idealrank.data.preferences.fulfilment import Preferred
-from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 
-Judgments: TypeAlias = Qrels | PreferenceQrels | AssessorQrels
+if TYPE_CHECKING:  # most judgments are plain grades: the other kinds are loaded for those who hold them
+    from idealrank.data.assessors import AssessorQrels
+    from idealrank.data.preferences.preference_qrels import PreferenceQrels
+
+Judgments: TypeAlias = "Qrels | PreferenceQrels | AssessorQrels"
 
 
 def join(
@@ -40,6 +40,8 @@ def join(
 
     Examples
     --------
+    >>> from idealrank.data.assessors import AssessorQrels
+    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
     >>> judged = join(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), Run({"q": ["a"]}), Alignment())
     >>> judged.beside["preferences"].counts("all").fulfilled
     array([1.])
@@ -47,17 +49,21 @@ def join(
     >>> join(qrels, Run({"q": ["b", "a"]}), Alignment()).beside["assessors"].judged.hits.rank
     array([2, 1])
     """
-    documents = table if isinstance(table, Qrels) else table.documents
-    if isinstance(table, PreferenceQrels):
-        # Levels only order documents; policies for grades are not about them.
-        alignment = replace(alignment, grades="given", negative="zero")
     options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
-    judged = align(documents, run, alignment, **options, progress=progress)  # type: ignore[arg-type]
-    if isinstance(table, PreferenceQrels):
-        judged.beside["preferences"] = Preferred(documents, table.groups, table.complete, table.pairs, judged)
-    elif isinstance(table, AssessorQrels):
-        judged.beside["assessors"] = ByAssessor(table, judged, alignment)
-    return judged
+    if isinstance(table, Qrels):
+        return align(table, run, alignment, **options, progress=progress)  # type: ignore[arg-type]
+    return table.joined(lambda adapted: align(table.documents, run, adapted, **options, progress=progress), alignment)  # type: ignore[arg-type]
+
+
+def is_judgments(value: object) -> TypeGuard[Judgments]:
+    """Whether something is judgments of some kind, read already.
+
+    Examples
+    --------
+    >>> is_judgments(Qrels({"q": {"a": 1}})), is_judgments({"q": {"a": 1}})
+    (True, False)
+    """
+    return isinstance(value, Qrels) or getattr(type(value), "kind", None) in {"preferences", "assessors"}
 
 
 def tables_of(table: Judgments) -> tuple[str, ...]:
@@ -65,10 +71,11 @@ def tables_of(table: Judgments) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
     >>> tables_of(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}))
     ('preferences',)
     """
-    return ("preferences",) if isinstance(table, PreferenceQrels) else ("assessors",) if isinstance(table, AssessorQrels) else ()
+    return () if isinstance(table, Qrels) else (table.kind,)
 
 
 def ties_for(table: Judgments, ties: Ties) -> Ties:
@@ -76,7 +83,8 @@ def ties_for(table: Judgments, ties: Ties) -> Ties:
 
     Examples
     --------
+    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
     >>> ties_for(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), "docid")
     'docid-ascending'
     """
-    return "docid-ascending" if isinstance(table, PreferenceQrels) and ties == "docid" else ties
+    return "docid-ascending" if tables_of(table) == ("preferences",) and ties == "docid" else ties

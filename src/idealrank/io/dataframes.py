@@ -17,22 +17,6 @@ from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.typed_values import all_numbers, check_id, check_number
 
 
-def is_frame(value: object) -> bool:
-    """Whether something looks like a table with named columns; imports nothing.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> is_frame(pyarrow.table({"a": [1]})), is_frame({"a": [1]}), is_frame(np.zeros(3))
-    (True, False, False)
-    """
-    # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
-    # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
-    named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
-    speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
-    return named and speaks and not isinstance(value, type)
-
-
 def qrels_from_frame(
     frame: Any, columns: Columns = None, *, duplicates: QrelsDuplicates = "error", name: str = "qrels", tell: Tell | None = None
 ) -> Qrels:

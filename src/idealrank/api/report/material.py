@@ -66,7 +66,7 @@ class ReportMaterial:
     comparison: Comparison | None = None
     gated: Gated | None = None
     robustness: Robustness | None = None
-    qrels: Judgments | None = None
+    qrels: "Judgments | None" = None
     runs: tuple[Run, ...] = ()
     hits: tuple[JudgedHits | None, ...] = ()
     weights: Mapping[str, float] | None = None

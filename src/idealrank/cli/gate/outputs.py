@@ -98,7 +98,7 @@ class Outputs:
 
 
 def _held_in_the_log(report: str | list[Part], layout: str) -> str:
-    from idealrank.reports.views.gate.workflow_log import harmless, harmless_json  # noqa: PLC0415
+    from idealrank.reports.workflow_log import harmless, harmless_json  # noqa: PLC0415
 
     text = report if isinstance(report, str) else parts_text(report)
     return harmless(text) if layout == "table" else harmless_json(text)

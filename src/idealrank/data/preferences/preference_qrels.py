@@ -1,15 +1,18 @@
 """Preference judgments: which of two documents somebody would rather see, in judgment groups and their sub-groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from idealrank.data.alignment import Alignment
 from idealrank.data.assessors import AssessorQrels, JudgmentGroups, JudgmentRows, Refuse, refuse_plainly, refuse_twice, tabulate
 from idealrank.data.fingerprints import fingerprint_of_groups
+from idealrank.data.judged import Judged
 from idealrank.data.mappings import Nesting
+from idealrank.data.preferences.fulfilment import Preferred
 from idealrank.data.preferences.preference_pairs import PreferencePairs, dense_levels, possible_pairs
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
@@ -143,6 +146,7 @@ class PreferenceQrels:
     0.75
     """
 
+    kind: ClassVar[str] = "preferences"  # what measures call it that need it
     _given: tuple[JudgmentGroups, IntArray]  # every level that was given, and its sub-group
 
     def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
@@ -227,6 +231,22 @@ class PreferenceQrels:
     ) -> None:
         self.documents, self.groups, self.complete, self.pairs = documents, groups, complete, pairs
         self.name, self.paths = name, paths
+
+    def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
+        """A run joined to the documents that anybody judged, with the preferences among them beside.
+
+        Levels only order documents, so policies for grades are not about them.
+
+        Parameters
+        ----------
+        align : callable
+            Joins the run to `documents` under an alignment.
+        alignment : Alignment
+            As asked for.
+        """
+        judged = align(replace(alignment, grades="given", negative="zero"))
+        judged.beside["preferences"] = Preferred(self.documents, self.groups, self.complete, self.pairs, judged)
+        return judged
 
     @property
     def queries(self) -> QueryIds:
