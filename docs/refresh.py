@@ -3,7 +3,8 @@
 Run it in the environment of the project (`.venv/bin/python`) after output has changed on purpose, then read the difference. Only output
 that stands below a command is replaced; blocks that set a machine up, those with a line of dots in their output, and those whose dots
 still stand for what is printed (ids and times, which change), stay as they are.
-Between ``<!-- speed -->`` and ``<!-- end of speed -->`` it puts the table that `make bench` wrote.
+Between ``<!-- speed -->`` and ``<!-- end of speed -->`` it puts the table that `make bench` wrote; after ``<!-- speed rows: A; B -->``
+only the first row that compares with A, and the first that compares with B.
 """
 
 import contextlib
@@ -20,6 +21,7 @@ from tests.docs.blocks import SET_UP, Block, blocks_of, commands_of, same, shell
 
 SPEED = ROOT / "benchmarks" / "results" / "table.md"
 ELIDED = re.compile(r"^\s*\.\.\.\s*$", re.MULTILINE)
+ROWS = re.compile(r"(<!-- speed rows: (.*?) -->\n).*?(<!-- end of speed -->)", re.DOTALL)
 MARKED = re.compile(r"(<!-- speed -->\n).*?(<!-- end of speed -->)", re.DOTALL)
 
 
@@ -40,6 +42,22 @@ def renewed(block: Block) -> str:
     return "\n".join(lines) + "\n"
 
 
+def rows_of(table: str, compared: list[str]) -> str:
+    """Some rows of the table of speed, each with its job and what the ratio means."""
+    jobs: dict[str, str] = {}
+    job = ""
+    for line in table.splitlines():
+        if line.startswith("| "):
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            job = cells[0] or job
+            meaning = "faster" if cells[2].endswith("faster") else "its time"
+            jobs.setdefault(cells[1], f"| {job} | {cells[1]} | {cells[3]} {meaning} |")
+    missing = [name for name in compared if name not in jobs]
+    if missing:
+        raise SystemExit(f"{SPEED}: found no row that compares with {missing[0]!r}")
+    return "\n".join(["| job | compared with | result |", "|---|---|---|", *(jobs[name] for name in compared)])
+
+
 def refresh(page: Path) -> bool:
     """Rewrite one page; whether it changed."""
     before = text = page.read_text(encoding="utf-8")
@@ -50,6 +68,7 @@ def refresh(page: Path) -> bool:
                 text = text.replace(block.text, renewed(block), 1)
     if SPEED.exists():
         table = SPEED.read_text(encoding="utf-8").strip()
+        text = ROWS.sub(lambda found: f"{found[1]}{rows_of(table, found[2].split('; '))}\n\n{found[3]}", text)
         text = MARKED.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text)
     if text != before:
         page.write_text(text, encoding="utf-8")
