@@ -1,6 +1,6 @@
 """The site: `make docs` builds it, offline and with every warning an error.
 
-Pages are Markdown in guides/ (do), concepts/ (understand) and reference/ (look up); the reference is made from docstrings.
+Pages are Markdown in get-started/, guides/ (do), concepts/ (understand) and reference/ (look up); docstrings make the reference.
 """
 
 import sys
@@ -14,7 +14,16 @@ project = "idealrank"
 author = "idealrank maintainers"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "said"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "accessible",
+    "said",
+]
 exclude_patterns = ["site", "extensions"]
 suppress_warnings = ["ref.python"]  # `n_queries` in a docstring is an attribute of several classes; it stays plain text
 default_role = "py:obj"  # `Qrels` in a docstring becomes a link where there is something to link to
@@ -39,7 +48,17 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "footer_start": [],
     "footer_end": [],
+    "header_links_before_dropdown": 4,
     "show_prev_next": False,
     "show_toc_level": 2,
 }
 html_sidebars = {"index": []}
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_context = {"default_mode": "auto"}
+html_show_sourcelink = False
+
+# `$` and `>>>` are not part of what is typed.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. |> "
+copybutton_prompt_is_regexp = True
