@@ -36,6 +36,6 @@ def test_a_table_of_slices_names_the_correction_that_was_used() -> None:
 def test_the_help_says_which_measure_decides_and_every_verdict(say: Say) -> None:
     text = " ".join(say("compare", "--help").out.split())
 
-    assert "auto is max-T for permutation and Bonferroni's method for other tests" in text
+    assert "auto uses max-T for permutation and Bonferroni's method for other tests" in text
     assert "judgments do not reach (unjudged documents may explain the difference)" in text
     assert "HSD" not in text

@@ -119,7 +119,7 @@ def test_no_tolerance_lets_a_run_pass_that_does_not_join(contract: str, files: P
 def test_nothing_is_held_to_a_baseline_that_does_not_join(run: str, found: str, files: Path, say: Say) -> None:
     said = say(*asked("gate", "qrels.txt", f"{run}.run", "new.run"), cwd=files)
     assert said.code == 2
-    assert f"baseline {run}: found {found}, expected a run that nothing worse may replace" in said.err
+    assert f"baseline {run}: found {found}, expected a run with judged documents" in said.err
 
 
 def test_a_run_that_does_not_join_never_becomes_the_first_baseline(files: Path, say: Say, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which commit the work is done in, so that a number in a store can be traced to the code that made it."""
+"""Commit of the working copy, which traces a stored number to its code."""
 
 import os
 import re
@@ -21,7 +21,7 @@ class Checkout:
     commit : str
         In hexadecimal digits; empty where there is no repository, no commit or no git.
     dirty : bool or None
-        Whether tracked files differ from it; None where nobody can say.
+        Whether tracked files differ from it; None if unknown.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def _is_commit(text: str) -> bool:
 
 
 def _said(*words: str) -> str | None:
-    """What git answers; None where it does not."""
+    """Return git's answer; None without one."""
     try:
         done = ask_git(*words, seconds=_SECONDS)
     except (OSError, subprocess.TimeoutExpired):

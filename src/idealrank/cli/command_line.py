@@ -8,7 +8,7 @@ import click
 
 
 def command_line() -> str:
-    """What was typed, quoted for a shell; empty outside of a command. Absolute paths are shortened: they say who made a page, and where.
+    """Return the command line, quoted for a shell; empty outside a command. Absolute paths are shortened, since they identify users.
 
     Examples
     --------

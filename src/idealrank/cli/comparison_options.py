@@ -1,4 +1,4 @@
-"""How differences are tested, as options of a command."""
+"""Options for the test of differences."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ import click
 
 @dataclass(frozen=True)
 class Testing:
-    """What was chosen, by the names that `idealrank.compare` has for it.
+    """Chosen options, by their names in `idealrank.compare`.
 
     Attributes
     ----------
@@ -46,22 +46,20 @@ class Testing:
 _OPTIONS = (
     click.option(
         "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
-        help="Where p values and intervals come from: flipped signs of the differences (no assumption of a shape), Student's t, ranks, "
-        "signs.",
+        help="Test behind p values and intervals: sign-flip permutation (free of a distribution), Student's t, Wilcoxon, or sign test.",
     ),
     click.option(
         "--correction", type=click.Choice(["auto", "holm"]), default="auto", show_default=True,
-        help="Of p values in a family of several tests: auto is max-T for permutation and Bonferroni's method for other tests; holm is "
-        "Holm's method.",
+        help="Correction for several tests: auto uses max-T for permutation and Bonferroni's method for other tests; holm uses Holm's "
+        "method.",
     ),
     click.option(
         "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-        help="Of the intervals; verdicts are at 1 - level.",
+        help="Confidence level; verdicts use significance level 1 - level.",
     ),
-    click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too."),
+    click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure."),
     click.option(
-        "--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values, and is "
-        "printed.",
+        "--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default, and printed.",
     ),
 )  # fmt: skip
 

@@ -115,7 +115,7 @@ def open_closed_streams() -> None:
 
 
 def in_colour(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal, and nobody asked for no colours.
+    """Return whether a stream is a terminal with colours enabled.
 
     References
     ----------
@@ -131,7 +131,7 @@ def in_colour(stream: TextIO | None) -> bool:
 
 
 def on_github() -> bool:
-    """Whether this is a step of GitHub Actions, whose log obeys commands.
+    """Return whether this is a step of GitHub Actions, whose log executes commands.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def hint_for(switch: str, convention: str) -> str:
-    """How to set a switch on the command line; empty for none.
+    """Return how to set a switch on the command line; empty for none.
 
     Parameters
     ----------

@@ -43,9 +43,9 @@ class Formats:
 
     Examples
     --------
-    >>> found = Formats("A table for people;", table="views.conventions:conventions_table", json=lambda _: "{}")
+    >>> found = Formats("A table to read;", table="views.conventions:conventions_table", json=lambda _: "{}")
     >>> found.help, found.made("json", {})
-    ('A table for people; JSON for programs.', '{}')
+    ('A table to read; JSON for programs.', '{}')
     """
 
     def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str) -> None:
@@ -61,7 +61,7 @@ class Formats:
         return asked(command)
 
     def writer(self, layout: str) -> Writer:
-        """What writes a format."""
+        """Return the function that writes a format."""
         found = self.writers[layout]
         if not isinstance(found, str):
             return found

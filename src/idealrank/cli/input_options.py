@@ -19,7 +19,7 @@ from idealrank.io.table_columns import parse_columns
 
 @dataclass(frozen=True)
 class Inputs:
-    """How the files of a command are to be read.
+    """Options for reading the files of a command.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class InputFiles:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The same, each once."""
+        """Return the paths, each once."""
         return tuple(dict.fromkeys(self.every_path))
 
     def under_each_policy(self, convention: Convention, read: Qrels) -> "Callable[[QrelsDuplicates], Qrels]":
@@ -126,7 +126,7 @@ class InputFiles:
 
 
 def notes() -> Notes:
-    """What readers of files have to say goes to stderr.
+    """Send the notes of file readers to stderr.
 
     Examples
     --------

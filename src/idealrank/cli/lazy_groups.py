@@ -18,6 +18,8 @@ class LazyGroup(click.Group):
     ----------
     commands : mapping of str to str
         Name -> what it does in one line.
+    groups : mapping of str to mapping, optional
+        The same names and lines under the headings of the help.
     home : str
         The package in which the command ``two-words`` is `two_words` of the module ``two_words``, and ``import`` is `import_`.
 
@@ -28,9 +30,12 @@ class LazyGroup(click.Group):
     'measures'
     """
 
-    def __init__(self, *arguments: Any, lines: Mapping[str, str], home: str, **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, lines: Mapping[str, str], home: str, groups: Mapping[str, Mapping[str, str]] | None = None, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
         self._lines = lines
+        self._groups = groups or {"Commands": lines}
         self._home = home
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -49,8 +54,10 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self._lines.items()))
+        width = max(map(len, self._lines))  # every list starts its lines in the same column
+        for heading, lines in self._groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""

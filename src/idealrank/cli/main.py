@@ -22,33 +22,48 @@ from idealrank.version import __version__
 # Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
 FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
 
-# Command -> what it does in one line, the same line as in its own help (a test compares them).
-COMMANDS = {
-    "evaluate": "Evaluate runs against judgments, side by side.",
-    "compare": "Say whether one run is better than another, and how surely.",
-    "gate": "Let a run pass only if it is not shown to be worse, for continuous integration.",
-    "robust": "Show in how many ways of computing a verdict holds, and what turns it.",
-    "why": "Show which queries and documents the difference of two runs comes from.",
-    "seeds": "Compare systems that were trained several times, seeds and queries both counted.",
-    "history": "Show how a measure or a query developed, and since when it fails.",
-    "show": "Show everything about one entry of a store.",
-    "diff": "Show what changed between two evaluations of a store.",
-    "tag": "Give an entry of a store tags and notes, or take tags from it.",
-    "sql": "Ask a store anything in SQL.",
-    "store": "Carry evaluations from store to store, and out as Parquet.",
-    "gc": "Free the space that no entry of a store needs.",
-    "overlap": "Show how alike two runs are, without judgments.",
-    "explain": "Show where the value of one query comes from, rank by rank.",
-    "reconcile": "Find the conventions that give a number somebody else reported.",
-    "validate": "Report every problem of judgment and run files at once.",
-    "trec-eval": "Stand in for the trec_eval binary: its options, its output.",
-    "report": "Make a page of stored results, or compare stored evaluations on one.",
-    "conventions": "List the conventions, or show every switch of one.",
-    "measures": "List the measures, or explain some.",
-    "advise": "Say which measures and cutoffs fit judgments and a run, and why.",
-    "choose": "Say which discount and cutoff tell your own runs apart most surely.",
-    "theory": "Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
+# Commands by group, in the order of the help: what each does in one line, the same line as in its own help (a test compares them).
+GROUPS = {
+    "Evaluate": {
+        "evaluate": "Evaluate runs against judgments.",
+        "overlap": "Measure the similarity of two runs, without judgments.",
+        "validate": "Check judgment and run files, and list every problem.",
+        "trec-eval": "Replace the trec_eval binary: same options, same output.",
+    },
+    "Compare and decide": {
+        "compare": "Decide whether one run is better than another.",
+        "gate": "Pass or fail a run against its baselines, in continuous integration.",
+        "robust": "Repeat a comparison under other conventions, cutoffs and measures.",
+        "seeds": "Compare systems that were trained several times.",
+        "choose": "Find the discount and cutoff that best distinguish your runs.",
+    },
+    "Look into": {
+        "why": "Show the queries and documents behind a difference.",
+        "explain": "Show how the value of one query is computed, rank by rank.",
+        "reconcile": "Find the convention behind a reported number.",
+    },
+    "Make": {
+        "report": "Make a page of stored results.",
+    },
+    "Watch": {
+        "history": "Show a measure or query over time, and find when it regressed.",
+    },
+    "Keep": {
+        "show": "Show everything about one entry of a store.",
+        "diff": "Show the changes between two evaluations of a store.",
+        "tag": "Add tags and notes to an entry of a store, or remove tags.",
+        "sql": "Query a store in SQL.",
+        "store": "Export and import evaluations, and write Parquet.",
+        "gc": "Free the space of unused files in a store.",
+    },
+    "Reference": {
+        "measures": "List the measures, or explain some.",
+        "conventions": "List the conventions, or show every switch of one.",
+        "advise": "Recommend measures and cutoffs for judgments and a run.",
+        "theory": "Compute limits of NDCG, and draw the figures of the theory.",
+    },
 }
+COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 
 _EPILOG = """\
 Start here:
@@ -64,22 +79,21 @@ Start here:
   idealrank advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
-Exit codes: 0 fine, 1 a closed gate, 2 bad input or usage, 3 a gate that the judgments do not reach, 70 a fault of idealrank,
-130 interrupted, 141 a reader of the output that left, 143 terminated. They do not depend on stderr; output that cannot be written is a
-fault.
+Exit codes: 0 success, 1 gate failed, 2 bad input or usage, 3 gate undecided since the judgments do not reach, 70 fault of
+idealrank, or output that cannot be written, 130 interrupted, 141 output closed by its reader, 143 terminated.
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.commands", epilog=_EPILOG,
+    cls=LazyGroup, lines=COMMANDS, groups=GROUPS, home="idealrank.cli.commands", epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 @click.version_option(__version__, "--version", message="idealrank %(version)s")
 def cli() -> None:
-    """Evaluate rankings, with numbers that say how they were computed.
+    """Evaluate rankings, compare them, and decide.
 
-    Every tool computes NDCG in its own way. idealrank knows these ways by name (conventions), reproduces each, and prints the
-    one it used beside every number.
+    Tools compute NDCG in different ways. idealrank reproduces each of these conventions by name, and prints the convention with
+    every number.
     """
 
 
@@ -175,7 +189,7 @@ def _resources(error: Exception) -> str:
 
 
 def _dispatch(typed: list[str]) -> None:
-    """What click's own ``main`` does, without its answers to Ctrl-C and broken pipes, which end with code 1."""
+    """Run the command like click's own ``main``, which would end with code 1 on Ctrl-C and broken pipes."""
     with cli.make_context("idealrank", typed, obj=tuple(typed)) as context:  # what was typed is told by reports
         cli.invoke(context)
     sys.stdout.flush()

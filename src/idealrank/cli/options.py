@@ -31,26 +31,27 @@ measures: Decorator = click.option(
     f"[default: {','.join(DEFAULT_MEASURES)}]",
 )  # fmt: skip
 one_measure: Decorator = click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, help="The measure to explain."
+    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, help="Measure to explain."
 )  # fmt: skip
 convention: Decorator = click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
     help="Compute as this tool does; `idealrank conventions` lists them.",
 )  # fmt: skip
 threads: Decorator = click.option(
-    "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="0 uses all cores; the numbers are the same for any N."
+    "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="Number of threads; 0 uses all cores. Results do not "
+    "depend on N."
 )  # fmt: skip
-output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Write there; the file appears when it is complete.")
+output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Output file; it appears when it is complete.")
 
 digits: Decorator = click.option(
     "--digits", metavar="N", type=click.IntRange(0, 15),
-    help="Decimals of what people read.  [default: as many as the intervals allow, from 2 to 4; 4 where there is none]",
+    help="Decimal places in human-readable output.  [default: as many as the intervals allow, from 2 to 4; 4 where there is none]",
 )  # fmt: skip
 
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
-        help=f"Of all files: {', '.join(FORMATS)}. auto goes by ending and first line.",
+        help=f"Of all files: {', '.join(FORMATS)}. auto inspects the extension and the first line.",
     ),
     click.option(
         "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
@@ -58,9 +59,9 @@ _RUN_INPUTS: tuple[Decorator, ...] = (
     ),
 )  # fmt: skip
 _INPUTS: tuple[Decorator, ...] = (
-    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="A further file of judgments; may be repeated."),
+    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Further file of judgments; may be repeated."),
     *_RUN_INPUTS,
-    click.option("--group", metavar="FILE", help="Group sizes, for LETOR files without qid."),
+    click.option("--group", metavar="FILE", help="File of group sizes, for LETOR files without qid."),
 )
 
 
@@ -77,7 +78,7 @@ def inputs(command: Command) -> Command:
 
 
 def run_inputs(command: Command) -> Command:
-    """The same for a command of two runs, `run_a` and `run_b`, and no judgments."""
+    """Add the input options of a command for two runs, `run_a` and `run_b`, without judgments."""
 
     @wraps(command)
     def with_inputs(*, file_format: str, columns_text: str, **others: Any) -> Any:

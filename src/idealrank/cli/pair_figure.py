@@ -14,8 +14,8 @@ from idealrank.reports.table.formats import FIGURE_FORMATS
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
-    help="Draw a map of all pairs, too, by the first measure, in a page by all: FILE ends in .svg, .png, .pdf, .html "
-    "(these take the extra plots) or .json (Vega-Lite).",
+    help="Map of all pairs by the first measure (in .html by all): FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json "
+    "(Vega-Lite).",
 )  # fmt: skip
 
 

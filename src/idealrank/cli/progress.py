@@ -23,7 +23,7 @@ _FAREWELL = 1.0
 
 
 class Count:
-    """How far a job of Python's own is; the job calls it with what is done and of how much, and is stopped by what it raises.
+    """Progress of a Python job; the job calls it with done and total, and stops on its exception.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Watch:
         Parameters
         ----------
         label : str
-            Stands beside the bar.
+            Label of the bar.
         work : callable
             Takes the progress to count on; stops with an error soon after ``progress.stop()``.
 
@@ -83,7 +83,7 @@ class Watch:
         return self._run(label, _Job(work, Progress()))
 
     def count(self, label: str, work: Callable[[Count], Result]) -> Result:
-        """The same for work that tells how far it is by calling what it is given.
+        """Run a job that reports its progress by a call.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What a command keeps of its results beside what it prints: a page, figures of it, and an entry of a store."""
+"""Options to keep results: a page, its figures, and an entry of a store."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """What was asked for.
+    """Requested outputs.
 
     Attributes
     ----------
@@ -65,12 +65,12 @@ class Results:
 
     @property
     def are_wanted(self) -> bool:
-        """Whether anything is to be kept: then runs are looked at again."""
+        """Return whether any result is kept, so that runs are needed again."""
         return self.is_page or self.store is not None
 
     @property
     def is_page(self) -> bool:
-        """Whether a page or figures are asked for."""
+        """Return whether a page or figures are requested."""
         return self.report is not None or self.figures is not None
 
     def looked_at(self, measures: "Sequence[Measure]") -> "Sequence[Measure]":
@@ -203,7 +203,7 @@ class Results:
         return self.shown(replace(found, robustness=robust, made=made), watch)
 
     def shown(self, found: "ReportMaterial", watch: Watch) -> "Subject":
-        """What the page shows, texts from the files; errors as for `write`."""
+        """Gather the page, with texts from the files; errors as for `write`."""
         from idealrank.api.report.gather import gather  # noqa: PLC0415
 
         whole = replace(found, queries=self.queries, documents=self.documents)
@@ -269,25 +269,23 @@ _OPTIONS = (
     click.option(
         "--report",
         metavar="FILE",
-        help="Write a page, too: every query, rankings side by side, plots; FILE ends in .html and opens offline.",
+        help="Page with every query, rankings side by side, and plots; FILE ends in .html and opens offline.",
     ),
-    click.option("--figures", metavar="DIR", help="Write the page's plots, too, as SVG, PNG and PDF."),
+    click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."),
     click.option("--queries", metavar="FILE", help="Texts of queries for the page: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."),
-    click.option("--documents", metavar="FILE", help="Texts of documents, likewise; only those shown are kept."),
+    click.option("--documents", metavar="FILE", help="Texts of documents, in the same formats; the page keeps only texts that it shows."),
     click.option(
         "--store",
         metavar="DIR",
         envvar="IDEALRANK_STORE",
-        help="Put the results into the store in this folder.  [default: $IDEALRANK_STORE]",
+        help="Folder of the store that keeps the results.  [default: $IDEALRANK_STORE]",
     ),
-    click.option(
-        "--tag", "tags", metavar="NAME", multiple=True, help="A word by which the stored results are found again; may be repeated."
-    ),
-    click.option("--note", "notes", metavar="TEXT", multiple=True, help="A note beside the stored results; may be repeated."),
+    click.option("--tag", "tags", metavar="NAME", multiple=True, help="Tag of the stored results; may be repeated."),
+    click.option("--note", "notes", metavar="TEXT", multiple=True, help="Note on the stored results; may be repeated."),
 )
 _ROBUST = click.option(
     "--robust/--no-robust", default=None,
-    help="Whether the page says if the verdict holds when it is computed otherwise.  [default: of runs of up to four million lines]",
+    help="Include the robustness analysis in the page.  [default: of runs of up to four million lines]",
 )  # fmt: skip
 
 
@@ -307,6 +305,6 @@ def results(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a command that compares runs."""
+    """Add the result options of a command that compares runs."""
     decorated: Callable[..., Any] = _ROBUST(results(command))
     return decorated

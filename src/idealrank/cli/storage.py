@@ -1,4 +1,4 @@
-"""What a command does with a store: results go in, with the command line, the commit and the files they came from."""
+"""Storing of results, with the command line, the commit and the input files."""
 
 import shlex
 import sys
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # SciPy, for those who have a verdict
 
 @dataclass(frozen=True)
 class StoredResults:
-    """What was put into a store.
+    """Stored entries.
 
     Attributes
     ----------

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 VARIABLE = "IDEALRANK_STORE"
 
 store: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--store", "store_path", metavar="DIR", envvar=VARIABLE, show_envvar=True, help="The store to read."
+    "--store", "store_path", metavar="DIR", envvar=VARIABLE, show_envvar=True, help="Folder of the store."
 )
 
 different_judgments: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--different-judgments", "judgments", is_flag=True, callback=lambda _context, _option, given: "different" if given else "same",
-    help="Compare evaluations although their judgments differ.",
+    help="Compare evaluations with different judgments.",
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def opened(path: str | None) -> "Iterator[Store]":
     Raises
     ------
     OptionError
-        Nobody said where it is.
+        No path is given.
     InputError
         The folder holds no store, or cannot be read.
 
@@ -56,7 +56,7 @@ def opened(path: str | None) -> "Iterator[Store]":
 
 
 def is_plain() -> bool:
-    """Whether standard output has no blocks and lines to draw with.
+    """Return whether standard output lacks block and line characters.
 
     Examples
     --------

@@ -20,17 +20,18 @@ Examples:
 """
 
 
-_FORMATS = Formats("A text for people,", table="views.advice:advice_report", json="views.advice:advice_record")
+_FORMATS = Formats("A text to read,", table="views.advice:advice_report", json="views.advice:advice_record")
 
 
-@click.command(epilog=_EPILOG, short_help="Say which measures and cutoffs fit judgments and a run, and why.")
+@click.command(epilog=_EPILOG, short_help="Recommend measures and cutoffs for judgments and a run.")
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
-    "--surface", type=click.Choice(get_args(Surface)), help="Where results are shown: 5 ranks on a phone, 10 and 20 on a desktop."
+    "--surface", type=click.Choice(get_args(Surface)), help="Place of the results: 5 ranks on a phone, 10 and 20 on a desktop."
 )  # fmt: skip
 @click.option(
-    "--visible", metavar="N", type=click.IntRange(1), help="Items that are visible in the carousel, documents in the prompt, results seen."
+    "--visible", metavar="N", type=click.IntRange(1), help="Number of visible items in a carousel, documents in a prompt, or results "
+    "seen."
 )  # fmt: skip
 @options.convention
 @_FORMATS.option
@@ -49,10 +50,10 @@ def advise(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Look at the judgments in QRELS and at RUN, and say which measures and cutoffs fit them.
+    """Recommend measures and cutoffs for the judgments in QRELS and for RUN.
 
-    Grades, relevant documents per query, list lengths and where results are shown decide the measure and its cutoff; how deep the lists
-    are judged decides whether that cutoff can be trusted. Every recommendation comes with its reason.
+    Grades, relevant documents per query, list lengths and the place of the results decide the measure and its cutoff. The depth of the
+    judgments decides whether the cutoff is reliable. Every recommendation comes with its reason.
     """
     convention = options.parse_convention(convention_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)

@@ -30,16 +30,16 @@ Examples:
 
 The rule: only cutoffs are considered at which a tenth of the documents shown, or less, was never judged. The lowest swap rate is the
 best; all that these queries cannot tell from it are as good; of these the one nearest to nDCG@10 is recommended. Which run is better
-is not shown, so that nobody chooses a measure by it.
+is not shown, so that it cannot guide the choice.
 """
 
 
 _FORMATS = Formats(
-    "Words and tables for people;", table="views.tuning:choice_report", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
+    "Words and tables to read;", table="views.tuning:choice_report", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Say which discount and cutoff tell your own runs apart most surely.")
+@click.command(epilog=_EPILOG, short_help="Find the discount and cutoff that best distinguish your runs.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
@@ -53,14 +53,14 @@ _FORMATS = Formats(
 @click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG", show_default=True, help="nDCG or DCG, with options.")
 @options.convention
 @click.option(
-    "--size", metavar="N", type=click.IntRange(1), help="Queries of each set that may disagree.  [default: a tenth of all, at least 5]"
+    "--size", metavar="N", type=click.IntRange(1), help="Number of queries in each random set.  [default: a tenth of all, at least 5]"
 )
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the random sets; without it, one that follows from the values.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed of the sets; derived from the data by default.")
 @click.option(
     "--figure",
     "figure_path",
     metavar="FILE",
-    help="Draw it, too: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
+    help="Figure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )
 @_FORMATS.option
 @options.output
@@ -82,10 +82,10 @@ def choose(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Compare discounts and cutoffs of NDCG by how surely they tell RUNs apart, and recommend one.
+    """Compare discounts and cutoffs of NDCG by their power to distinguish RUNs, and recommend one.
 
-    For each of them: how often two random sets of queries order two runs in opposite ways (swap rate), how many pairs of runs differ
-    significantly, how many queries it would take, and what theory says. How far judgments reach is taken into account.
+    For each setting: the rate at which two random sets of queries order two runs in opposite ways (swap rate), the number of significant
+    pairs, the queries needed, and the theory. Settings beyond the reach of the judgments are excluded.
     """
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN RUN...")

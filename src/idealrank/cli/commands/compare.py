@@ -93,7 +93,7 @@ Exit codes: 0 whatever the verdict, 2 bad input or usage. To stop a build that i
 
 
 class _Shown(TypedDict):
-    """How a comparison is shown to people."""
+    """Options for showing a comparison to people."""
 
     every_pair: bool
     digits: int | None
@@ -101,7 +101,7 @@ class _Shown(TypedDict):
 
 
 def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> list[Part]:
-    """The report for people, and where to look further."""
+    """The report to read, and where to look further."""
     from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
 
     after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
@@ -109,7 +109,7 @@ def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> 
 
 
 _FORMATS = Formats(
-    "Words and a table for people;",
+    "Words and a table to read;",
     table=_parts,
     json="views.comparison.comparison_records:comparison_json",
     markdown="views.comparison.markup:comparison_markdown",
@@ -118,22 +118,21 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Say whether one run is better than another, and how surely.")
+@click.command(epilog=_EPILOG, short_help="Decide whether one run is better than another.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @options.measures
 @options.convention
-@click.option("--baseline", metavar="NAME", help="Compare the other runs with this one, and not with each other.")
+@click.option("--baseline", metavar="NAME", help="Baseline run; the other runs are compared only with this run.")
 @testing_options
-@click.option("--pairs", "every_pair", is_flag=True, help="Of six or more runs every pair, too.")
+@click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(
     "--letters", type=click.Choice(["better", "groups"]), default="better", show_default=True,
-    help="Letters beside the means of six or more runs: the runs that a run is significantly better than, or groups of runs that cannot "
-    "be told apart.",
+    help="Letters of six or more runs: better names the runs that are significantly worse, groups marks indistinguishable runs.",
 )  # fmt: skip
 @click.option(
     "--rankings/--no-rankings", "with_rankings", default=None,
-    help="How alike the rankings of every two runs are: unchanged tops, overlap, RBO.  [default: of up to five runs]",
+    help="Similarity of the rankings of every two runs: unchanged tops, overlap, RBO.  [default: of up to five runs]",
 )  # fmt: skip
 @slices
 @query_files
@@ -162,11 +161,11 @@ def compare(
     threads: int,
     **shown: Unpack[_Shown],
 ) -> None:
-    """Say whether RUN_B is better than RUN_A, by how much, and how surely.
+    """Decide whether RUN_B is better than RUN_A, with a confidence interval and a p value.
 
-    Both are evaluated against the judgments in QRELS, on the same queries; a difference is always RUN_B - RUN_A. Beside each stand the
-    smallest true one that these queries detect with 80 % power, and the share of unjudged documents. Of three or more runs every two are
-    compared; of six or more the report shows each run with letters of the runs that it is significantly better than.
+    Both runs are evaluated on the same queries of QRELS; a difference is always RUN_B - RUN_A. Each difference comes with the smallest
+    true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
+    in pairs. From six runs on, the report marks each run with the letters of the runs that are significantly worse.
     """
     names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})

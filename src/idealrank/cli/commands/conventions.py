@@ -28,7 +28,7 @@ def _json(chosen: Convention | None) -> str:
     return conventions_record(PRESETS if chosen is None else {chosen.name: chosen})
 
 
-_FORMATS = Formats("A table for people,", table=_table, json=_json)
+_FORMATS = Formats("A table to read,", table=_table, json=_json)
 
 
 @click.command(epilog=_EPILOG, short_help="List the conventions, or show every switch of one.")
@@ -37,8 +37,7 @@ _FORMATS = Formats("A table for people,", table=_table, json=_json)
 def conventions(*, name: str | None, layout: str) -> None:
     """List the conventions; with NAME, every switch of one.
 
-    A convention is every choice that can change a number: how ties are broken, what a grade is worth, what the ideal is, which queries
-    count. Each of these reproduces a tool, and `proof` says how that was shown: by running the tool beside idealrank in the tests (live
-    peer), by values recorded from it, from its source, or by its definition.
+    A convention is every choice that can change a number: ties, gain, ideal list, queries that count, and more. Each preset reproduces a
+    tool. `proof` states the evidence: the tool itself in the tests (live peer), values recorded from it, its source, or a definition.
     """
     _FORMATS.write(layout, None, None if name is None else options.parse_convention(name))

@@ -29,7 +29,7 @@ Values of different judgments or conventions are shown side by side, and no test
 
 
 _FORMATS = Formats(
-    "Text for people;",
+    "Text to read;",
     {"json": "with everything", "csv": "with the queries that changed"},
     table="views.store_diff:changes_text",
     json="views.store_diff:changes_json",
@@ -37,16 +37,16 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show what changed between two evaluations of a store.")
+@click.command(epilog=_EPILOG, short_help="Show the changes between two evaluations of a store.")
 @click.argument("id_a", metavar="ID_A")
 @click.argument("id_b", metavar="ID_B")
-@click.option("-m", "--measure", metavar="MEASURE", help="Whose queries are listed.  [default: the first one of both]")
+@click.option("-m", "--measure", metavar="MEASURE", help="Measure that lists the queries.  [default: the first one of both]")
 @click.option(
     "--queries", "most", metavar="N", type=click.IntRange(0), default=None,
-    help="At most so many queries, the largest change first; 0 for all.  [default: 10 in the table]",
+    help="Maximum number of queries, the largest change first; 0 for all.  [default: 10 in the table]",
 )  # fmt: skip
 @store_options.different_judgments
-@click.option("--no-test", is_flag=True, help="No test of the difference, which takes most of the time.")
+@click.option("--no-test", is_flag=True, help="Skip the test of the difference, which takes most of the time.")
 @_FORMATS.option
 @store_options.store
 @options.output
@@ -62,10 +62,10 @@ def diff(
     store_path: str | None,
     output_path: str | None,
 ) -> None:
-    """Show what changed from evaluation ID_A to evaluation ID_B; a difference is always B - A.
+    """Show the changes from evaluation ID_A to evaluation ID_B; a difference is always B - A.
 
-    First what went in: files by their hashes, switches of the convention, versions, commits. Then what came out: means, the queries
-    that changed most, and, where both answer the same question, the paired comparison of `idealrank compare`.
+    First the inputs: files by their hashes, switches of the convention, versions, commits. Then the results: means, the queries that
+    changed most, and, for equal judgments and conventions, the paired comparison of `idealrank compare`.
     """
     from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
 

@@ -30,7 +30,7 @@ Examples:
   Two runs side by side, with the default measures:
     idealrank evaluate qrels.txt bm25.run neural.run
 \b
-  Chosen measures, in anybody's spelling:
+  Chosen measures, in any tool's spelling:
     idealrank evaluate qrels.txt bm25.run -m nDCG@10,AP -m recall_100
 \b
   The NDCG of another tool, then with one of its switches changed:
@@ -54,7 +54,7 @@ Examples:
 
 
 _FORMATS = Formats(
-    "A table for people;",
+    "A table to read;",
     table="views.evaluation:report_parts",
     json="table.records:json_report",
     csv="table.records:csv_report",
@@ -64,17 +64,19 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments, side by side.")
+@click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @options.measures
 @options.convention
 @click.option(
     "--judgments", "kind", type=click.Choice(list(_TABLES)), default="qrels", show_default=True,
-    help="What QRELS holds, in trec_eval's words: grades; preferences; grades read as preferences; grades of several assessors.",
+    help="Kind of QRELS, in trec_eval's words: grades, preferences, grades read as preferences, or grades of several assessors.",
 )  # fmt: skip
-@click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
-@click.option("--intervals", is_flag=True, help="The 95 % interval of each mean; whether two runs differ says `idealrank compare`.")
+@click.option("--per-query", is_flag=True, help="Values of every query.")
+@click.option(
+    "--intervals", is_flag=True, help="95 % confidence interval of each mean. To decide about a difference, use `idealrank compare`."
+)
 @_FORMATS.option
 @options.digits
 @options.output
@@ -99,8 +101,8 @@ def evaluate(
 ) -> None:
     """Evaluate each RUN against the judgments in QRELS.
 
-    Each mean comes with what it covers (queries without an answer, documents nobody judged, tied scores) and with the convention
-    that computed it. Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
+    The output names the convention behind each mean, and its coverage: queries without an answer, unjudged documents, tied scores.
+    Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     _refuse_intervals(layout, intervals=intervals, per_query=per_query)
     convention = options.parse_convention(convention_text)

@@ -19,17 +19,17 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text for people,", text="views.explanation:explanation_report", json="views.explanation:explanation_record")
+_FORMATS = Formats("Text to read,", text="views.explanation:explanation_report", json="views.explanation:explanation_record")
 
 
-@click.command(epilog=_EPILOG, short_help="Show where the value of one query comes from, rank by rank.")
+@click.command(epilog=_EPILOG, short_help="Show how the value of one query is computed, rank by rank.")
 @click.argument("qrels")
 @click.argument("run")
-@click.option("--query", "query_id", metavar="ID", required=True, help="The query to explain.")
+@click.option("--query", "query_id", metavar="ID", required=True, help="Query to explain.")
 @options.one_measure
 @options.convention
 @_FORMATS.option
-@click.option("--all", "everything", is_flag=True, help="All ranks, not only those down to the cutoff.")
+@click.option("--all", "everything", is_flag=True, help="Show all ranks, beyond the cutoff, too.")
 @options.output
 @options.inputs
 def explain(
@@ -44,11 +44,10 @@ def explain(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Take the value of one query of RUN apart.
+    """Explain the value of one query of RUN, rank by rank.
 
-    Each returned document with its grade, gain, discount and what it adds to the value; beside it the ideal list; and which
-    swap of two documents, and which judged document that is missing, would raise the value most. MEASURE is one of nDCG, DCG,
-    AP, RR, P and R.
+    The output lists each returned document with grade, gain, discount and contribution, next to the ideal list. It names the best swap
+    of two documents, and the missing judged document that would raise the value most. MEASURE is nDCG, DCG, AP, RR, P or R.
     """
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])

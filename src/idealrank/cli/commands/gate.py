@@ -105,45 +105,44 @@ the queries that have them, `idealrank explain` the documents of a query.
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
 
 
-_FORMATS = Formats("Words and a table for people;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
+_FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
 
 
-@click.command(epilog=_EPILOG, short_help="Let a run pass only if it is not shown to be worse, for continuous integration.")
+@click.command(epilog=_EPILOG, short_help="Pass or fail a run against its baselines, in continuous integration.")
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
     "--baseline", "baselines", metavar="FILE", multiple=True,
-    help="What the run is held against: any run, or a file of --update-baseline; may be repeated.",
+    help="Baseline: any run, or a file written by --update-baseline; may be repeated.",
 )  # fmt: skip
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
-    help="Measures; repeat it, or put commas between. The first one decides; the others are companions, which never close the gate.  "
-    f"[default: {DEFAULT_MEASURE}]",
+    help="Measures; repeat, or separate with commas. The first one decides; the others are companions and never fail the gate.  "
+    "[default: ",
 )  # fmt: skip
 @click.option(
     "--also", "also_texts", metavar="MEASURE", multiple=True,
-    help="Measures that close the gate, too, added to those of -m; repeat it, or put commas between. Companions of -m never close it.",
+    help="Measures that can fail the gate, beside the first of -m; repeat, or separate with commas. Companions of -m never fail it.",
 )  # fmt: skip
 @click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
-@click.option("--strict/--no-strict", default=None, help="Open only where a drop of the margin is ruled out; needs --margin.")
-@click.option("--margin", metavar="X", type=float, help="Of --strict: the drop that would not be accepted.")
+@click.option("--strict/--no-strict", default=None, help="Pass only if a drop of the margin is ruled out; needs --margin.")
+@click.option("--margin", metavar="X", type=float, help="Smallest unacceptable drop of --strict, in units of the measure.")
 @click.option(
     "--alpha", metavar="P", type=float,
-    help="How often chance alone may close the gate by the first measure, and once more by those of --also; of --strict: how often a "
+    help="Rate of false failures by the first measure, and again by the measures of --also; with --strict, rate at which a "
     "drop of the margin may pass.  [default: 0.05]",
 )  # fmt: skip
 @click.option(
     "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
-    help="Outcome where the judgments do not reach: fail closes the gate, pass opens it, neutral ends with code 3.  [default: neutral]",
+    help="Outcome if the judgments do not reach: fail (code 1), pass (code 0) or neutral (code 3).  [default: neutral]",
 )  # fmt: skip
 @click.option(
     "--contracts", metavar="FILE",
-    help="Queries that must not fall, whatever the means do: CSV with the header query[,measure][,at_least].",
+    help="Queries that must not drop, whatever the means: CSV with the header query[,measure][,at_least].",
 )  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True,
-    help="After a pass, put the run into the last baseline's place if it is not lower by the first measure; make the file if "
-    "there is none.",
+    help="After a pass, replace the last baseline by the run if it is not lower by the first measure; create a missing file.",
 )  # fmt: skip
 @click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",
@@ -171,10 +170,10 @@ def gate(
     threads: int,
     **typed: Any,
 ) -> None:
-    """Say whether RUN may take the place of its baselines; end with code 1 where it may not, with 3 where that cannot be said.
+    """Pass or fail RUN against its baselines. Exit code 1: failed; 3: the judgments cannot decide.
 
-    All are evaluated against the judgments in QRELS. RUN is stopped where it is shown to be worse than a baseline, and where a
-    query of a contract falls. The report names the drop that the gate detects with 80 % power.
+    All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
+    contract for a query. The report names the drop that the gate detects with 80 % power.
     """
     asked = asked_here(weights=files.weights_path, cluster=files.cluster_path, **typed)
     job = Job(

@@ -36,16 +36,16 @@ def _json(swept: "Swept", *, dry_run: bool) -> str:
     return json.dumps(record, indent=2) + "\n"
 
 
-_FORMATS = Formats("A sentence for people;", table=_text, json=_json)
+_FORMATS = Formats("A sentence to read;", table=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Free the space that no entry of a store needs.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be freed.")
+@click.command(epilog=_EPILOG, short_help="Free the space of unused files in a store.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
 @_FORMATS.option
 @store_options.store
 @options.output
 def gc(*, dry_run: bool, layout: str, store_path: str | None, output_path: str | None) -> None:
-    """Free value files that no entry needs, and what writers left that were killed an hour ago or earlier."""
+    """Free unused value files, and leftovers of writers that were killed at least an hour ago."""
     with store_options.opened(store_path) as store:
         swept = store.gc(dry_run=dry_run)
     _FORMATS.write(layout, output_path, swept, dry_run=dry_run)

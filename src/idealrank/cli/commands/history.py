@@ -32,13 +32,13 @@ Examples:
     done
 
 A value fails when it is --below a number, or when it lies by --drop or more below the best one before it. What is found is the last
-change from fine to failing. Where the evaluations were made in this git repository, they go by the order of its commits.
+change from fine to failing. Where the evaluations were made in this git repository, they follow the order of its commits.
 """
 
 
 @dataclass(frozen=True)
 class FailureRule:
-    """What failing is, and what to do about it.
+    """Rule for a failing value, and the action to take.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class FailureRule:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody asked since when something fails."""
+        """True if the start of a failure was asked for."""
         return self.query is not None or self.below is not None or self.drop is not None or self.bisect or self.exit_code
 
     def rule(self, direction: int) -> Rule:
@@ -84,31 +84,31 @@ def _csv(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> I
     return history_csv(timeline, shown=shown, together=together)
 
 
-_FORMATS = Formats("A table and a sparkline for people;", table=_table, json=_json, csv=_csv)
+_FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json, csv=_csv)
 
 
-@click.command(epilog=_EPILOG, short_help="Show how a measure or a query developed, and since when it fails.")
+@click.command(epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed.")
 @click.option(
-    "-m", "--measure", metavar="MEASURE", help="Which values.  [default: the first measure of the newest evaluation]"
+    "-m", "--measure", metavar="MEASURE", help="Measure to show.  [default: the first measure of the newest evaluation]"
 )  # fmt: skip
-@click.option("--run", "runs", metavar="NAME", multiple=True, help="Of this run alone; may be repeated.  [default: all, a line each]")
-@click.option("--tag", metavar="TAG", help="Of evaluations with this tag alone.")
-@click.option("--since", metavar="TIME", help="Not older: 2026-01-31, a time in ISO 8601, or 7d, 12h, 2w ago.")
-@click.option("--query", metavar="ID", help="Values of this query, and since when it fails.")
-@click.option("--below", metavar="VALUE", type=float, help="A value below this one fails (above it, where less is better).")
+@click.option("--run", "runs", metavar="NAME", multiple=True, help="Run to show; may be repeated.  [default: all, a line each]")
+@click.option("--tag", metavar="TAG", help="Show only evaluations with this tag.")
+@click.option("--since", metavar="TIME", help="Oldest time: 2026-01-31, a time in ISO 8601, or 7d, 12h, 2w ago.")
+@click.option("--query", metavar="ID", help="Show the values of this query, and find when it regressed.")
+@click.option("--below", metavar="VALUE", type=float, help="Values below V fail (above V, if less is better).")
 @click.option(
     "--drop", metavar="D", type=float,
-    help=f"A value fails that lies by D or more below the best one before it.  [default of --query: {_DROP}]",
+    help="Values that are D or more below the best earlier value fail.  [default of --query: ",
 )  # fmt: skip
-@click.option("--one-line", "together", is_flag=True, help="Runs of all names are one line, as where each is named after its commit.")
+@click.option("--one-line", "together", is_flag=True, help="Join runs of all names in one line, for runs named after commits.")
 @click.option("--bisect", is_flag=True, help="Print only the commit to evaluate next; at the end, with exit code 1, the first bad one.")
 @click.option(
     "--exit-code", is_flag=True, help="Print nothing; for `git bisect run`: 0 if the commit checked out is fine, 1 if not, 125 unknown."
 )
-@click.option("--repository", metavar="DIR", default=".", help="Where the commits are.  [default: the current folder]")
+@click.option("--repository", metavar="DIR", default=".", help="Git repository of the commits.  [default: the current folder]")
 @click.option(
     "--limit", metavar="N", type=click.IntRange(0),
-    help=f"At most so many, the newest; 0 for all.  [default: {_LIMIT} in the table]",
+    help="Maximum number of entries, the newest first; 0 for all.  [default: ",
 )  # fmt: skip
 @_FORMATS.option
 @store_options.store
@@ -133,8 +133,8 @@ def history(
 ) -> None:
     """Show the values of a measure over time, the newest last.
 
-    Each stands with its change to the one before of the same run. Values of other judgments, or of another convention, answer another
-    question: a bar stands between them and no change is computed. With --query it is one query, and since when it fails.
+    Each value comes with its change from the previous value of the same run. A bar separates values of other judgments or another
+    convention, which cannot be compared. With --query, the table shows one query, and when it regressed.
     """
     asked = FailureRule(below, drop, query, bisect, exit_code, repository)
     if bisect and exit_code:

@@ -33,16 +33,16 @@ def _named(names: tuple[str, ...]) -> list[Facts]:
     return [facts_of(cls) for cls in dict.fromkeys(cls for text in texts for cls in classes_of(text))]
 
 
-_FORMATS = Formats("Text for people,", text=_text, json=_json)
+_FORMATS = Formats("Text to read,", text=_text, json=_json)
 
 
 @click.command(epilog=_EPILOG, short_help="List the measures, or explain some.")
 @click.argument("names", metavar="[NAME...]", nargs=-1)
 @_FORMATS.option
 def measures(*, names: tuple[str, ...], layout: str) -> None:
-    """List the measures by family and say which to choose; with NAMEs, explain those.
+    """List the measures by family with advice, or explain the measures NAME.
 
-    NAME is a measure in anybody's spelling (nDCG@10, map, recip_rank). The explanation has formula, range, tie rule, options, source, when
-    to use it and when not, and whose numbers it was held against.
+    NAME is a measure in any tool's spelling (nDCG@10, map, recip_rank). The explanation has formula, range, tie rule, options, source,
+    advice, and the tools that confirm its numbers.
     """
     _FORMATS.write(layout, None, names)

@@ -24,11 +24,11 @@ Examples:
 
 
 _FORMATS = Formats(
-    "A table for people;", table="views.overlap:overlap_parts", json="views.overlap:overlap_json", csv="views.overlap:overlap_csv"
+    "A table to read;", table="views.overlap:overlap_parts", json="views.overlap:overlap_json", csv="views.overlap:overlap_csv"
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show how alike two runs are, without judgments.")
+@click.command(epilog=_EPILOG, short_help="Measure the similarity of two runs, without judgments.")
 @click.argument("run_a")
 @click.argument("run_b")
 @click.option(
@@ -36,14 +36,14 @@ _FORMATS = Formats(
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat it, or put commas between.  "
     f"[default: {','.join(DEFAULT_PAIR_MEASURES)}]",
 )  # fmt: skip
-@click.option("--per-query", is_flag=True, help="The values of every query, not only the means.")
+@click.option("--per-query", is_flag=True, help="Values of every query.")
 @click.option(
     "--ties", type=click.Choice(get_args(PairTies)), default="shared", show_default=True,
-    help="Equal scores share a rank, or have an order, or the mean over all orders is taken.",
+    help="Treatment of equal scores: a shared rank, an order, or the mean over all orders.",
 )  # fmt: skip
 @click.option(
     "--duplicates", type=click.Choice(get_args(PairDuplicates)), default="error", show_default=True,
-    help="Which line counts of a document that a run lists twice.",
+    help="Line that counts if a run lists a document twice.",
 )  # fmt: skip
 @_FORMATS.option
 @options.output
@@ -62,10 +62,10 @@ def overlap(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Compare RUN_A with RUN_B, query by query, without judgments.
+    """Measure the similarity of RUN_A and RUN_B, query by query, without judgments.
 
-    Values are means over the queries that both answer. How many only one of them answers stands beside the values, and so does
-    how many queries have a value at all: a correlation needs two documents in common. For tauAP, RUN_A is the reference.
+    Values are means over the queries that both answer. The output also counts queries that only one run answers, and queries with a
+    value: a correlation needs two documents in common. For tauAP, RUN_A is the reference.
     """
     texts = options.measure_parts(measure_texts, "RBO(p=0.9)")
     measures = parse_pair_measures(texts or DEFAULT_PAIR_MEASURES)
@@ -87,6 +87,6 @@ def overlap(
 
 
 def _of_one_file(path: str) -> list[str]:
-    """A run beside itself, as who tests a script may want it: every measure has its greatest value."""
+    """Compare a run with itself, as a test of a script may do: every measure has its greatest value."""
     (name,) = input_options.run_names([path])
     return [name, f"{name} (2)"]

@@ -1,4 +1,4 @@
-"""`idealrank reconcile`: from a number somebody else reported to the convention behind it."""
+"""`idealrank reconcile`: find the convention behind a reported number."""
 
 import json
 from typing import Any
@@ -45,16 +45,16 @@ def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
     return json.dumps(record, indent=2, allow_nan=False) + "\n"
 
 
-_FORMATS = Formats("Text for people,", text=_text, json=_json)
+_FORMATS = Formats("Text to read,", text=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Find the conventions that give a number somebody else reported.")
+@click.command(epilog=_EPILOG, short_help="Find the convention behind a reported number.")
 @click.argument("qrels")
 @click.argument("run")
-@click.option("--value", "value_text", metavar="NUMBER", help="The number to explain; its digits count.")
+@click.option("--value", "value_text", metavar="NUMBER", help="Number to explain, with all its digits.")
 @click.option("--versus", "versus_text", metavar="NAME[,SWITCH=VALUE...]", help="Split the difference to this convention switch by switch.")
 @click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="What the number is said to be."
+    "-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="Measure of the number."
 )  # fmt: skip
 @options.convention
 @_FORMATS.option
@@ -74,9 +74,9 @@ def reconcile(
 ) -> None:
     """Find the conventions under which RUN has a stated value of a measure.
 
-    Tried are all conventions, then changes of their switches; if nothing fits, other cutoffs, percentages and single queries.
-    Each is told in words by how it differs from the current convention (--convention). With --versus, the difference between two
-    conventions is shared out among the switches in which they differ. Finding nothing is an answer: the exit code is 0.
+    The search tries all conventions, then changes of their switches; if nothing fits, other cutoffs, percentages and single queries. Each
+    match is described by its differences from the current convention (--convention). With --versus, the difference between two conventions
+    is split among their switches. No match is a valid answer: the exit code is 0.
     """
     if value_text is None and versus_text is None:
         raise click.UsageError("found neither --value nor --versus, expected a number to explain, or a convention to compare with")

@@ -16,7 +16,7 @@ _EPILOG = """\
 Examples:
 
 \b
-  A page of a stored evaluation, comparison or gate; ids are those of `idealrank history` and of what --store says:
+  A page of a stored evaluation, comparison or gate; ids are printed by `idealrank history` and by --store:
     idealrank report 3f2a9c --store results -o out.html
 \b
   Two stored evaluations, compared:
@@ -30,17 +30,17 @@ and the robust verdict need the runs, which a store does not keep.
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Make a page of stored results, or compare stored evaluations on one.")
+@click.command(epilog=_EPILOG, short_help="Make a page of stored results.")
 @click.argument("ids", metavar="ID [ID...]", nargs=-1, required=True)
-@click.option("-o", "--output", "report", metavar="FILE", help="The page, which ends in .html; it appears when it is complete.")
-@click.option("--figures", metavar="DIR", help="Write the page's plots as SVG, PNG and PDF.")
+@click.option("-o", "--output", "report", metavar="FILE", help="Page file, which ends in .html; it appears when it is complete.")
+@click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
-    help="What is shown, the one that decides first.  [default: everything that was compared, gated or evaluated]",
+    help="Measures to show, the deciding one first.  [default: everything that was compared, gated or evaluated]",
 )  # fmt: skip
 @store_options.different_judgments
 @click.option("--queries", metavar="FILE", help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.")
-@click.option("--documents", metavar="FILE", help="Texts of documents, likewise; only those shown are kept.")
+@click.option("--documents", metavar="FILE", help="Texts of documents, in the same formats; the page keeps only texts that it shows.")
 @store_options.store
 def report(
     *,
@@ -55,7 +55,7 @@ def report(
 ) -> None:
     """Make a page of a stored evaluation, comparison or gate; two or more evaluations are compared.
 
-    Values, verdicts and judged documents are those that were kept. Of documents that nobody judged the page knows the ranks alone.
+    The page shows stored values, verdicts and judged documents. Of unjudged documents it knows only the ranks.
     """
     if report is None and figures is None:
         raise OptionError(f"found no place to write to, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o out.html")

@@ -39,14 +39,14 @@ p values are not corrected: this shows how much a verdict hangs on choices, and 
 
 
 _FORMATS = Formats(
-    "A grid for people;", table="views.robustness:robust_parts", json="views.robustness:robust_json", csv="views.robustness:robust_csv"
+    "A grid to read;", table="views.robustness:robust_parts", json="views.robustness:robust_json", csv="views.robustness:robust_csv"
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show in how many ways of computing a verdict holds, and what turns it.")
+@click.command(epilog=_EPILOG, short_help="Repeat a comparison under other conventions, cutoffs and measures.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
-@click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="What is decided by.")
+@click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="Measure of the decision.")
 @options.convention
 @click.option(
     "--try", "wanted", metavar="CHANGE", multiple=True,
@@ -55,15 +55,15 @@ _FORMATS = Formats(
 )  # fmt: skip
 @click.option(
     "--pairs", metavar="N", type=click.IntRange(0, 16), default=8, show_default=True,
-    help="Where no switch turns the verdict alone: try every two of the N that cost the leader most.",
+    help="If no single switch changes the verdict, try all pairs of the N switches that cost the leader most.",
 )  # fmt: skip
 @click.option(
     "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
-    help="Where p values and intervals come from, as for `idealrank compare`.",
+    help="Test behind p values and intervals, as for `idealrank compare`.",
 )  # fmt: skip
-@click.option("--margin", metavar="X", type=float, help="Differences below X do not matter: asks for equivalence, too.")
+@click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure.")
 @query_files
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the random signs; without it, one that follows from the values.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default.")
 @_FORMATS.option
 @options.output
 @options.inputs
@@ -85,10 +85,10 @@ def robust(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Show whether RUN_B still beats RUN_A when the measure is computed in other ways, and which change turns the verdict.
+    """Repeat the comparison of RUN_A and RUN_B in other ways, and name the changes of the verdict.
 
-    The comparison is made as asked, then with each switch of the convention changed (gain, discount, ideal, ties, unjudged documents,
-    unanswered queries, ...), with other cutoffs and thresholds, as each known tool would, and by other measures.
+    The command changes each switch of the convention (gain, discount, ideal, ties, unjudged documents, unanswered queries, ...), the
+    cutoff and the threshold. It also tries the convention of each known tool, and other measures.
     """
     convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)

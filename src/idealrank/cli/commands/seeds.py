@@ -40,21 +40,21 @@ this says which system, counting that another training would give another copy.
 
 
 _FORMATS = Formats(
-    "Words and tables for people;", table="views.systems:systems_parts", json="views.systems:systems_json", csv="views.systems:systems_csv"
+    "Words and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", csv="views.systems:systems_csv"
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Compare systems that were trained several times, seeds and queries both counted.")
+@click.command(epilog=_EPILOG, short_help="Compare systems that were trained several times.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_OF_A... vs RUN_OF_B...", nargs=-1, required=True)
 @options.measures
 @options.convention
 @click.option(
     "--single", type=click.Choice(["fixed", "alike"]),
-    help="What a single run on one side means: fixed, it is not trained; alike, training moves it as it moves the other system.",
+    help="Meaning of a single run on one side: fixed (not trained), or alike (training varies it like the other system).",
 )  # fmt: skip
-@click.option("--crossed", is_flag=True, help="The first copies of both sides belong together, as trained on one sample; so do the second.")
-@click.option("--copies", "pattern", metavar="REGEX", help="Runs whose names agree in what this finds are folds of one copy.")
+@click.option("--crossed", is_flag=True, help="Pair the copies of both sides in order, as trained on one sample each.")
+@click.option("--copies", "pattern", metavar="REGEX", help="Pattern of run names; runs with equal matches are folds of one copy.")
 @_FORMATS.option
 @options.output
 @options.inputs
@@ -73,10 +73,10 @@ def seeds(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Say whether system B is better than system A, when each was trained several times.
+    """Compare systems A and B that were each trained several times.
 
-    The runs before the word `vs` are of A, those after it of B. Values are averaged over the copies of a system; the interval counts
-    that queries and trainings both are but samples, and the report says what more of either would buy. Queries count alike: there
+    Name the runs of A before the word `vs`, the runs of B after it. Values are averaged over the copies of a system. The interval
+    accounts for both samples, queries and trainings, and the report states the benefit of more of either. All queries count alike: there
     are no weights, clusters or slices.
     """
     sides = _sides(runs)
@@ -159,7 +159,7 @@ def _by_copy(paths: Sequence[str], pattern: str) -> dict[str, list[str]]:
 
 
 def _name(paths: Sequence[str]) -> str:
-    """What the names of the runs begin with, without the word for a copy."""
+    """Return the common beginning of the run names, without the word for a copy."""
     names = [name_of(path) for path in paths]
     if len(names) == 1:
         return names[0]

@@ -34,13 +34,13 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text for people;", table=methodcaller("text"), json=methodcaller("json"), csv=methodcaller("csv"))
+_FORMATS = Formats("Text to read;", table=methodcaller("text"), json=methodcaller("json"), csv=methodcaller("csv"))
 
 
 @click.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
 @click.argument("id")
-@click.option("--per-query", is_flag=True, help="Values of each query, too.")
-@click.option("--intervals", is_flag=True, help="The 95 % interval of each mean.")
+@click.option("--per-query", is_flag=True, help="Show the values of each query.")
+@click.option("--intervals", is_flag=True, help="Show the 95 % confidence interval of each mean.")
 @_FORMATS.option
 @store_options.store
 @options.output
@@ -49,14 +49,14 @@ def show(
 ) -> None:  # fmt: skip
     """Show one evaluation, comparison or gate: numbers, coverage, convention, inputs with their hashes, commit, command, tags, notes.
 
-    ID is that of `idealrank history`, or a beginning of it of at least four digits that no other id has.
+    ID is printed by `idealrank history`. A unique prefix of at least four digits suffices.
     """
     with store_options.opened(store_path) as store:
         _FORMATS.write(layout, output_path, _found(store, store.entry(id), per_query=per_query, intervals=intervals))
 
 
 def facts(entry: "Entry") -> dict[str, str]:
-    """How an entry came about, in words.
+    """Describe the origin of an entry.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def facts(entry: "Entry") -> dict[str, str]:
 
 
 def origin(entry: "Entry") -> dict[str, Any]:
-    """The same as JSON has it.
+    """Return the origin of an entry for JSON.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def origin(entry: "Entry") -> dict[str, Any]:
 
 
 class _Shown(Protocol):
-    """What is shown of an entry, in each format."""
+    """Parts of an entry to show, by format."""
 
     def text(self) -> Iterable[str]: ...
 
@@ -140,7 +140,7 @@ class _Evaluated:
 
 @dataclass(frozen=True)
 class _Means:
-    """An evaluation whose measures or convention are functions of somebody's own: the means are numbers all the same."""
+    """An evaluation whose measures or convention are a user's functions: the means are numbers all the same."""
 
     kept: "Stored"
     error: OptionError

@@ -1,4 +1,4 @@
-"""`idealrank sql`: a question that nobody foresaw."""
+"""`idealrank sql`: SQL over a store."""
 
 import json
 import math
@@ -92,19 +92,19 @@ def _line(cells: Sequence[Any]) -> str:
     return csv_row([str(cell) for cell in cells])
 
 
-_FORMATS = Formats("A table for people;", table=_table, json=_json, csv=_csv)
+_FORMATS = Formats("A table to read;", table=_table, json=_json, csv=_csv)
 
 
-@click.command(epilog=_EPILOG, short_help="Ask a store anything in SQL.")
+@click.command(epilog=_EPILOG, short_help="Query a store in SQL.")
 @click.argument("query")
 @_FORMATS.option
 @store_options.store
 @options.output
 def sql(*, query: str, layout: str, store_path: str | None, output_path: str | None) -> None:
-    """Answer one SELECT over everything in a store, in the SQL of DuckDB; - reads it from standard input.
+    """Run one SELECT over a store, in the SQL of DuckDB; - reads it from standard input.
 
-    It needs DuckDB: pip install 'idealrank[sql]'. The question can change nothing, and reaches no file and no network. Others may
-    write into the store meanwhile.
+    This command needs DuckDB: pip install 'idealrank[sql]'. A query changes nothing, and reaches no file and no network. Other processes
+    may write into the store meanwhile.
     """
     text = sys.stdin.read() if query == "-" else query
     with store_options.opened(store_path) as store:

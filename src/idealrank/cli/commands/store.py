@@ -28,11 +28,11 @@ Start here:
 
 @click.group(
     cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.store", epilog=_EPILOG,
-    short_help="Carry evaluations from store to store, and out as Parquet.",
+    short_help="Export and import evaluations, and write Parquet.",
 )  # fmt: skip
 def store() -> None:
-    """Carry evaluations from one store to another, and out to other programs.
+    """Export and import evaluations, and write Parquet.
 
-    A store is a folder of one machine: copies of it while somebody writes are worth nothing, and network disks are refused. One
-    evaluation goes as one file, with its values to the last bit, its hashes, tags and notes, under the id that it has.
+    A store is a folder on one machine. Do not copy it during a write, and do not put it on a network disk. An exported evaluation is one
+    file with its exact values, hashes, tags and notes, under its id.
     """

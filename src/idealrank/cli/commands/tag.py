@@ -19,18 +19,18 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Give an entry of a store tags and notes, or take tags from it.")
+@click.command(epilog=_EPILOG, short_help="Add tags and notes to an entry of a store, or remove tags.")
 @click.argument("id")
 @click.argument("tags", metavar="[NAME...]", nargs=-1)
-@click.option("--remove", is_flag=True, help="Take the tags away.")
+@click.option("--remove", is_flag=True, help="Remove the tags.")
 @click.option("--note", metavar="TEXT", help="Add a note.")
 @store_options.store
 @options.output
 def tag(*, id: str, tags: tuple[str, ...], remove: bool, note: str | None, store_path: str | None, output_path: str | None) -> None:
-    """Give the entry ID tags, or with --remove take them from it, and print the ones it then has, one a line.
+    """Add tags to the entry ID, or remove them with --remove, and print its tags, one a line.
 
-    A tag is any word that can be printed; an entry may have many, and many entries one. Tags and notes are the only things about an
-    entry that ever change.
+    A tag is a printable word. An entry may have many tags, and a tag many entries. Nothing else about an entry ever changes, except
+    its notes.
     """
     if remove and not tags:
         raise OptionError("--remove: found no tag, expected the names of those to take away")

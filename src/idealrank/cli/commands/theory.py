@@ -27,11 +27,11 @@ Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG 
 
 @click.group(
     cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.theory", epilog=_EPILOG,
-    short_help="Ask what NDCG can and cannot tell as lists grow; redraw the paper's figures.",
+    short_help="Compute limits of NDCG, and draw the figures of the theory.",
 )  # fmt: skip
 def theory() -> None:
-    """Ask what NDCG can and cannot tell about two rankers as lists grow.
+    """Compute what NDCG can tell about two rankers as lists grow.
 
-    All of it is about more and more documents under one query: what NDCG tends to, which discounts and cutoffs can tell two rankers
-    apart for ever, and how many documents that takes. Users usually sample queries instead; intervals over queries are another matter.
+    The theory is about more and more documents for one query: limits of NDCG, the discounts and cutoffs that distinguish two rankers, and
+    the number of documents this takes. For samples of queries, use intervals over queries.
     """

@@ -16,9 +16,9 @@ class _Verbatim(click.Command):
         return []
 
 
-@click.command("trec-eval", cls=_Verbatim, short_help="Stand in for the trec_eval binary: its options, its output.")
+@click.command("trec-eval", cls=_Verbatim, short_help="Replace the trec_eval binary: same options, same output.")
 def trec_eval(*, arguments: tuple[str, ...]) -> None:
-    """Evaluate a run as trec_eval 10 does, and print what it prints."""
+    """Evaluate a run like trec_eval 10, and print the same output."""
     request = parse_request(arguments)
     for notice in request.notices:
         console.say("notice", notice)

@@ -30,17 +30,19 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Report every problem of judgment and run files at once.")
+@click.command(epilog=_EPILOG, short_help="Check judgment and run files, and list every problem.")
 @click.argument("qrels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
-@click.option("--examples", metavar="N", type=click.IntRange(min=0), default=3, show_default=True, help="Lines to show of each kind.")
-@click.option("--json", "as_json", is_flag=True, help="A report for programs.")
+@click.option(
+    "--examples", metavar="N", type=click.IntRange(min=0), default=3, show_default=True, help="Lines to show of each kind of problem."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.inputs
 def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs) -> None:
-    """Report every problem of judgment and run files at once.
+    """Check judgment and run files, and list every problem.
 
-    Each file is checked line by line, then runs against the judgments: queries and documents that never meet, grades and scores
-    that decide nothing. Exit code 2 if something cannot be evaluated, 0 if there are warnings at most.
+    Each file is checked line by line. Then runs are checked against the judgments: queries and documents that never meet, grades and
+    scores without effect. The exit code is 2 if something cannot be evaluated, else 0.
     """
     refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples)]
@@ -60,7 +62,7 @@ def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, exampl
 
 
 def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]]:
-    """What each collection shows beside its lines: the judgments alone, each run together with them."""
+    """Observe each collection: the judgments alone, each run together with them."""
     qrels = reports[0].qrels
     if qrels is None:
         return [[] for _ in reports]

@@ -29,7 +29,7 @@ Whether the difference is more than chance is what `idealrank compare` says.
 
 
 _FORMATS = Formats(
-    "Text for people;",
+    "Text to read;",
     {"json": "with queries and documents", "csv": "with a query a row"},
     table="views.attribution:attribution_report",
     json="views.attribution_records:attribution_json",
@@ -37,18 +37,18 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Show which queries and documents the difference of two runs comes from.")
+@click.command(epilog=_EPILOG, short_help="Show the queries and documents behind a difference.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
 @options.one_measure
 @options.convention
 @click.option(
     "--queries", "n_queries", metavar="N", type=click.IntRange(0),
-    help=f"At most so many queries, the worst change first.  [default: {_QUERIES} in the table, else all]",
+    help="Maximum number of queries, the worst change first.  [default: ",
 )  # fmt: skip
 @click.option(
     "--documents", "n_documents", metavar="N", type=click.IntRange(0),
-    help=f"At most so many documents of each query.  [default: {_DOCUMENTS} in the table, all in JSON]",
+    help="Maximum number of documents of each query.  [default: ",
 )  # fmt: skip
 @_FORMATS.option
 @options.output
@@ -67,11 +67,11 @@ def why(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Take the difference RUN_B - RUN_A of one measure apart.
+    """Split the difference RUN_B - RUN_A of one measure among documents and queries.
 
-    First what documents that entered, left, moved up and moved down contribute to it; then the queries, the one that lost most first,
-    with the documents that made it lose. For nDCG, DCG, P, R and RBP the parts are exact; for AP, RR, ERR and others a document adds
-    what the value rises when the list is known down to it.
+    The report begins with the contributions of documents that entered, left, moved up and moved down. Then come the queries, the
+    largest loss first, with the documents behind it. The split is exact for nDCG, DCG, P, R and RBP. For AP, RR, ERR and others, the
+    contribution of a document is the rise of the value at its rank.
     """
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank why QRELS RUN_A RUN_B")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Done(NamedTuple):
-    """What a gate says, what else there is to say, and what the page shows; None where none is wanted."""
+    """Result of a gate with its notes and its page; None without a page."""
 
     gated: Gated
     notes: list[str]
@@ -32,7 +32,7 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is to be done.
+    """Gate to run, with its files.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Job:
     threads: int = 0
 
     def done(self) -> "Done":
-        """What the gate says, what else there is to say, and what the page shows, of files as they are before one is replaced.
+        """Run the gate on the files as they are before any is replaced.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class Job:
 
 @dataclass(frozen=True)
 class _Front:
-    """What the command line does for a gate."""
+    """Caller of a gate on the command line."""
 
     job: Job
     watched: Watch

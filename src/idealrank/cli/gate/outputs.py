@@ -1,4 +1,4 @@
-"""What a gate writes beside its report: files for build servers, a comment for people, and what GitHub Actions looks for."""
+"""Outputs of a gate beside its report: files for build servers, a comment, and annotations for GitHub Actions."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -136,9 +136,11 @@ def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
     return options.digits(options.output(decorated))
 
 
-_JUNIT = click.option("--junit", metavar="FILE", help="Write JUnit XML, too: a test case for each check and contract.")
-_MARKDOWN = click.option("--markdown", metavar="FILE", help="Write a comment for a pull request, too; - prints it in place of the report.")
+_JUNIT = click.option("--junit", metavar="FILE", help="JUnit XML file with a test case for each check and contract.")
+_MARKDOWN = click.option(
+    "--markdown", metavar="FILE", help="Markdown file for a comment on a pull request; - prints it instead of the report."
+)
 _GITHUB = click.option(
     "--github/--no-github", default=None,
-    help="Annotations and a summary for GitHub Actions, where this is one of its steps; or anywhere, or nowhere.",
+    help="Annotations and summary for GitHub Actions. By default only inside one of its steps.",
 )  # fmt: skip

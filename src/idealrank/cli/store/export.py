@@ -12,7 +12,7 @@ from idealrank.cli import console, store_options
 def export(*, id: str, file: str, store_path: str | None) -> None:
     """Write the evaluation ID, with tags and notes, as FILE, which appears when it is complete.
 
-    `idealrank store import FILE` takes it into another store, under the same id.
+    `idealrank store import FILE` adds it to another store, under the same id.
     """
     with store_options.opened(store_path) as store:
         key = store.resolve(id, kind="evaluation")

@@ -10,9 +10,9 @@ from idealrank.errors import OptionError
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @store_options.store
 def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
-    """Take in each FILE that `idealrank store export` wrote, and print the id of each; the store is made where there is none.
+    """Import each FILE of `idealrank store export`, and print the ids; a missing store is created.
 
-    What is in the store already stays as it is, and gets back value files that it may have lost.
+    Existing entries stay unchanged, and missing value files are restored.
     """
     if not store_path:
         raise OptionError(f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; it is made where there is none")

@@ -25,7 +25,7 @@ def _json(record: Mapping[str, Any], _: str | None) -> str:
     return json.dumps(record, indent=2) + "\n"
 
 
-_FORMATS = Formats("Text for people;", table=_text, json=_json)
+_FORMATS = Formats("Text to read;", table=_text, json=_json)
 
 
 @click.command(short_help="Say what a store holds, and how large it is.")
@@ -33,7 +33,7 @@ _FORMATS = Formats("Text for people;", table=_text, json=_json)
 @store_options.store
 @options.output
 def info(*, layout: str, store_path: str | None, output_path: str | None) -> None:
-    """Count evaluations, comparisons, gates, runs, measures and tags, and the bytes they take."""
+    """Count evaluations, comparisons, gates, runs, measures and tags, and their bytes."""
     with store_options.opened(store_path) as store:
         counts = dict.fromkeys(("evaluation", "comparison", "gate"), 0)
         counts |= dict(store.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))

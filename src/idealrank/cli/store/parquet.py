@@ -11,8 +11,8 @@ from idealrank.cli import console, store_options
 def parquet(*, folder: str, store_path: str | None) -> None:
     """Write the tables of a store into FOLDER: evaluations, means, values, hits, comparisons, gates and tags, a Parquet file each.
 
-    `values` has a row for each evaluation, query and measure, null where the query does not count. Files appear when they are whole,
-    and replace those of an earlier time. It needs pyarrow: pip install 'idealrank[arrow]'.
+    `values` has one row for each evaluation, query and measure, null if the query does not count. Files appear when they are complete,
+    and replace earlier files. This command needs pyarrow: pip install 'idealrank[arrow]'.
     """
     with store_options.opened(store_path) as store:
         written = store.to_parquet(folder)

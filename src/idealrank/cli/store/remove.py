@@ -9,9 +9,9 @@ from idealrank.cli import console, store_options
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @store_options.store
 def remove(*, ids: tuple[str, ...], store_path: str | None) -> None:
-    """Take each entry ID out of the store; `idealrank gc` then frees its files.
+    """Remove each entry ID from the store; `idealrank gc` then frees its files.
 
-    An evaluation that a comparison or a gate was made of is refused: remove that first.
+    An evaluation that belongs to a comparison or gate is refused: remove that entry first.
     """
     with store_options.opened(store_path) as store:
         for key in [store.resolve(one) for one in ids]:

@@ -31,7 +31,7 @@ Models are typed as for `idealrank theory limits`; repeat --a and --b for grades
 
 
 _FORMATS = Formats(
-    "A table for people;",
+    "A table to read;",
     table="views.distinguishability:distinguished_table",
     json="views.distinguishability:distinguished_json",
     csv="views.distinguishability:distinguished_csv",
@@ -40,16 +40,16 @@ _FORMATS = Formats(
 
 @click.command(epilog=_EPILOG, short_help="Simulate whether a measure keeps preferring one of two rankers as lists grow.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")
-@click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="How likely the documents of ranker a are relevant, as in 0.1+0.8s.")
-@click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="The same of ranker b.")
-@click.option("--query", "query_id", metavar="ID", help="With files: the query whose documents are taken; needed where there are several.")
+@click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="Probability of relevance of ranker a, such as 0.1+0.8s.")
+@click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="Probability of relevance of ranker b.")
+@click.option("--query", "query_id", metavar="ID", help="Query to use, with files of several queries.")
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
     "--sizes", "size_texts", metavar="N", multiple=True,
-    help="List lengths that are looked at.  [default: 4 a decade and more, to 100,000 or all documents]",
+    help="List lengths.  [default: 4 a decade and more, to 100,000 or all documents]",
 )  # fmt: skip
-@click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="How many growing lists.")
+@click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="Number of growing lists.")
 @model_options.seed
 @model_options.gain
 @_FORMATS.option
@@ -73,10 +73,10 @@ def distinguish(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Draw growing lists, and count how often a measure puts ranker a above ranker b, and keeps to its verdict.
+    """Draw growing lists, and count how often a measure puts ranker a above ranker b, and keeps this order.
 
-    The rankers are two models, or two runs on the documents of one query: then each list takes these documents in a random order.
-    What is counted is about the lengths that were looked at, never about longer lists.
+    The rankers are two models, or two runs on the documents of one query: then each list takes these documents in a random order. The
+    counts describe the requested lengths, not longer lists.
     """
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = model_options.list_sizes(size_texts, "--sizes") or None

@@ -19,7 +19,7 @@ Examples:
 
 
 _FORMATS = Formats(
-    "A table for people;", table="views.theory:feasibility_table", json="views.theory:feasibility_json", csv="views.theory:feasibility_csv"
+    "A table to read;", table="views.theory:feasibility_table", json="views.theory:feasibility_json", csv="views.theory:feasibility_csv"
 )
 
 
@@ -29,14 +29,14 @@ _FORMATS = Formats(
 @_FORMATS.option
 @shared.output
 def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
-    """Say whether NDCG with a discount and a cutoff can tell rankers apart on one query whose list grows.
+    """Decide whether NDCG with a discount and a cutoff can distinguish rankers on one query as its list grows.
 
     \b
-    feasible    NDCG settles, and so does which of two rankers is ahead
-    borderline  it settles, but on the chance of relevance at the very top
-    infeasible  it does not settle: chance decides for ever
+    feasible    NDCG settles, and so does the order of two rankers
+    borderline  NDCG settles, but depends on the chance of relevance at the very top
+    infeasible  NDCG does not settle: chance decides for ever
 
-    More queries help where more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
+    More queries help when more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
     """  # noqa: D301  (click's mark is the backspace itself)
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]

@@ -31,25 +31,23 @@ ranker an array of scores of the same shape. Lists of several lengths stand one 
 
 
 @click.command(epilog=_EPILOG, short_help="Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.")
-@click.option("--out", "folder", metavar="DIR", required=True, help="Where the files go; made if it is missing.")
+@click.option("--out", "folder", metavar="DIR", required=True, help="Output folder; created if missing.")
 @click.option(
     "--format", "format_texts", metavar="FORMAT", multiple=True,
     help="svg, png, pdf, html (one page for all figures, which needs no network) or json (Vega-Lite, to change by hand).  "
     "[default: svg,png,html]",
 )  # fmt: skip
+@click.option("--figure", "numbers", metavar="N", type=click.IntRange(1, 4), multiple=True, help="Figure to draw, 1 to 4; may be repeated.")
+@click.option("--data", "data", metavar="FILE", help="File of your own rankers; see below.  [default: the trained rankers of the package]")
 @click.option(
-    "--figure", "numbers", metavar="N", type=click.IntRange(1, 4), multiple=True, help="Only this one of 1 to 4; may be repeated."
-)
-@click.option("--data", "data", metavar="FILE", help="Rankers of your own; see below.  [default: the trained rankers of the package]")
-@click.option(
-    "--documents", metavar="N", type=click.IntRange(2), help="Use the queries with at least N documents, up to the N-th.  "
-    "[default: as many as half of the queries have]",
+    "--documents", metavar="N", type=click.IntRange(2), help="List length: queries with at least N documents, cut at N.  [default: as "
+    "many as half of the queries have]",
 )  # fmt: skip
 def figures(*, folder: str, format_texts: tuple[str, ...], numbers: tuple[int, ...], data: str | None, documents: int | None) -> None:
     """Redraw figures 1 to 4 of the paper: NDCG of the first n documents of every query, for growing n.
 
-    Shown are RankSVM, ListNet and a random ranker on 40 queries of 5,000 documents: synthetic data of the paper's shape, since the
-    paper's own are not public. The rankers are trained beforehand; only NDCG is computed here, which takes some seconds.
+    The figures show RankSVM, ListNet and a random ranker on 40 queries of 5,000 documents: synthetic data of the paper's shape, since the
+    paper's own data are not public. The rankers were trained beforehand; the command only computes NDCG, which takes some seconds.
     """
     kinds = _formats(format_texts or ("svg,png,html",))
     for kind in kinds:
@@ -95,7 +93,7 @@ def _cut(collection: RankedCollection, documents: int | None) -> RankedCollectio
 
 
 def _source(collection: RankedCollection, data: str | None) -> str:
-    """What the caption says of the data."""
+    """Describe the data for the caption."""
     what = str(collection.about.get("what", "")).strip().rstrip(".") or f"read from {Path(data or '').name}"
     return f"Data: {what}."
 
@@ -103,7 +101,7 @@ def _source(collection: RankedCollection, data: str | None) -> str:
 def curves_of(
     collection: RankedCollection, figures: list[PaperFigure], source: str, tell: "Count | None" = None
 ) -> list[tuple[PaperFigure, SimulatedMeans]]:
-    """What each figure shows, computed ranker after ranker.
+    """Compute the content of each figure, one ranker after another.
 
     Examples
     --------

@@ -45,12 +45,12 @@ document there is relevant:
 """
 
 
-_FORMATS = Formats("A table for people;", table="views.theory:limits_table", json="views.theory:limits_json", csv="views.theory:limits_csv")
+_FORMATS = Formats("A table to read;", table="views.theory:limits_table", json="views.theory:limits_json", csv="views.theory:limits_csv")
 
 
 @click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
-@click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="How likely documents are relevant; see below.")
+@click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="Probability of relevance along the list; see below.")
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
@@ -60,7 +60,7 @@ _FORMATS = Formats("A table for people;", table="views.theory:limits_table", jso
 @model_options.gain
 @click.option(
     "--resamples", metavar="N", type=click.IntRange(20), default=200, show_default=True,
-    help="With files: samples drawn again for an interval.",
+    help="Number of bootstrap samples for an interval, with files.",
 )  # fmt: skip
 @model_options.seed
 @_FORMATS.option
@@ -80,13 +80,13 @@ def limits(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Compute what NDCG of one query tends to as its list grows, by theorem, and its mean at some list lengths.
+    """Compute the limit of NDCG of one query as its list grows, by theorem, and its mean at some list lengths.
 
-    A limit is of little use without the lengths: under the logarithmic discount all rankers tend to 1, and most are far from it on
-    any list there is. With one discount and one cutoff, the conditions of the theorem and the rate are told as well.
+    Read a limit together with the lengths: under the logarithmic discount all rankers tend to 1, and most are far from it on any real
+    list. With one discount and one cutoff, the output also has the conditions of the theorem and the rate.
 
-    The ranker is a model (--ybar), or a run: then the chance of relevance along its lists is estimated from the judgments, and values
-    come with intervals. They are about longer lists of such documents under such queries.
+    The ranker is a model (--ybar), or a run. For a run, the probability of relevance along its lists is estimated from the judgments,
+    and values come with intervals. They describe longer lists of such documents for such queries.
     """
     if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
         raise click.UsageError(f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS RUN")
@@ -111,13 +111,13 @@ def limits(
 
 
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:
-    """What stands on the command line, in words."""
+    """Describe the model as typed."""
     named = f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})" if runs else ""
     return " and ".join(part for part in (named, "--ybar" if texts else "") if part) or "neither --ybar nor files"
 
 
 class _Ranker(Protocol):
-    """What a row needs of a ranker."""
+    """Properties of a ranker for one row."""
 
     @property
     def model(self) -> RelevanceModel: ...
@@ -141,7 +141,7 @@ class Typed:
     text: str
 
     def limit(self, pair: model_options.Pair) -> Ended:
-        """What a measure tends to."""
+        """Return the limit of a measure."""
         return Ended(limit(self.model, discount=pair[0], cutoff=pair[1]).value)
 
     def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]:
@@ -172,12 +172,12 @@ class Estimated:
 
     @property
     def text(self) -> str:
-        """What it is, for the head of a table."""
+        """Title of a table."""
         found = self.estimate
         return f"{self.name} ({found.n:,} documents of {found.n_queries:,} queries; {found.method}; {found.check})"
 
     def limit(self, pair: model_options.Pair) -> Ended:
-        """What a measure tends to, with its interval."""
+        """Return the limit of a measure, with its interval."""
         found = self.estimate.limit(*pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
         return Ended(found.value, found.low, found.high)
 

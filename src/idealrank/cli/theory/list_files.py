@@ -20,7 +20,7 @@ class LabelledLists:
     Attributes
     ----------
     labels, scores : float64 array, shape (n_documents,)
-        Grades, 0 for what nobody judged; and ranks turned round, middle ranks where scores are tied.
+        Grades, 0 if unjudged; and ranks turned round, middle ranks where scores are tied.
     lengths : int64 array, shape (n_queries,)
         Documents of each list.
     """
@@ -73,6 +73,6 @@ def lists_of(qrels_path: str, run_path: str, inputs: input_options.Inputs, progr
         raise InputError(f"{run_path}: found no documents for any of the queries of {qrels_path}, expected some")
     unjudged = lists.labels.size - judged.hits.rank.size
     console.say(
-        "note", f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of them nobody judged, counted not relevant"
+        "note", f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of them unjudged, counted not relevant"
     )
     return lists

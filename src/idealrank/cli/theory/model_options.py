@@ -1,4 +1,4 @@
-"""What the commands of `idealrank theory` share: models, discounts, cutoffs and list lengths from the command line."""
+"""Shared options of `idealrank theory`: models, discounts, cutoffs and list lengths."""
 
 import re
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ _WHOLE = ("all", "n")
 _LONGEST = 10**18  # documents in a list
 _SIZE = re.compile(r"(?P<mantissa>[0-9][0-9_]*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})")
 
-gain: Decorator = click.option("--gain", default="linear", show_default=True, help="What a grade is worth: linear, exp2, ...")
+gain: Decorator = click.option("--gain", default="linear", show_default=True, help="Gain of a grade: linear, exp2, ...")
 seed: Decorator = click.option(
     "--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True,
-    help="Of all that is random; the same seed gives the same numbers.",
+    help="Random seed; the same seed gives the same numbers.",
 )  # fmt: skip
 
 

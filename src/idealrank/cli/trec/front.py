@@ -1,4 +1,4 @@
-"""What stands behind `idealrank trec-eval`: read both files, join them once, print."""
+"""Implementation of `idealrank trec-eval`: read both files, align once, print."""
 
 from collections.abc import Iterator, Sequence
 

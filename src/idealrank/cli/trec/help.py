@@ -1,4 +1,4 @@
-"""What `idealrank trec-eval -h` and `-v` say."""
+"""Text of `idealrank trec-eval -h` and `-v`."""
 
 from idealrank.cli.trec.trec_measures import measure_of
 from idealrank.cli.trec.trec_names import NAMES, NICKNAMES, chosen
@@ -17,7 +17,7 @@ Options, clustered and attached as getopt has them (-qc, -M100), before or after
   -n, --nosummary                 no summary
   -c, --complete_rel_info_wanted  average over all queries of QRELS; one that RUN does not answer counts 0
   -l, --level_for_rel LEVEL       least grade that is relevant, default 1
-  -J, --Judged_docs_only          leave documents out of the lists that nobody judged, or that have a negative grade
+  -J, --Judged_docs_only          leave out documents that are unjudged, or have a negative grade
   -M, --Max_retrieved_per_topic N look at the first N documents of each query only
   -N, --Number_docs_in_coll N     documents in the collection; utility counts with it
   -m, --measure NAME[.PARAMETERS] a measure, or a set of them; repeat it for more, default official

@@ -56,7 +56,7 @@ _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences"
 
 
 def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[TrecColumn]:
-    """What is printed, line by line; the run's tag, which is no measure, is left out.
+    """List the printed measures, line by line, without the run's tag.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ VERSION_10, VERSION_9 = VERSIONS = ("trec_eval-10", "trec_eval-9")
 
 @dataclass
 class Request:
-    """What the options ask for.
+    """Parsed options.
 
     Attributes
     ----------
@@ -120,12 +120,12 @@ def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _value_of(letter: str) -> str:
-    """What the value of an option is called; "" where it has none."""
+    """Return the name of an option's value; "" without one."""
     return LETTERS[letter][1] if letter in LETTERS else letter.upper()
 
 
 def _wrong(option: str, arguments: Sequence[str]) -> str:
-    """What is wrong with an option that getopt refuses, which tells a letter and a long name of one letter not apart."""
+    """Describe the error in an option that getopt refuses; getopt does not distinguish a letter from a one-letter long name."""
     if len(option) == 1 and not any(argument.partition("=")[0] == f"--{option}" for argument in arguments):
         if option in LETTERS:
             return f"-{option}: found the end of the command, expected {_value_of(option)}"
