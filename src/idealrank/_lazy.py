@@ -1,4 +1,4 @@
-"""What is loaded only when it is used: public names, optional packages, and the HTML of a result in a notebook."""
+"""Lazy loading of public names, optional packages and the notebook view of results."""
 
 import re
 from collections.abc import Callable
@@ -99,7 +99,7 @@ def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
 
 
 def is_installed(module: str) -> bool:
-    """Whether a package can be had, without loading it.
+    """Return whether a package is installed, without loading it.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def is_installed(module: str) -> bool:
 def repr_html(result: Any) -> str:
     """HTML of a result, for notebooks; a class takes it over as its method ``_repr_html_``.
 
-    A result knows nothing of reports, and imports point down: who makes its HTML is looked up here by the name of its class.
+    A result knows nothing of reports, and imports point down: this table names the function that makes its HTML, by the name of its class.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _SHOWN = 80
 
 
 def shown(value: object) -> str:
-    r"""What a message says of something a user gave: printable text of at most 80 characters, the rest left out.
+    r"""Return a user's value as printable text of at most 80 characters.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The plug-in for pytest: the fixture `ranking_gate` fails a test where a run is worse than its baseline.
 
-pytest loads this module in every session of everyone who has idealrank, so it imports neither NumPy nor anything of the library;
+pytest loads this module in every session of an environment with idealrank, so it imports neither NumPy nor anything of the library;
 `idealrank.integrations.pytest_gate` does the work, and is loaded when a test asks for it.
 """
 
@@ -34,7 +34,7 @@ def ranking_gate(request: pytest.FixtureRequest) -> "RankingGate":
 
 
 class RankingGate:
-    """What the fixture `ranking_gate` gives a test: a function that holds a run to its baselines.
+    """Function of the fixture `ranking_gate`, which compares a run with its baselines.
 
     Parameters
     ----------

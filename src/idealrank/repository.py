@@ -1,4 +1,4 @@
-"""Questions to git about a working copy that anybody may have made: it answers, and runs nothing that the copy's configuration names."""
+"""Questions to git about an untrusted working copy: git runs nothing that the copy's configuration names."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _FOREIGN = ("local", "worktree")  # scopes of the copy's own configuration; syst
 
 
 def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: float | None = None) -> "subprocess.CompletedProcess[str]":
-    """What git answers in a folder.
+    """Return git's answer in a folder.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: flo
 
 
 def _without_filters(folder: str | Path, seconds: float | None) -> Iterator[str]:
-    """Settings that switch off the filters of the copy's own configuration; those of the user, such as Git LFS, stay."""
+    """Settings that switch off the filters of the copy's own configuration; filters of the user, such as Git LFS, stay."""
     listed = _run([], ("config", "--show-scope", "--name-only", "-z", "--get-regexp", r"^filter\."), folder, "", seconds).stdout.split("\0")
     for scope, key in zip(listed[::2], listed[1::2], strict=False):
         section, _, setting = key.rpartition(".")

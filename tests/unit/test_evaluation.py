@@ -292,5 +292,5 @@ def test_measures_that_look_deeper_than_the_hits_that_were_kept_are_refused() ->
     evaluation = ir.evaluate(QRELS, RUN, "P@2", keep_unjudged=True)
 
     assert (evaluation.can_tell("P@1"), evaluation.can_tell("AP"), ir.evaluate(QRELS, RUN, "P@2").can_tell("P@1")) == (True, False, False)
-    with pytest.raises(ir.InputError, match=r"found no hits kept for AP, expected those of evaluate\(keep_for=\.\.\.\)"):
+    with pytest.raises(ir.InputError, match=r"found no hits kept for AP, expected evaluate\(keep_for=\.\.\.\)"):
         evaluation.further("AP")

@@ -37,7 +37,7 @@ def test_queries_without_answer_are_counted_and_their_fate_told():
 def test_unjudged_documents_are_told_with_the_share_of_each_run():
     said = cautions(subject(ranked(lambda i: 2), {query: ["u", "v", "x"] for query in QRELS}))
 
-    assert said[0].startswith("Nobody judged 66.7% in new, 0.0% in old of the first 5 documents; they count as not relevant")
+    assert said[0].startswith("Unjudged: 66.7% in new, 0.0% in old of the first 5 documents; they count as not relevant")
 
 
 def test_a_verdict_whose_sign_hangs_on_unjudged_documents_is_doubted():

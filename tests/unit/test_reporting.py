@@ -177,11 +177,11 @@ def test_report_refuses_what_does_not_belong_together() -> None:
     both = [ir.evaluate(QRELS, run, "RR") for run in RUNS]
     compared = ir.compare(*both)
 
-    with pytest.raises(ir.IncompatibleError, match=r"run: found judgments and a run whose RR is 1, expected those of the evaluation"):
+    with pytest.raises(ir.IncompatibleError, match=r"run: found judgments and a run whose RR is 1, expected the evaluation's own"):
         ir.report(compared, evaluations=both, qrels=QRELS, runs=RUNS[::-1])
     with pytest.raises(ir.IncompatibleError, match=r"evaluations: found run, expected run, run \(2\)"):
         ir.report(compared, evaluations=both[:1])
-    with pytest.raises(ir.InputError, match="evaluations: found none, expected those of the Comparison"):
+    with pytest.raises(ir.InputError, match="evaluations: found none, expected the evaluations of the Comparison"):
         ir.report(compared)
     with pytest.raises(ir.InputError, match="runs: found 1, expected one for each of the 2 evaluations"):
         ir.report(both, qrels=QRELS, runs=RUNS[:1])

@@ -112,7 +112,7 @@ def test_what_was_gained_stands_against_what_was_lost(ask: Ask) -> None:
     assert _said(ask, lists=lists, values=[0.6, 0.2]) == [
         "d0 (grade 3) left the first two, rank 1 → not returned: -0.6000.",
         "Against that, d1 (grade 1) entered the first two, not returned → 2: +0.2000.",
-        "Of the first two, old has none and new one that nobody has judged; they count as not relevant.",
+        "Of the first two, old has none and new one without a judgment; they count as not relevant.",
     ]
 
 

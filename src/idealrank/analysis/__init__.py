@@ -1,1 +1,1 @@
-"""What follows from values and judgments together: a package for each question that somebody asks of runs."""
+"""Analyses of values and judgments: one package for each question about runs."""

@@ -1,4 +1,4 @@
-"""What a series of values says: how each differs from the one before, and since when they are too low."""
+"""History of a value: changes between neighbours, and the point since which it is too low."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One value, and what made it.
+    """Value with its origin.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Point:
     tags : tuple of str
         Names it was given.
     note : str
-        What somebody wrote to it.
+        Notes of the user.
 
     Examples
     --------
@@ -64,12 +64,12 @@ class Point:
 
     @property
     def known(self) -> bool:
-        """Whether there is a value."""
+        """True if there is a value."""
         return not math.isnan(self.value)
 
 
 def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
-    """What makes two values two different questions: ``"convention"``, ``"judgments"``, both or neither.
+    """List the changes that make two values incomparable: ``"convention"``, ``"judgments"``, both or neither.
 
     Judgments are told apart by content where both points have it, else by files; what is not known counts as the same.
 
@@ -136,7 +136,7 @@ def steps(points: Sequence[Point]) -> list[Step]:
 
 @dataclass(frozen=True)
 class Rule:
-    """When a value is too low.
+    """Rule for values that are too low.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Onset:
-    """Since when the values of a line fail.
+    """Start of a failure in a line of values.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class Onset:
     last_good, first_bad : Point or None
         The two sides of the last change from fine to failing; None where there is no such change.
     breaks : tuple of str
-        What else changed between the two, so that no change of the system need be behind it: ``"convention"``, ``"judgments"``.
+        Other changes between the two, so that no change of the system need be behind it: ``"convention"``, ``"judgments"``.
     later_fall : (Point, Point) or None
         Two neighbours after `first_bad` between which the value falls most, where it falls there by more than between the two sides:
         values that vary by chance may cross a line drawn below a lucky one before anything breaks.
@@ -310,7 +310,7 @@ class Suspects:
 
     @property
     def found(self) -> bool:
-        """Whether the bad commit is the first one."""
+        """True if the bad commit is the first one."""
         return self.between == 1
 
 
@@ -346,7 +346,7 @@ class Trace:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """Values of one measure in the order they were computed, as a store has them.
+    """Values of one measure in a store, in the order of computation.
 
     Attributes
     ----------

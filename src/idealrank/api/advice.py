@@ -1,4 +1,4 @@
-"""Which measures fit, for anything a user may hold."""
+"""Advice on measures for paths, mappings, dataframes and arrays."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def advise(
     convention: "Convention | str" = "standard",
     **layout: Any,
 ) -> Advice:
-    """Which measures and cutoffs fit judgments and a run, and why.
+    """Recommend measures and cutoffs that fit judgments and a run, with reasons.
 
     Parameters
     ----------

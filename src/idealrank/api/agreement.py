@@ -1,4 +1,4 @@
-"""How well predicted values order items whose true values are known: rankDCG, Kendall's tau, Spearman's rho.
+"""Agreement of predicted and true values of the same items: rankDCG, Kendall's tau, Spearman's rho.
 
 Items are users, products, systems: anything with one true value and one predicted. Several lists at once are laid out as for `ndcg`.
 """
@@ -35,7 +35,7 @@ def rank_dcg(
     padding: float | None = None,
     threads: int = 0,
 ) -> FloatOrArray:
-    """Rank-ordering of items by predicted values against their true values, 0 for the worst order there is and 1 for the best.
+    """Compute rankDCG of predicted against true values: 0 for the worst order, 1 for the best.
 
     ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions,
     as `RankDCG` explains. Only the order of either list counts: any strictly increasing function of it gives the same value.
@@ -99,7 +99,7 @@ def kendall(
     mask: Any = None,
     padding: float | None = None,
 ) -> FloatOrArray:
-    """Kendall's tau of true and predicted values: pairs in the same order less pairs in opposite orders, as a share.
+    """Compute Kendall's tau of true and predicted values: concordant minus discordant pairs, as a share.
 
     ``(C - D) / norm`` with the norm of the variant: a all pairs; b the geometric mean of the pairs not tied in either list; c
     ``n^2 (m - 1) / (2 m)``, m being the number of different values of the list that has fewer. Symmetric in the two lists.
@@ -151,7 +151,7 @@ def spearman(
     mask: Any = None,
     padding: float | None = None,
 ) -> FloatOrArray:
-    """Spearman's rho of true and predicted values: the correlation of their ranks, equal values at the mean of their ranks.
+    """Compute Spearman's rho of true and predicted values: the correlation of ranks, with mean ranks for ties.
 
     Parameters
     ----------

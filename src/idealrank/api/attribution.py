@@ -16,7 +16,7 @@ def attribute(
     *,
     threads: int = 0,
 ) -> Attribution:
-    """Why two runs differ: their difference taken apart into queries, documents and rank moves, whatever holds them.
+    """Split the difference of two runs into queries, documents and rank moves.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def _is_paths(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Whether this is labels or scores (NumPy arrays, tensors, nested lists of numbers), not a table of ids.
+    """Return whether this is labels or scores (NumPy arrays, tensors, nested lists of numbers), not a table of ids.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def evaluate(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Evaluate one run, whatever holds it.
+    """Evaluate one run from files, mappings, dataframes or arrays.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def evaluate_read(
 ) -> Evaluation:
     """Evaluate a run that is read already, without a warning where the judgments hardly fit it: callers that open files name them.
 
-    Parameters are those of `evaluate`; `keep_for` has measures for which hits are kept, too.
+    See `evaluate` for the parameters; `keep_for` has measures for which hits are kept, too.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
 
 
 def can_be_attributed(measure: Measure, convention: "Convention | str" = "standard") -> bool:
-    """Whether `attribute` takes a measure apart; its options may stand in the way.
+    """Return whether `attribute` can split a measure; its options may prevent this.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def overlaps(
     threads: int = 0,
     watch: Callable[[str, Callable[[Progress], Any]], Any] = lambda _label, work: work(Progress()),
 ) -> "list[Overlap]":
-    """How alike every two runs are, or each and the baseline, at the cutoffs of the measures; pairs without a common query are left out.
+    """Compute the overlap of every two runs, or of each and the baseline, at the measures' cutoffs; omit pairs without a common query.
 
     Tied documents are ordered as the convention does, and share a rank where it gives them none. `watch` does the work of a pair,
     given its label.
@@ -326,7 +326,7 @@ def ndcg(
     padding: float | None = None,
     threads: int = 0,
 ) -> FloatArray:
-    """NDCG of each query, from arrays of labels and scores.
+    """Compute NDCG of each query from arrays of labels and scores.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def dcg(
     padding: float | None = None,
     threads: int = 0,
 ) -> FloatArray:
-    """DCG of each query, from arrays of labels and scores; parameters as for `ndcg`.
+    """Compute DCG of each query from arrays of labels and scores; parameters as for `ndcg`.
 
     Returns
     -------

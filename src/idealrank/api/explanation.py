@@ -10,7 +10,7 @@ from idealrank.measures.parse import MeasureLike
 def explain(
     qrels: AnyTable, run: AnyTable, query_id: "str | int", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
 ) -> Explanation:
-    """Where the value of one query comes from, rank by rank.
+    """Explain the value of one query, rank by rank.
 
     Parameters
     ----------

@@ -35,14 +35,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class GateRequest:
-    """What is asked of a run.
+    """Measures, baselines and rule of a gate.
 
     Attributes
     ----------
     policy : Policy
         The rule.
     measures : tuple of Measure
-        The measures that are tested, the primary one first; those of `also` stand at the end unless they are named before.
+        The measures that are tested, the primary one first; measures of `also` come last unless named before.
     also : tuple of Measure
         Companions that may close the gate.
     convention : Convention
@@ -148,11 +148,11 @@ def _said_in(where: str) -> Iterator[None]:
 
 
 class Caller(Protocol):
-    """What a gate leaves to its caller: how files are opened, who is told, and how long work is watched."""
+    """Actions that a gate leaves to its caller: opening files, messages, and progress."""
 
     @property
     def missing_baseline(self) -> str:
-        """What makes a baseline that does not exist, for an error."""
+        """Describe how to create a missing baseline, for an error."""
         ...
 
     @property
@@ -187,7 +187,7 @@ class Caller(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What came of a gate.
+    """Outcome of a gate with its notes.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How alike two runs are, for anything a user may hold."""
+"""Overlap of two runs for paths, mappings, dataframes and arrays."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ def overlap(
     duplicates: str = "error",
     threads: int = 0,
 ) -> Overlap:
-    """How alike two runs are, query by query, whatever holds them; no judgments are needed.
+    """Measure the similarity of two runs, query by query, without judgments.
 
     Parameters
     ----------

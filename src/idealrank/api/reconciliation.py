@@ -1,4 +1,4 @@
-"""Which convention is behind a number, for anything a user may hold."""
+"""Search for the convention behind a number, for paths, mappings, dataframes and arrays."""
 
 from inspect import isfunction
 from os import PathLike
@@ -22,7 +22,7 @@ def reconcile(
     convention: "Convention | str" = "standard",
     **layout: Any,
 ) -> Reconciliation:
-    """The conventions under which a run has a stated value, nearest first, and how each differs from the current one.
+    """Find the conventions under which a run has a stated value, nearest first, with their differences from the current one.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def reconcile(
 def split_difference(
     qrels: AnyTable, run: AnyTable, measure: MeasureLike, a: "Convention | str", b: "Convention | str", **layout: Any
 ) -> DifferenceSplit:
-    """The difference between two conventions' values of a run, shared out among the switches in which they differ.
+    """Split the difference between two conventions' values of a run among their switches.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether a verdict holds when it is computed otherwise, for anything a user may hold."""
+"""Robustness of a verdict, for paths, mappings, dataframes and arrays."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -40,7 +40,7 @@ def robust(
     progress: Tell | None = None,
     **layout: Any,
 ) -> Robustness:
-    """Whether a comparison of two runs holds when the measure is computed in other ways, and which switch turns it.
+    """Repeat a comparison of two runs under other conventions, cutoffs and measures, and name the switches that change it.
 
     Every variant changes one thing: a switch of the convention (gain, discount, ideal, tie rule, unjudged documents, queries without
     an answer, ...), the cutoff, the threshold of relevance; or takes the convention of another tool whole, or another measure.
@@ -50,7 +50,7 @@ def robust(
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of scores
         As for `evaluate`; every difference is b - a.
     measure : Measure or str
-        The measure that the decision goes by. A switch that it sets itself is changed there.
+        The measure that decides. A switch that it sets itself is changed there.
     convention : Convention or str
         The reference.
     variants : iterable of str, optional

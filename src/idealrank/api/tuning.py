@@ -1,4 +1,4 @@
-"""Which discount and cutoff tell runs apart most surely, for anything a user may hold: what was measured, joined with what is proven."""
+"""Choice of discount and cutoff, for paths, mappings, dataframes and arrays, with the theory of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -35,7 +35,7 @@ def choose(
     threads: int = 0,
     tell: Tell | None = None,
 ) -> Choice:
-    """Which discount and cutoff tell one's own runs apart most surely, with a recommendation; never which run is better.
+    """Recommend the discount and cutoff that best distinguish given runs; the result never shows which run is better.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def choose(
 
 
 def choose_read(evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any) -> Choice:
-    """`choose` for evaluations of several runs by the measures of a grid; options are those of `choose`.
+    """`choose` for evaluations of several runs by the measures of a grid; see `choose` for the options.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def choose_read(evaluations: Sequence[Evaluation], grid: Sequence[Option], **opt
 
 
 def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
-    """What is known of each setting as lists grow.
+    """Return the theory of each setting on growing lists.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the data contain, as far as switches care: a switch whose case does not occur cannot change a number."""
+"""Cases in the data that make switches act: a switch without its case cannot change a number."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from idealrank.data.types import FloatArray, IntArray
 
 @dataclass(frozen=True, kw_only=True)
 class Occurrences:
-    """Which cases occur.
+    """Occurring cases.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ SWITCHES: tuple[str, ...] = _ALIGNMENT + Rules.names()
 
 @dataclass(frozen=True)
 class Convention:
-    """How to align and how to measure.
+    """Rules for aligning and measuring.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class Switch:
     settle : callable, optional
         See `Settle`; None where the switch acts on all data, as far as is looked at.
     usual : str, optional
-        The value that sentences pass over, for what did not happen helps nobody.
+        The value that sentences omit, since it has no effect.
     open_values : tuple of str
         Of a switch with values without end: those that a tool may have used.
     varied : tuple of object
@@ -60,11 +60,11 @@ class Switch:
         return tuple(self.values) if self.open_values is None else self.varied
 
     def long(self, value: str) -> str:
-        """What a value does, in a sentence about the whole convention."""
+        """Describe a value in a sentence about the whole convention."""
         return self.values[value][0] if value in self.values else value
 
     def short(self, value: str) -> str:
-        """What a value does, told against another."""
+        """Describe a value in contrast to another."""
         return self.values[value][1] if value in self.values else value
 
 

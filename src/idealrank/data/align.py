@@ -20,7 +20,7 @@ from idealrank.errors import OptionError
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """How lists are cut, and what is then taken out of what remains.
+    """Cut of lists, and the removals after the cut.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Cut:
         return closed_up(left) if self.skipped else left
 
     def columns(self, lengths: IntArray, counters: Alignments, hits: Hits) -> tuple[IntArray, Alignments]:
-        """Lengths and counters of the lists that remain, given those of the uncut ones."""
+        """Lengths and counters of the lists that remain, given the counters of the uncut lists."""
         left = self.hits(hits)
         judged = np.bincount(left.query, minlength=lengths.size)
         first = np.where(counters.first_unjudged <= self.documents, counters.first_unjudged, 0)
@@ -76,7 +76,7 @@ class Cut:
 
 
 def _before(query: IntArray, gone: BoolArray) -> IntArray:
-    """How many hits of the same query that stand above are gone, shape (n_hits,)."""
+    """Count the removed hits above each hit of the same query, shape (n_hits,)."""
     count: IntArray = np.cumsum(gone) - gone
     return count - count[np.searchsorted(query, query)] if query.size else count
 
@@ -201,7 +201,7 @@ def _judged(
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """What the kernel found, as columns of some or of all queries."""
+    """Result of the kernel, as columns of some or all queries."""
 
     qrels: Qrels
     aligned: _kernel.Aligned

@@ -1,4 +1,4 @@
-"""How a run is joined to its judgments: every choice that acts before a measure sees anything."""
+"""Options for joining a run to its judgments: every choice before a measure."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args, get_type_hints

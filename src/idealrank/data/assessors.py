@@ -27,7 +27,7 @@ _NESTING = Nesting("assessors", "assessor", "grade", "{query: {assessor: {docume
 
 @dataclass(frozen=True, eq=False)
 class JudgmentGroups:
-    """What judgment groups said, in columns, group after group.
+    """Judgments by group, in columns, group after group.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ class AssessorQrels:
         self.name, self.paths = name, paths
 
     def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
-        """A run joined to the documents that anybody judged, with each assessor's view of it beside.
+        """Join a run to the documents of all assessors, and add each assessor's view.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class AssessorQrels:
 
     @property
     def n_queries(self) -> int:
-        """Number of queries that somebody judged."""
+        """Number of judged queries."""
         return self.documents.n_queries
 
     @property
@@ -303,9 +303,9 @@ class ByAssessor:
     Parameters
     ----------
     qrels : AssessorQrels
-        Who judged what.
+        Judgments by assessor.
     judged : Judged
-        The run joined to the documents that anybody judged.
+        The run joined to the documents of all assessors.
     alignment : Alignment
         Its grade policies act on every group's grades; a document whose grade is removed leaves the list where no group keeps it.
     """

@@ -15,7 +15,7 @@ EXPECTED = "a score that float64 holds (every whole number up to 2**53 is one); 
 
 
 def is_lost(value: Any) -> bool:
-    """Whether a whole number of at most 64 bits changes in float64.
+    """Return whether a whole number of at most 64 bits changes in float64.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def is_lost(value: Any) -> bool:
 
 
 def is_large(values: FloatArray) -> bool:
-    """Whether some finite number is so large that a whole number beside it has no form in float64.
+    """Return whether a finite number is so large that float64 cannot hold neighbouring whole numbers.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def first_lost(values: Iterable[Any]) -> int | None:
 
 
 def lost_of_array(values: AnyArray) -> BoolArray:
-    """Which whole numbers of an array change in float64; none of an array of other numbers.
+    """Mark the whole numbers of an array that change in float64; none in an array of other numbers.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def lost_of_array(values: AnyArray) -> BoolArray:
 
 
 def first_lost_of_lists(values: Any, numbers: AnyArray) -> int | None:
-    """The same for what became this array; nested lists hold whole numbers that NumPy has rounded already.
+    """Find the first lost number in the source of an array; nested lists hold whole numbers that NumPy rounded already.
 
     Examples
     --------

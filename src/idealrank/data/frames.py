@@ -36,7 +36,7 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
 
 
 def is_frame(value: object) -> bool:
-    """Whether something looks like a table with named columns; imports nothing.
+    """Return whether an object looks like a table with named columns; imports nothing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a convention does to grades before anything is ranked, and the grades of each query sorted for its ideal."""
+"""Grade policies of a convention, and the sorted grades of each query for its ideal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ class UnjudgedHits:
     tie_last: IntArray
 
     def as_hits(self) -> Hits:
-        """The same places as those of judged documents, all of grade 0."""
+        """Return the places as hits of grade 0."""
         tied = bool((self.tie_first < self.tie_last).any())
         spans = (self.tie_first, self.tie_last) if tied else (None, None)
         return Hits(self.query, self.rank, np.zeros(self.query.size), None, *spans)
@@ -135,7 +135,7 @@ class Alignments:
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """Which queries were compared: the counts that stand in the coverage."""
+    """Counts of compared queries for the coverage."""
 
     queries_in_qrels: int
     queries_in_run: int

@@ -1,4 +1,4 @@
-"""How far a long job of the kernel is, and the means to stop it; for those layers that do not know the kernel."""
+"""Progress and cancellation of a long kernel job, for packages that do not import the kernel."""
 
 from idealrank._kernel import Progress
 

@@ -32,7 +32,7 @@ def join(
     Parameters
     ----------
     table : Qrels, PreferenceQrels or AssessorQrels
-        What was judged. A document counts as judged when anybody judged it.
+        What was judged. A document counts as judged if any assessor judged it.
     run : Run
         What was returned.
     alignment, depth, max_documents, unjudged_depth, threads, progress
@@ -56,7 +56,7 @@ def join(
 
 
 def is_judgments(value: object) -> TypeGuard[Judgments]:
-    """Whether something is judgments of some kind, read already.
+    """Return whether an object is judgments that are read already.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def is_judgments(value: object) -> TypeGuard[Judgments]:
 
 
 def tables_of(table: Judgments) -> tuple[str, ...]:
-    """What measures may need that this table has, in the words of `Measure.needs`; nothing for plain grades.
+    """Return the kinds of judgments beyond plain grades, in the words of `Measure.needs`.
 
     Examples
     --------

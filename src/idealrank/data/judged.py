@@ -29,7 +29,7 @@ from idealrank.data.types import FloatArray, IntArray, QueryIds
 
 
 class Judged:
-    """All that a per-query measure ever sees.
+    """Input of a per-query measure: hits, judgments and list lengths.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Judged:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """What there is beside plain grades, in the words of `Measure.needs`."""
+        """Kinds of judgments beyond plain grades, in the words of `Measure.needs`."""
         return tuple(self.beside)
 
     @cached_property
@@ -152,7 +152,7 @@ class Judged:
         return None if self._unjudged is None else self._unjudged()
 
     def parts(self) -> Iterator["Judged"]:
-        """The same queries stretch by stretch, so that what a measure makes of one stays small; itself where there is but one.
+        """Split the queries into stretches, so that temporary arrays stay small; returns itself if there is only one.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class Judged:
         return iter((self,)) if self._parts is None else self._parts()
 
     def condensed(self, *, pooled: bool = True) -> "Judged":
-        """The same lists without the documents that nobody judged: ranks close up, and lists are as long as they have judged ones.
+        """Return the lists without unjudged documents: ranks close up, and lengths count judged documents.
 
         ``pooled=False`` takes out those pooled but not judged too: their grade was given below 0 and is counted 0.
 

@@ -232,7 +232,7 @@ def _as_scores(values: Any) -> AnyArray:
 
 
 def _refuse_other_rows(labels: Any, others: Mapping[str, Any]) -> None:
-    """Refuse columns of dataframes whose rows are not those of the labels, for only their places would match."""
+    """Refuse columns of dataframes with other rows than the labels: only positions would match."""
     rows = _rows_of(labels)
     for name, values in others.items():
         index = _rows_of(values)

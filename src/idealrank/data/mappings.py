@@ -15,7 +15,7 @@ _Row = tuple[bytes, bytes, int, bytes, float]
 
 @dataclass(frozen=True)
 class Nesting:
-    """How one kind of judgments is nested.
+    """Nesting of one kind of judgments.
 
     Attributes
     ----------

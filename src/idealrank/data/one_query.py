@@ -27,7 +27,7 @@ def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
 
 
 def run_of_query(run: Run, query_id: str) -> Run | None:
-    """What a run answers to one query, duplicates kept, in input order; None where it does not answer.
+    """Return the list of a run for one query, duplicates kept, in input order; None without an answer.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def run_of_query(run: Run, query_id: str) -> Run | None:
 
 
 def in_memory(run: Run) -> Run:
-    r"""The same run as a table, read once, where it is a text: single queries of a text cost a pass over the whole of it.
+    r"""Return the run as a table read once, if it is text: a single query of a text costs a pass over all of it.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def longest(run: Run) -> int:
 
 
 def rows_about(run: Run) -> int:
-    """How many documents a run has, over all queries; of a text not read yet about so many, by its length.
+    """Return the number of documents of a run, over all queries; an estimate by length for text that is not read yet.
 
     Examples
     --------

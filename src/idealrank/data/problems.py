@@ -1,4 +1,4 @@
-"""What the kernel found wrong, in words: one table from kind to what was found, expected and to be done."""
+"""Descriptions of problems found by the kernel: one table from kind to found, expected and next step."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -27,7 +27,7 @@ def quoted(text: bytes) -> str:
 
 
 def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"]) -> tuple[str, str, str]:
-    """What was found, what was expected, and what to do, for one kind of problem of the kernel.
+    """Describe one kind of problem: found, expected, next step.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Judgments: the grade that somebody gave to a document for a query."""
+"""Judgments: grades of documents by query."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +16,7 @@ QrelsDuplicates = Literal["error", "first", "last", "best"]
 
 
 class Qrels:
-    """Grades by query and document; immutable. What is not in here is unjudged.
+    """Grades by query and document; immutable. Documents without a grade are unjudged.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Qrels:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What reading counted: lines, comments, duplicates, ..."""
+        """Counters of reading: lines, comments, duplicates, ..."""
         return self._table.counters
 
     @cached_property

@@ -158,7 +158,7 @@ class Run:
 
     @property
     def source(self) -> "_kernel.Table | _kernel.Text":
-        """What the kernel ranks: columns in memory, or text."""
+        """Input of the kernel: columns in memory, or text."""
         return self._source
 
     def ranking(self, query_id: str, alignment: Alignment | None = None) -> Ranking:
@@ -195,7 +195,7 @@ class Run:
         return Ranking([decode_id(i) for i in ids], scores, first.astype(np.int64), last.astype(np.int64))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process gets columns, those of a file too, and builds the table again."""
+        """Send columns, also of a file, to another process, which builds the table again."""
         table = self._source
         if isinstance(table, _kernel.Text):
             try:

@@ -106,7 +106,7 @@ def join(
     ties : {"shared", "docid", "docid-ascending", "input", "expected"}
         Documents of a list with equal scores: they share a rank, as the definitions of tau-b and of RBO have it; or they are
         ordered by document id (descending as trec_eval, or ascending) or as they came in; or every order is equally likely and
-        measures give the mean over all orders, those of one list independent of the other's.
+        measures give the mean over all orders, independent in both lists.
     duplicates : {"error", "first", "last", "best"}
         A document that a run lists twice for a query.
     depth : int
@@ -164,7 +164,7 @@ class _Ranks(NamedTuple):
 
 @dataclass(frozen=True)
 class _Work:
-    """How the kernel is to work on this pair."""
+    """Options of the kernel for this pair."""
 
     ties: PairTies
     duplicates: PairDuplicates

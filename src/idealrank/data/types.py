@@ -17,7 +17,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 
 class QueryIds(Sequence[str]):
-    """Query ids as a sequence of text, decoded only when somebody looks.
+    """Query ids as a sequence of text, decoded on access.
 
     Ten million ids as Python strings weigh more than the file they came from; most evaluations never need them.
 

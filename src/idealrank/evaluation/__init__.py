@@ -1,1 +1,1 @@
-"""What measures say of a run: values by query, what they cover, the hits behind them; and how alike two runs are."""
+"""Values by query, their coverage, the judged hits, and the overlap of two runs."""

@@ -20,7 +20,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What measures say of a collection.
+    """Values of measures on a collection.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Measured:
 
 
 def splits(measures: Iterable[Measure]) -> bool:
-    """Whether every measure looks at one query at a time, so that queries may come in stretches.
+    """Return whether every measure looks at one query at a time, so that queries may come in stretches.
 
     Examples
     --------

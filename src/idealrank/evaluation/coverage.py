@@ -1,4 +1,4 @@
-"""What stands beside every mean: how much was judged, missing, tied, duplicated, out of range."""
+"""Coverage of a mean: judged, missing, tied, duplicated and out-of-range counts."""
 
 import math
 from collections import Counter
@@ -97,7 +97,7 @@ class Coverage:
         return {name: getattr(self, name) for name in names}
 
     def doubt(self, name: str) -> str:
-        """What says that judgments and run were hardly meant for each other; empty when nothing does.
+        """Describe signs that judgments and run do not belong together; empty without any.
 
         The values are not wrong then, but say nothing.
 
@@ -234,7 +234,7 @@ class Tally:
         )
 
     def coverage(self, scope: Scope) -> Coverage:
-        """The counts, with those of the whole collection."""
+        """The counts, with the counts of the whole collection."""
         names = (
             "scored", "no_relevant", "unjudged", "considered", "judged", "tied_queries", "tied_documents", "duplicates", "out_of_range",
         )  # fmt: skip

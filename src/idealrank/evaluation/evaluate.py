@@ -57,7 +57,7 @@ class InputRecord(Protocol):
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the numbers were made.
+    """Provenance of the numbers.
 
     Attributes
     ----------
@@ -267,14 +267,14 @@ class Evaluation:
         return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None)
 
     def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
-        """Whether the hits were kept, as deep as these measures look: then `further` gives them."""
+        """Return whether the hits were kept as deep as these measures look, so that `further` can use them."""
         if self.judged is None:
             return False
         depth = _depth(measure.under(self.convention) for measure in parse_measures(measures))
         return self.judged.depth == 0 or 0 < depth <= self.judged.depth
 
     def further(self, measures: "MeasureLike | Iterable[MeasureLike]") -> "Evaluation":
-        """The same run by other measures, of the hits that were kept: nothing is read or ranked again.
+        """Evaluate further measures on the kept hits: nothing is read or ranked again.
 
         Raises
         ------
@@ -291,7 +291,7 @@ class Evaluation:
         resolved = tuple(measure.under(self.convention) for measure in asked)
         judged = self.judged
         if judged is None or not self.can_tell(asked):
-            raise InputError(f"{self.name}: found no hits kept for {', '.join(map(str, asked))}, expected those of evaluate(keep_for=...)")
+            raise InputError(f"{self.name}: found no hits kept for {', '.join(map(str, asked))}, expected evaluate(keep_for=...)")
         measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
         provenance = replace(self.provenance, measures=tuple(map(str, resolved)))
         texts = {str(asked[place]): words for place, words in measured.texts.items()}
@@ -368,7 +368,7 @@ def evaluate(
     Parameters
     ----------
     qrels : Qrels, PreferenceQrels or AssessorQrels
-        What was judged. With preferences ties by document id go by rising id, as in trec_eval.
+        What was judged. With preferences ties by document id are in rising order, as in trec_eval.
     run : Run
         What was returned.
     measures : measure or iterable of them
@@ -523,7 +523,7 @@ def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, na
 
 
 def _warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) -> None:
-    """Grades between 0 and 1 are relevant to nobody who asks for a grade of 1."""
+    """Warn of grades between 0 and 1, which a threshold of 1 excludes."""
     unset = any(isinstance(measure, BinaryMeasure) and measure.rel is None for measure in measures)
     best = float(grades.max()) if unset and grades.size else 0.0
     if 0 < best < 1:

@@ -60,7 +60,7 @@ class JudgedHits:
         return {query: place for place, query in enumerate(self.queries)}
 
     def of(self, query: str) -> "JudgedHits":
-        """Those of one query.
+        """Hits of one query.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class JudgedHits:
 
 
 def hit_depth(measures: Iterable[Measure], convention: "Convention | str" = "standard") -> int:
-    """How deep hits are worth keeping: down to the deepest cutoff, and to rank 100 at most.
+    """Return the useful depth of hits: the deepest cutoff, at most rank 100.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def judged_hits(
     max_documents: int | None = None,
     threads: int = 0,
 ) -> JudgedHits:
-    """Which judged documents a run returned, and where.
+    """Return the judged documents that a run returned, with their ranks.
 
     Parameters
     ----------

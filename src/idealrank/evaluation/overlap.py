@@ -1,4 +1,4 @@
-"""How alike two runs are: values of measures of two runs per query, and what they cover. The mean is a view of them."""
+"""Similarity of two runs: values of pair measures by query, with their coverage."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ class PairMeans(Means):
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Values of measures of two runs, per query that both answer.
+    """Values of pair measures of two runs, for each query that both answer.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Overlap:
 
 
 def measures_beside(measures: Iterable[Measure]) -> tuple[Measure, ...]:
-    """What says how much two rankings differ, for measures by which they are compared.
+    """Choose measures of ranking similarity that suit the measures of a comparison.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Readings:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What is swept: a run with its judgments, or lists of labels and scores.
+    """Run with its judgments, or lists of labels and scores, under many conventions.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Sweep:
 
     @cached_property
     def occurs(self) -> Occurrences | None:
-        """Which cases occur; None where that is not known."""
+        """Return the occurring cases; None if unknown."""
         if self.grades is None:
             return None
         return Occurrences.of(self.full, self.align(_FULL_FLOAT32, 0), self.grades, judged_twice=self.judged_twice)

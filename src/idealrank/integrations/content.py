@@ -1,4 +1,4 @@
-"""What a tracker gets of a result: numbers, settings, words and files, before any tracker is asked."""
+"""Content for a tracker: numbers, settings, words and files."""
 
 import io
 import json
@@ -250,7 +250,7 @@ def _way_back(names: Mapping[str, str]) -> str:
 
 
 def _finite(metrics: Mapping[str, float]) -> dict[str, float]:
-    """What is infinite or has no value is left out: charts of trackers have no place for it, and their stores disagree about it."""
+    """Drop infinite and missing values, which charts and stores of trackers cannot hold."""
     return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
 
 

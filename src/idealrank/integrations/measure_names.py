@@ -9,7 +9,7 @@ _HASHED = 8  # hexadecimal digits
 
 
 def metric_names(texts: Iterable[str]) -> dict[str, str]:
-    """Names of letters, digits and underscores for measures or runs: what both MLflow and Weights & Biases can sort and filter by.
+    """Convert names of measures or runs to letters, digits and underscores, for MLflow and Weights & Biases.
 
     ``@`` becomes ``_at_``, ``+`` ``_plus_``, every other sign one underscore between words. A name that another text has already, and
     one that is very long, ends with digits of a hash of its text, so that no two texts share a name.

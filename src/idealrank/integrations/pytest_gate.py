@@ -25,7 +25,7 @@ _NO_BASELINE = f'baseline: found none, expected ranking_gate(qrels, run, baselin
 
 @dataclass(frozen=True, kw_only=True)
 class GateAnswer:
-    """What a gate says to a test.
+    """Answer of a gate to a test.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def _from_root(given: Any, root: Path) -> Any:
 
 @dataclass(frozen=True)
 class _Front:
-    """What a test gives to a gate: whatever holds judgments and a run."""
+    """Caller of a gate in a test."""
 
     given_qrels: Any
     given_run: Any
@@ -139,7 +139,7 @@ def _held(work: GateJob) -> GateAnswer:
 
 
 def _written(work: GateJob) -> GateAnswer:
-    """The run becomes the last baseline, whatever that was: who asks for this has looked at the change."""
+    """The run becomes the last baseline, whatever the outcome: the option states that the change was reviewed."""
     held = work.hold_to_nothing()
     work.write_baseline(held)
     means = held.evaluations[0].mean()

@@ -25,7 +25,7 @@ def log_to_wandb(
 ) -> None:
     """Log an evaluation, a comparison or a gate to Weights & Biases.
 
-    Numbers are those of `log_to_mlflow`, with the same names. The convention with every switch is in the configuration under
+    Numbers and names match `log_to_mlflow`. The convention with every switch is in the configuration under
     ``idealrank``, the name of the run, the verdict and the texts of the measures by their names in the summary. The per-query table is
     a table of W&B (its first 10,000 rows) and, as CSV and, where pyarrow is installed, as Parquet, part of an artefact of type
     ``idealrank`` beside the report and the result as JSON. It works offline as well.

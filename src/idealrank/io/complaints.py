@@ -59,7 +59,7 @@ class Complaint:
 
     @property
     def words(self) -> str:
-        """What was found, what was expected, and what to do.
+        """Describe a problem: found, expected, next step.
 
         Examples
         --------
@@ -69,7 +69,7 @@ class Complaint:
         return f"found {self.found}, expected {self.expected}" + (f"; {self.hint}" if self.hint else "")
 
     def error(self) -> FileFormatError:
-        """The same as an exception.
+        """Return the problem as an exception.
 
         Examples
         --------
@@ -147,5 +147,5 @@ class Collection:
 
     @property
     def n_errors(self) -> int:
-        """How many problems keep the data from being evaluated."""
+        """Count the problems that prevent evaluation."""
         return sum(count for kind, count in self.counts.items() if self.severities[kind] == "error")

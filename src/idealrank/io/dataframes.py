@@ -114,7 +114,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
 
 
 def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows:
-    """The same as `rows_from_table`, cell by cell."""
+    """Read rows cell by cell; see `rows_from_table`."""
     columns = {name: frame[name].to_list() for name in frame.columns}
 
     def checked(name: str, check: Any) -> list[Any]:

@@ -106,7 +106,7 @@ def _of_zlib(stream: Any, chunk: bytes) -> _Pieces:
 
 
 def _of_bounded(stream: Any, chunk: bytes) -> _Pieces:
-    """The same for bzip2 and xz, which say whether they need more."""
+    """Decompress bzip2 and xz, which report when they need more input."""
     yield stream.decompress(chunk, _STEP)
     while not stream.eof and not stream.needs_input:
         yield stream.decompress(b"", _STEP)
@@ -114,7 +114,7 @@ def _of_bounded(stream: Any, chunk: bytes) -> _Pieces:
 
 
 def _of_zstandard(stream: Any, chunk: bytes) -> _Pieces:
-    """The same for Zstandard, where small bites keep the pieces small."""
+    """Decompress Zstandard in small pieces."""
     for begin in range(0, len(chunk), _ZSTD_CHUNK):
         bite = chunk[begin : begin + _ZSTD_CHUNK]
         yield stream.decompress(bite)

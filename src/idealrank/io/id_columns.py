@@ -57,7 +57,7 @@ class IdColumn:
 
     @property
     def pair(self) -> tuple[IntArray, Any]:
-        """What the kernel takes."""
+        """Return the column for the kernel."""
         return self.offsets, self.data
 
 

@@ -1,4 +1,4 @@
-"""What judgments and a run say about each other: queries and documents that never meet, grades and scores that decide nothing."""
+"""Problems between judgments and a run: queries and documents that never meet, grades and scores without effect."""
 
 import re
 import unicodedata
@@ -149,7 +149,7 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
 
 
 def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
-    """What does not meet between judgments and run, and scores that leave the order to chance.
+    """List what does not match between judgments and run, and scores that leave the order to chance.
 
     Parameters
     ----------

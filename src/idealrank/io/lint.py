@@ -29,7 +29,7 @@ _ERRORS = {"qrels": _RUN_ERRORS | {"infinite", "no-data"}, "run": _RUN_ERRORS}
 
 @dataclass
 class Report:
-    """What was found in the files of one collection.
+    """Problems in the files of one collection.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What reading has to say beside the data: guesses that were plain, and guesses that were not."""
+"""Notes of a reader: safe guesses and doubtful guesses."""
 
 import warnings
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Notes:
 
         Examples
         --------
-        >>> Notes().inform("silence, for nobody listens")
+        >>> Notes().inform("silence, without a listener")
         """
         if self._tell is not None:
             self._tell(message)

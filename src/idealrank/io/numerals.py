@@ -14,7 +14,7 @@ _DIGITS = 24  # of a number of 64 bits, with a sign and a few blanks
 
 
 def is_lost_text(text: str) -> bool:
-    """Whether a whole number without point and exponent changes in float64, in at most 24 letters.
+    """Return whether a whole number without point and exponent, of at most 24 characters, changes in float64.
 
     Examples
     --------

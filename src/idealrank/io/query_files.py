@@ -27,7 +27,7 @@ _OF_TRAFFIC = "traffic:"  # before the path of a file of traffic: its head, tors
 
 
 def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple[str, ...]]:
-    r"""Read which categories each query is in.
+    r"""Read the categories of each query.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
 
 
 def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed", tell: Tell | None = None) -> dict[str, float]:
-    r"""Read how often each query is asked, or how much it weighs.
+    r"""Read the traffic or weight of each query.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed
 
 
 def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
-    r"""Read which cluster (user, session, topic) each query belongs to, for `clusters` of `compare` and `gate`.
+    r"""Read the cluster (user, session, topic) of each query, for `clusters` of `compare` and `gate`.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ class QueryFiles:
 
 @dataclass(frozen=True)
 class OfQueries:
-    """What the files say.
+    """Content of the query files.
 
     Attributes
     ----------

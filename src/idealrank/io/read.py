@@ -44,7 +44,7 @@ def read_qrels(
     path : path, or list of paths
         One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
     format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"}
-        ``"auto"`` goes by the ending and the first line.
+        ``"auto"`` inspects the extension and the first line.
     columns : mapping or sequence, optional
         For columns and records: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed where not given.
     duplicates : {"error", "first", "last", "best"}

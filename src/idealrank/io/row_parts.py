@@ -1,4 +1,4 @@
-"""What the readers of rows and of nested lists hand on, and how several of them become one collection."""
+"""Results of row and nested readers, and their combination into one collection."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -186,7 +186,7 @@ def complain_of_duplicates(parts: Sequence[Rows | Blocks], table: Table, complai
 
 
 def _repeats(parts: Sequence[Rows | Blocks], table: Table) -> bool:
-    """Whether anything comes twice, which the kernel sees faster and in less memory than the walk that finds all of it."""
+    """Return whether anything repeats; the kernel checks this faster and in less memory than the search for all repeats."""
     try:
         _table(parts, table, "error")
     except FileFormatError:

@@ -1,7 +1,7 @@
 """The bytes of a file, a stream or a compressed file, mapped into memory; nothing is parsed here.
 
 Plain files are mapped as they are. Standard input, pipes and compressed files are written to an unlinked temporary file first, so
-that everything after this module sees one kind of thing: a buffer that the operating system pages in when somebody looks.
+that everything after this module sees one kind of thing: a buffer that the operating system pages in on access.
 """
 
 import io
@@ -53,7 +53,7 @@ class Source:
         return io.BufferedReader(_Raw(self.data, self.path))
 
     def refuse_cut(self) -> None:
-        """Refuse a file that somebody cut short while it was read, for what was read is not what it held.
+        """Refuse a file that was truncated during reading, since the bytes read are not its content.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class _Pieces(io.RawIOBase):
 
 
 def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
-    r"""One file to be read once from its beginning, decompressed as it is read: who stops early has unpacked no more than that. Close it.
+    r"""One file to be read once from its beginning, decompressed as it is read: an early stop has unpacked no more than that. Close it.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _map(file: IO[bytes], name: str) -> Data:
-    """Map an open file; spool it first when it is a stream, or when somebody has read some of it already."""
+    """Map an open file; spool it first when it is a stream, or when some of it was read already."""
     mode = _mode(file)
     if stat.S_ISREG(mode) and file.tell() == 0:
         return _map_regular(file)

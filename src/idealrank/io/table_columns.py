@@ -1,4 +1,4 @@
-"""Which column of a table holds the query, which the document, which the value: as told, or guessed from the usual names."""
+"""Columns of a table: query, document and value, as named or guessed from usual names."""
 
 import re
 from collections.abc import Mapping, Sequence

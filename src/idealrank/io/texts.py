@@ -41,7 +41,7 @@ class _Entry(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What each reader needs to know: the name of the file, and which ids are wanted."""
+    """Settings of each reader: the file name and the wanted ids."""
 
     path: str
     is_wanted: Callable[[str], bool]
@@ -127,7 +127,7 @@ def _entries(read: _Read, notes: Notes) -> Generator[_Entry, None, None]:
 
 
 def _by_format(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
-    """The same; the format goes by what the file begins with."""
+    """Read texts in the format that the content indicates."""
     head = stream.peek(1)
     start = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if start.startswith(b"PAR1"):
@@ -224,7 +224,7 @@ def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
 
 
 def _fields(names: Collection[str]) -> "tuple[str, tuple[str, ...]] | None":
-    """The name of the id, and those of the title and the text; None where one is missing."""
+    """Names of the columns of id, title and text; None for a missing one."""
     id_ = next((name for name in (*_IDS, *_ELSE_IDS) if name in names), None)
     body = next((name for name in _TEXTS if name in names and name != id_), None)
     texts = tuple(name for name in ("title", body) if name is not None and name in names)
@@ -236,7 +236,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
-    """JSON lines; those that begin with an id that nobody wants are not looked at further."""
+    """JSON lines; lines that begin with an unwanted id are skipped."""
     for number, line in enumerate(stream, 1):
         leading = _LEADING_ID.match(line)
         if leading is not None and not read.is_wanted(decode_id(leading[2] if leading[2] is not None else leading[3])):
@@ -319,5 +319,5 @@ def _decoded(text: bytes) -> str:
 
 
 def _printable(text: str) -> str:
-    """What was no UTF-8, or is half of a pair, as a sign that says so: pages are UTF-8."""
+    """Replace bytes that are not UTF-8 and half surrogate pairs, since pages are UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text

@@ -17,7 +17,7 @@ Fault = tuple[str, str, str]
 
 
 def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) -> bool:
-    """Whether a list holds nothing but numbers that can be grades or scores; the fast question before the slow ones.
+    """Return whether a list holds only numbers that can be grades or scores; a fast check before slow ones.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) 
 
 
 def all_ids(ids: Sequence[Any]) -> bool:
-    """Whether all are non-empty text in valid Unicode; the fast question before the slow ones.
+    """Return whether all are non-empty text in valid Unicode; a fast check before slow ones.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the values of queries become one number: the mean, the sum for counts, the geometric mean; exact in any order."""
+"""Aggregation of values over queries: mean, sum for counts, geometric mean; exact in any order."""
 
 import math
 from collections.abc import Iterable, Iterator

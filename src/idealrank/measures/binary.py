@@ -253,7 +253,7 @@ class AP(NeedsRelevant):
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
     use: ClassVar[str] = (
         "Choose it for binary judgments with several relevant documents per query, all of which matter. Not for graded judgments "
-        "(nDCG), nor where judging stopped early: relevant documents nobody judged pull it down."
+        "(nDCG), nor where judging stopped early: unjudged relevant documents pull it down."
     )
     proof: ClassVar[str] = (
         "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
@@ -346,7 +346,7 @@ def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: Int
 
 
 def _precision_sums(groups: RelevantGroups, limit: "IntArray | int") -> FloatArray:
-    """What each tie group adds to the sum of precisions at relevant ranks.
+    """Compute the contribution of each tie group to the sum of precisions at relevant ranks.
 
     The mean over the orders of a group of n with r relevant, b relevant above it, at ranks s+1 .. s+n, is
     (r/n) sum_{i=s+1..m} [b + 1 + (i-s-1)(r-1)/(n-1)] / i, with m the last of those ranks within the limit.

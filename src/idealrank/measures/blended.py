@@ -206,7 +206,7 @@ class BlendedMeasure(NeedsRelevant):
 
     @property
     def gain_of_grades(self) -> Gain:
-        """What grades are worth."""
+        """Gain of each grade."""
         return make_gain("linear" if self.gain is None else self.gain)
 
     def ideal_gain(self, judged: Judged) -> IdealGain:

@@ -64,7 +64,7 @@ def _block(rectangle: Rectangle, rows: slice, threshold: float, ties: str) -> tu
 def _within_ties(
     members: Hits, place: tuple[IntArray, IntArray], states: tuple[BoolArray, BoolArray, IntArray], cap: IntArray, ties: str
 ) -> FloatArray:  # fmt: skip
-    """What relevant documents in ties add to each row."""
+    """Compute the contribution of tied relevant documents to each row."""
     found, other, upto = states
     head = members.rank == members.tie_first
     group, heads = np.cumsum(head) - 1, np.flatnonzero(head)

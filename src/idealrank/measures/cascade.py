@@ -1,4 +1,4 @@
-"""Users who may stop at each rank: ERR, whose user stops where satisfied, and RBP, whose user loses patience at a constant rate."""
+"""Cascade measures: ERR's user stops when satisfied, RBP's user loses patience at a constant rate."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -30,7 +30,7 @@ RBPNumber: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class ERR(Measure):
-    """Expected reciprocal rank of the document that satisfies a user, who stops there, the likelier the higher its grade.
+    """Expected reciprocal rank of the document that satisfies the user and ends the reading, the likelier the higher its grade.
 
     ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in [0, 1).
 
@@ -123,9 +123,9 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
 
 @dataclass(frozen=True, kw_only=True)
 class RBP(Measure):
-    """Rank-biased precision: the gain per document seen of a user who goes on to the next rank with probability p.
+    """Rank-biased precision: the gain per document seen, if users continue to the next rank with probability p.
 
-    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of all that nobody judged, below the
+    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of all unjudged documents, below the
     list too: by so much RBP could still rise.
 
     Parameters
@@ -188,7 +188,7 @@ class RBP(Measure):
         if self.p is not None:
             object.__setattr__(self, "p", number_option("p", self.p, 0, 1))
         if self.p == 1:
-            raise OptionError("p=1: expected a persistence below 1, for a user who never stops sees no document more than another")
+            raise OptionError("p=1: expected a persistence below 1, since a user without an end weighs all documents alike")
         if self.rel is not None:
             object.__setattr__(self, "rel", number_option("rel", self.rel))
         if self.max_rel is not None and self.max_rel != "query":

@@ -1,4 +1,4 @@
-"""How two orders of the same items agree, query by query: counts of pairs, Kendall's tau, tau_AP, weighted tau, overlap at every depth.
+"""Agreement of two orders of the same items, query by query: pair counts, Kendall's tau, tau_AP, weighted tau, overlap at every depth.
 
 Functions of whole columns: a query code for each item, not falling, and a value or rank of the item in each of the two orders. What is
 counted is whole numbers, so a query's values have the same bits alone as among others.
@@ -326,12 +326,12 @@ def _balances(query: IntArray, first: AnyArray, second: AnyArray) -> IntArray:
 
 
 def _tie_starts(query: IntArray, column: AnyArray) -> AnyArray:
-    """Which items begin a tie; equal items must stand together."""
+    """Mark the first item of each tie; equal items must be adjacent."""
     return np.concatenate(([True], (query[1:] != query[:-1]) | (column[1:] != column[:-1]))) if query.size else np.zeros(0, bool)
 
 
 def _tie_sizes(query: IntArray, column: AnyArray) -> IntArray:
-    """How many items each item is tied with, itself included."""
+    """Count the items tied with each item, itself included."""
     starts = np.flatnonzero(_tie_starts(query, column))
     sizes = np.diff(np.append(starts, query.size))
     return np.repeat(sizes, sizes)

@@ -212,7 +212,7 @@ class NumNonrelJudgedRet(BinaryMeasure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of returned documents judged not relevant"
-    use: ClassVar[str] = "Print it beside NumRet to see how much of a list anybody has judged. It says nothing about the order."
+    use: ClassVar[str] = "Print it beside NumRet to see how much of a list is judged. It says nothing about the order."
     proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
 
     def compute(self, judged: Judged) -> PerQuery:

@@ -24,7 +24,7 @@ _MISSED = 1e-9
 
 
 class INST(WithGoal, AdaptiveUser):
-    """INST: a user who hopes for a gain of T and goes on the likelier, the further down and the more is still missing.
+    """INST: users aim for a gain of T; they continue the likelier, the further down they are and the more gain is missing.
 
     ``INST = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2`` with T_i = T less the gain of
     the first i documents and weights W that add up to 1; in [0, 1].
@@ -59,7 +59,7 @@ class INST(WithGoal, AdaptiveUser):
 
     name: ClassVar[str] = "INST"
     _least_goal: ClassVar[float] = 0.25
-    summary: ClassVar[str] = "gain per document of a user who hopes for T and adapts"
+    summary: ClassVar[str] = "gain per document of users that aim for T and adapt"
     use: ClassVar[str] = (
         "Choose it where users are known to want about T relevant documents, one for a fact and several for a survey: they stop once "
         "they have them. Not where nothing is known about what they want."
@@ -91,7 +91,7 @@ class INST(WithGoal, AdaptiveUser):
 
 
 class INSQ(WithGoal, StaticUser):
-    """INSQ: a user who hopes for a gain of T, more patient the further down, whatever is found.
+    """INSQ: users aim for a gain of T, and are more patient the further down they are, whatever they found.
 
     ``INSQ = sum_i gain_i / (i + 2T - 1)^2  /  sum_i 1 / (i + 2T - 1)^2``, in [0, 1], for
     ``C(i) = ((i + 2T - 1) / (i + 2T))^2``.
@@ -116,7 +116,7 @@ class INSQ(WithGoal, StaticUser):
     """
 
     name: ClassVar[str] = "INSQ"
-    summary: ClassVar[str] = "gain per document of a user who hopes for T"
+    summary: ClassVar[str] = "gain per document of users that aim for T"
     use: ClassVar[str] = (
         "Choose it where INST would do but scores tie or values must add up by document: its weights depend on ranks alone. Not where "
         "it matters that users stop once they have what they want."
@@ -131,7 +131,7 @@ class INSQ(WithGoal, StaticUser):
 
 
 class BPM(WithGoal, AdaptiveUser):
-    """Bejeweled player model, static: a user who reads until a gain of T or k documents, whichever comes first.
+    """Bejeweled player model, static: users read until a gain of T or k documents, whichever comes first.
 
     ``BPM@k = sum_{i=1..s} gain_i / s``, s the first rank at which the gains add up to T, at most k; in [0, 1]. ``C(i) = 1`` before
     s. With a T next to 0 the user stops at the first gain, as the one of reciprocal rank.
@@ -159,7 +159,7 @@ class BPM(WithGoal, AdaptiveUser):
 
     name: ClassVar[str] = "BPM"
     cuts: ClassVar = "required"
-    summary: ClassVar[str] = "gain per document of a user who wants T and reads at most k"
+    summary: ClassVar[str] = "gain per document of users that want T and read at most k"
     use: ClassVar[str] = (
         "Choose it where both a goal and a budget are known. Not where near misses should count: it changes by jumps when a document "
         "crosses the goal."
@@ -307,7 +307,7 @@ class TBG(StaticUser):
 
     name: ClassVar[str] = "TBG"
     samples: ClassVar = {**UserModel.samples, "halflife": (None, 2, 224), "cost": (None, 0.5, 10), "cost_relevant": (None, None, 10, 20)}
-    summary: ClassVar[str] = "gain per document of a user who leaves as time goes by"
+    summary: ClassVar[str] = "gain per document of users that leave over time"
     use: ClassVar[str] = (
         "Choose it where the time to read a relevant and another document was measured. Not where it was not: with equal costs it is "
         "RBP of another name."
@@ -348,7 +348,7 @@ class TBG(StaticUser):
         return walk(self, judged, unjudged) if self.costs[1] else super().seen(judged, unjudged)
 
     def passing(self, gains: FloatArray) -> FloatArray:
-        """Share of the users whom the time of each document leaves."""
+        """Share of the users that remain after the time of each document."""
         distinct, which = np.unique(gains, return_inverse=True)
         cost, dearer = self.costs
         return np.array([self._remaining(cost + dearer * gain) for gain in distinct.tolist()])[which.reshape(gains.shape)]

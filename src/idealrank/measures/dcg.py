@@ -116,7 +116,7 @@ class _Discounted(Measure):
         return make_discount(self.discount if self.discount is not None else "log2")
 
     def depth(self, *, lists: bool = False) -> int:
-        """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it is cut, that of a run is not."""
+        """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it is cut, the ideal of a run is not."""
         whole = self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
         return 0 if whole else super().depth(lists=lists)
 
@@ -189,7 +189,7 @@ class _Discounted(Measure):
 
 
 def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
-    """Whether all lists share one vector of weights, so that whole matrices can be summed."""
+    """Return whether all lists share one vector of weights, so that whole matrices can be summed."""
     if judged.rectangle is None or measure.rounding not in (None, "none", "round-2", "round-5"):
         return False
     one_length = not measure._discount.by_length or bool((judged.lengths == judged.lengths[:1]).all())
@@ -281,7 +281,7 @@ class DCG(_Discounted):
 
 
 class IdealDCG(_Discounted):
-    """DCG of the ideal list: what the run could have reached.
+    """DCG of the ideal list: the maximum for the run.
 
     ``iDCG@k = sum over ranks r <= k of gain(grade at r of the ideal list) * discount(r)``, in [0, inf).
 

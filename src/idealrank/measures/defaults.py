@@ -1,4 +1,4 @@
-"""What judgments of each kind are measured with where no measure is asked for: one table for Python and the command line."""
+"""Default measures for each kind of judgments, for Python and the command line."""
 
 from collections.abc import Collection
 

@@ -14,7 +14,7 @@ from idealrank.measures.measure_texts import function_text, number_text
 
 
 class Discount(Protocol):
-    """What every discount has: a text, whether it depends on the list length, weights, and sums of weights over ranges of ranks."""
+    """Protocol of a discount: text, dependence on list length, weights, and sums of weights over ranges of ranks."""
 
     @property
     def text(self) -> str: ...

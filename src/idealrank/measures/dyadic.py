@@ -88,7 +88,7 @@ class Dyadic:
         return np.array([_quotient(int(a), int(b)) for a, b in pairs], np.float64).reshape(pairs.shape)
 
     def is_float(self) -> BoolArray:
-        """Whether float64 holds each without rounding.
+        """Mark the values that float64 holds without rounding.
 
         Examples
         --------
@@ -101,7 +101,7 @@ class Dyadic:
         return np.array([math.isfinite(near) and _same(int(whole), self.shift, near) for whole, near in values], bool)
 
     def positive(self) -> BoolArray:
-        """Which are above 0.
+        """Mark the values above 0.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What a measure says of itself: its class facts and the sections of its docstring, read for tables and for people."""
+"""Facts of a measure: class attributes and docstring sections, for tables and people."""
 
 import inspect
 import re
@@ -122,7 +122,7 @@ def facts_of(cls: type[Measure]) -> Facts:
 
 
 def classes_of(text: str) -> list[type[Measure]]:
-    """The classes that a text names, in anybody's spelling, with or without options: of one run, of two runs, or one of each.
+    """The classes that a text names, in any tool's spelling, with or without options: of one run, of two runs, or one of each.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def classes_of(text: str) -> list[type[Measure]]:
 
 
 def families() -> dict[str, list[type[Measure]]]:
-    """Listed classes by family, those of two runs after those of one.
+    """Listed classes by family, measures of two runs last.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def families() -> dict[str, list[type[Measure]]]:
 
 
 def family_title(classes: list[type[Measure]]) -> str:
-    """What the measures of a family have in common: the first sentence of their module.
+    """Return the title of a family: the first sentence of its module.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def example_of(cls: type[Measure]) -> Measure:
 
 
 def _sections(docstring: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first heading, and the sections by heading."""
+    """Split a docstring into the text before the first heading and the sections by heading."""
     body, *rest = _HEADING.split(docstring)
     return body.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
 
@@ -213,7 +213,7 @@ def _text(cls: type[Measure]) -> str:
 
 
 def _trec_names(cls: type[Measure], source: str) -> tuple[str, ...]:
-    """What trec_eval prints: names that are not the measure's own text, or that its sources call trec_eval's."""
+    """Return trec_eval's names that differ from the measure's text, or that its sources attribute to trec_eval."""
     measures = [example_of(cls)]
     if cls.cuts == "optional":
         measures.append(cls(cutoff=10))

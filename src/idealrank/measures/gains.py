@@ -17,7 +17,7 @@ _TABLE_RANGE = 4096
 
 
 class Gain(Protocol):
-    """What every gain has: a text, whether it never falls with the grade, and the gains of an array of grades."""
+    """Protocol of a gain: text, monotonicity in the grade, and the gains of an array of grades."""
 
     @property
     def text(self) -> str: ...
@@ -248,7 +248,7 @@ def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
 
 
 def trec_gains(gain: "GainLike | None") -> str | None:
-    """What trec_eval prints after the name of a measure with these gains; None where it has no such gains.
+    """Return trec_eval's suffix of a measure with these gains; None if trec_eval has no such gains.
 
     Examples
     --------

@@ -239,7 +239,7 @@ class G(GainMeasure):
 
     Notes
     -----
-    Best and worst tie orders go by gain; another order can score a little more or less. trec_eval's own text says that the gains before
+    Best and worst tie orders sort by gain; another order can score a little more or less. trec_eval's own text says that the gains before
     rank i count, and leaves ranks without ideal gain open: the formula above is what gives its numbers.
 
     References

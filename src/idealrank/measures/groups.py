@@ -1,6 +1,6 @@
 """Measures of several assessors: what each judgment group would see, averaged over the groups of a query.
 
-Every group measures the same ranking with its own judgments; options are those of the measure that is averaged.
+Every group measures the same ranking with its own judgments; options belong to the averaged measure.
 """
 
 from collections.abc import Mapping

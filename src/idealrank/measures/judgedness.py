@@ -1,4 +1,4 @@
-"""How much of a list anybody has judged: the share of judged and of unjudged documents.
+"""Share of judged and of unjudged documents in a list.
 
 The two add up to 1 but for two habits of the tools they come from: the share of unjudged documents is of k ranks even where the list
 is shorter, and counts a document that was pooled but not judged (grade below 0) as unjudged.

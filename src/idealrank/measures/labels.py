@@ -173,7 +173,7 @@ def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
 
 
 class CoverageError(NeedsRelevant):
-    """How far down the list one must go to have seen every relevant document, ties included; less is better.
+    """Depth of the list that covers every relevant document, ties included; less is better.
 
     ``CoverageError = max over relevant documents of |documents with a score as high or higher|``, or the length of the list + 1 where
     some were not returned; in [1, inf). Ties are part of the definition, so the tie policy does not act.
@@ -344,7 +344,7 @@ class Compat(NeedsRelevant):
 
 
 def _higher(judged: Judged, query: IntArray, grade: FloatArray) -> IntArray:
-    """How many judged documents of the query have a higher grade, for (query, grade) pairs sorted by query and falling grade."""
+    """Count the judged documents of the query with a higher grade, for (query, grade) pairs sorted by query and falling grade."""
     ideal = judged.ideal
     levels = np.unique(np.concatenate((ideal.grade, grade)))
     width = levels.size + 1

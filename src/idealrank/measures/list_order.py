@@ -93,7 +93,7 @@ class ListOrder:
         return doubled
 
     def tied_in_order(self, values: AnyArray) -> AnyArray:
-        """Values by place, those of each tie group in rising order.
+        """Values by place, in rising order within each tie group.
 
         Examples
         --------

@@ -33,7 +33,7 @@ def reciprocal_in_long_tie(stops: FloatArray, above: int, size: int) -> float:
     stops : float64 array, shape (n_members,)
         Chance to stop at each document that may stop a user.
     above, size : int
-        Ranks above the group, and documents in it with those that stop nobody.
+        Ranks above the group, and documents in it, including documents that stop no user.
 
     Examples
     --------

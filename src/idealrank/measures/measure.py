@@ -1,4 +1,4 @@
-"""What a measure is: a frozen value whose text says every option that was set on it."""
+"""Base class of measures: a frozen value whose text names every option that was set."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -79,7 +79,7 @@ class Measure:
         Ranks that count: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
     judged_only : bool, optional
         Take documents without a judgment out of the list first, so that ranks close up (ir_measures' option of that name); also
-        those pooled but not judged, whose negative grade the convention counts 0; labels of arrays all stay.
+        pooled but unjudged documents, with a negative grade that the convention counts 0; labels of arrays all stay.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Measure:
             raise OptionError(f"{self.name} has no cutoff")
 
     def under(self, convention: HasRules) -> Self:
-        """The same measure with every option set, the unset ones from the convention.
+        """Return the measure with every option set; the convention supplies unset ones.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Measure:
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
     def __matmul__(self, cutoff: "Cutoff | str | float") -> Self:
-        """The same measure with a cutoff (or what else is written after the @): ``ERR() @ 10``."""
+        """Return the measure with a cutoff (or another value after the @): ``ERR() @ 10``."""
         option: dict[str, Any] = {self.after_at: cutoff}
         return replace(self, **option)
 
@@ -156,16 +156,16 @@ class Measure:
 
     @property
     def is_explained(self) -> bool:
-        """Whether `terms` or `group_terms` says what each document of a list adds."""
+        """True if `terms` or `group_terms` states the contribution of each document."""
         return type(self).terms is not Measure.terms or type(self).group_terms is not Measure.group_terms
 
     @property
     def split(self) -> str:
-        """How `attribute` splits a value among documents, in words: by `terms`, or by the rises of the value from the top down."""
+        """Method by which `attribute` splits a value: by `terms`, or by the rises of the value from the top down."""
         return FROM_THE_TOP if type(self).terms is Measure.terms else EXACT
 
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
-        """What each document adds by itself, whatever the other documents are.
+        """Return the contribution of each document that does not depend on other documents.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Measure:
         return None
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
-        """What the relevant documents of each tie group of one list add, given those above it; they share it equally.
+        """Return the contribution of each tie group's relevant documents, given the groups above; they share it equally.
 
         Parameters
         ----------

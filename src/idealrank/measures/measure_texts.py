@@ -35,7 +35,7 @@ def split_outside_brackets(text: str) -> list[str]:
 
 
 def function_text(function: Callable[..., Any]) -> str:
-    """What stands in a text for a function of the user's.
+    """Return the text of a user's function.
 
     Examples
     --------
@@ -60,6 +60,6 @@ def function_digest(function: Callable[..., Any]) -> str:
 
 
 def _seen(code: CodeType) -> tuple[Any, ...]:
-    """What a code object does: nothing of where it was written."""
+    """Return the behaviour of a code object, without its place in a file."""
     constants = [_seen(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames

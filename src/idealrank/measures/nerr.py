@@ -1,4 +1,4 @@
-"""The four nearly-ERR measures: users of the C/W/L framework who stop at each document with the chance of its gain.
+"""The four nearly-ERR measures: users of the C/W/L framework stop at each document with the chance of its gain.
 
 ERR is not in the framework, for it weighs where a user stops and not what is seen; these come near it (Azzopardi, Mackenzie and
 Moffat 2021, ERR is not C/W/L: exploring the relationship between expected reciprocal rank and other metrics, ICTIR).
@@ -21,17 +21,17 @@ _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 d
 
 @dataclass(frozen=True, kw_only=True)
 class _NearlyERR(AdaptiveUser):
-    """A user whom each document satisfies with the chance of its gain, and who else goes on with a chance that depends on the rank."""
+    """User model: each document satisfies with the chance of its gain; otherwise the chance to continue depends on the rank."""
 
     proof: ClassVar[str] = _PROOF
 
     @abstractmethod
     def patience(self, rank: IntArray) -> FloatArray:
-        """Chance that one who is not satisfied goes on from each rank."""
+        """Chance that an unsatisfied user continues from each rank."""
 
     @abstractmethod
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """How many of the next `count` ranks those at `rank` see where nothing is gained, and the chance to go on beyond them."""
+        """Return the expected number of the next `count` ranks that users at `rank` see without a gain, and their chance to continue."""
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Not satisfied, and patient."""
@@ -45,7 +45,7 @@ class _NearlyERR(AdaptiveUser):
 
 
 class NERR8(_NearlyERR):
-    """Nearly ERR, equation 8: a user who reads the first k documents until satisfied.
+    """Nearly ERR, equation 8: users read the first k documents until satisfied.
 
     ``NERR8@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = 1 - gain_i`` for i < k, ``C(k) = 0``; in [0, 1].
 
@@ -69,7 +69,7 @@ class NERR8(_NearlyERR):
 
     name: ClassVar[str] = "NERR8"
     cuts: ClassVar = "required"
-    summary: ClassVar[str] = "gain per document of a user who reads k documents until satisfied"
+    summary: ClassVar[str] = "gain per document of users that read k documents until satisfied"
     use: ClassVar[str] = (
         "Choose it in place of ERR where residuals, costs and depths are wanted too. Not where one judgment more or less may decide: "
         "a single document of full gain ends every walk."
@@ -89,7 +89,7 @@ class NERR8(_NearlyERR):
 
 
 class NERR9(_NearlyERR):
-    """Nearly ERR, equation 9: a user who reads until satisfied, and of those who are not i of i + 1 go on from rank i, down to k.
+    """Nearly ERR, equation 9: users read until satisfied; of the others, i of i + 1 continue from rank i, down to k.
 
     ``NERR9@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = i / (i + 1) (1 - gain_i)`` for i < k, ``C(k) = 0``; in [0, 1].
 
@@ -113,7 +113,7 @@ class NERR9(_NearlyERR):
 
     name: ClassVar[str] = "NERR9"
     cuts: ClassVar = "required"
-    summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with ERR's 1/rank as patience"
+    summary: ClassVar[str] = "gain per document of users that read until satisfied, with ERR's 1/rank as patience"
     use: ClassVar[str] = (
         "Choose it in place of ERR where residuals, costs and depths are wanted too: of the four it discounts as ERR does. Not for "
         "searches that collect many results."
@@ -134,7 +134,7 @@ class NERR9(_NearlyERR):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR10(_NearlyERR):
-    """Nearly ERR, equation 10: a user who reads until satisfied, and else goes on with RBP's constant persistence.
+    """Nearly ERR, equation 10: users read until satisfied, and otherwise continue with RBP's constant persistence.
 
     ``NERR10 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = p (1 - gain_i)``; in [0, 1].
 
@@ -162,7 +162,7 @@ class NERR10(_NearlyERR):
 
     name: ClassVar[str] = "NERR10"
     samples: ClassVar = {**UserModel.samples, "p": (None, 0, 0.5, 0.9, 1)}
-    summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with a constant persistence"
+    summary: ClassVar[str] = "gain per document of users that read until satisfied, with a constant persistence"
     use: ClassVar[str] = (
         "Choose it in place of ERR where no cutoff is wanted and patience is known as a rate. Not for searches that collect many results."
     )
@@ -186,7 +186,7 @@ class NERR10(_NearlyERR):
 
 
 class NERR11(WithGoal, _NearlyERR):
-    """Nearly ERR, equation 11: a user who reads until satisfied, and else goes on with INSQ's patience, which grows with the rank.
+    """Nearly ERR, equation 11: users read until satisfied, and otherwise continue with INSQ's patience, which grows with the rank.
 
     ``NERR11 = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)``; in [0, 1].
 
@@ -211,7 +211,7 @@ class NERR11(WithGoal, _NearlyERR):
     """
 
     name: ClassVar[str] = "NERR11"
-    summary: ClassVar[str] = "gain per document of a user who reads until satisfied, with INSQ's patience"
+    summary: ClassVar[str] = "gain per document of users that read until satisfied, with INSQ's patience"
     use: ClassVar[str] = (
         "Choose it in place of ERR where no cutoff is wanted and users are known by how much they hope for. Not for searches that "
         "collect many results."

@@ -186,7 +186,7 @@ class PPlus(BlendedMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class NCU(BlendedMeasure):
-    """Normalised cumulative utility: the blended ratio where users stop, who stop at relevant documents only.
+    """Normalised cumulative utility: the blended ratio at the relevant documents where users stop.
 
     ``NCU = sum over relevant documents at ranks r of P(stop at r) (C(r) + beta cg(r)) / (r + beta cg*(r))``, in [0, 1]. Users stop at
     every relevant document alike (``uniform``: 1 / R), by its grade (``graded-uniform``: s(grade) / sum of s over all relevant
@@ -197,7 +197,7 @@ class NCU(BlendedMeasure):
     stop : {"graded-uniform", "uniform", "rank-biased"}, optional
         How users stop, default ``graded-uniform``.
     stops : str, mapping or callable, optional
-        Stop value of each grade for ``graded-uniform``, see `make_gain`; default those of `gain`.
+        Stop value of each grade for ``graded-uniform``, see `make_gain`; default: the values of `gain`.
     gamma : float, optional
         Of ``rank-biased``, above 0 and at most 1, default 0.95.
     beta, gain, rel, no_relevant
@@ -233,7 +233,7 @@ class NCU(BlendedMeasure):
         "stops": (None, "exp2", "linear"),
         "gamma": (None, 0.5, 0.95, 1),
     }
-    summary: ClassVar[str] = "utility where users stop, who stop at relevant documents only"
+    summary: ClassVar[str] = "utility at the relevant documents where users stop"
     use: ClassVar[str] = (
         "Choose it to say how your users stop instead of leaving it to a formula: average precision and Q-measure are two of its cases. "
         "Not without a reason for the stopping, for its values compare only under the same one."

@@ -1,6 +1,6 @@
 """Does the run put better documents above worse ones: AUC, ordered pairs, tau_AP, weighted tau, Accuracy.
 
-All but Accuracy look at the judged documents that were returned, in the order in which they stand; documents nobody judged are taken
+All but Accuracy look at the judged documents that were returned, in the order in which they stand; unjudged documents are taken
 out first, and judged documents that were not returned count nothing, for they have no place. So none of these says how much was
 found: read them beside recall.
 """
@@ -190,7 +190,7 @@ def _across_cutoff(values: FloatArray, wrong: FloatArray, hits: Hits, first: Int
 
 @lru_cache(maxsize=1024)
 def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], ...]:
-    """How many of the first `drawn` members of a tie are relevant, with the chance of each number."""
+    """Return the distribution of relevant documents among the first `drawn` members of a tie."""
     ways = math.comb(size, drawn)
     low, high = max(0, drawn - (size - relevant)), min(relevant, drawn)
     return tuple((x, math.comb(relevant, x) * math.comb(size - relevant, drawn - x) / ways) for x in range(low, high + 1))

@@ -1,4 +1,4 @@
-"""What a pairwise loss is made of: DCG with the weights n - rank, its ideal and its worst, summed exactly, and counts by grade."""
+"""Sums of a pairwise loss: DCG with the weights n - rank, its ideal and its worst, summed exactly, and counts by grade."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -209,7 +209,7 @@ def _wide(labels: AnyArray) -> type[np.int64] | type[np.float64]:
 
 
 def _whole(labels: AnyArray) -> _Whole | None:
-    """How labels are counted; None where they are not whole, or of too many values."""
+    """Return labels as whole numbers for counting; None if they are not whole, or have too many values."""
     if labels.size == 0:
         return None
     least, most = labels.min(), labels.max()

@@ -24,7 +24,7 @@ _DEFAULT_P = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class RBO(PairMeasure):
-    """Rank-biased overlap: the mean overlap of the first d ranks, for a reader who goes on to the next rank with probability p.
+    """Rank-biased overlap: the mean overlap of the first d ranks, if readers continue to the next rank with probability p.
 
     ``RBO = (1 - p) sum over d >= 1 of p^(d-1) |A_d and B_d| / d``, in [0, 1]. The lists end and the sum does not, so ``min`` and
     ``max`` are what it is at least and at most whatever follows, ``res`` is their difference, and ``ext`` (the default) goes on
@@ -64,7 +64,7 @@ class RBO(PairMeasure):
     summary: ClassVar[str] = "rank-biased overlap"
     use: ClassVar[str] = (
         "For two rankings of which the top matters most, and that need not hold the same documents or be of one length. Say p, and "
-        "look at res when the lists are short: it is the part that nobody knows."
+        "look at res when the lists are short: it is the unknown part."
     )
     proof: ClassVar[str] = "rbo 0.1.3 (ext), 12 digits; the authors' program of the tie variants, recorded, 12 digits"
     samples: ClassVar = {"p": (None, 0.5, 0.9, 0.98), "estimate": (None, "ext", "min", "max", "res")}

@@ -39,7 +39,7 @@ class Common:
 
 @dataclass(frozen=True, kw_only=True)
 class _Correlation(PairMeasure):
-    """What the correlations share: the common documents within the cutoff, and how the lists order them."""
+    """Shared base of the correlations: common documents within the cutoff, and their order in both lists."""
 
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
@@ -177,8 +177,8 @@ class WeightedTau(_Correlation):
     """Weighted tau: Kendall's tau in which a pair counts as its two ranks do, 1/r each.
 
     ``wtau = sum over pairs of (w_i + w_j) sign_A sign_B / sqrt(the same with sign_A^2 times the same with sign_B^2)``, w = 1 / rank
-    among the common documents, in [-1, 1]: the mean of the value with the ranks of the first list and with those of the second.
-    Documents that share a rank have sign 0, and for w go by the other list. It has no mean over tie orders.
+    among the common documents, in [-1, 1]: the mean of the value with the ranks of the first list and with the ranks of the second.
+    Documents that share a rank have sign 0, and for w take the order of the other list. It has no mean over tie orders.
 
     Parameters
     ----------

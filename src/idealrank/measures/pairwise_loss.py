@@ -24,7 +24,7 @@ _TIES: dict[str, TieOrder] = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairwiseLoss:
-    """A pairwise loss and everything that it is part of; of one list numbers, of several arrays with an entry a list.
+    """Pairwise loss with its parts: numbers for one list, arrays with an entry a list for several.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def pairwise_loss(
     mask: Any = None,
     padding: float | None = None,
 ) -> Any:
-    """The pairwise loss whose other side is linear NDCG: ideal DCG - DCG with the weights n - rank.
+    """Compute the pairwise loss of linear NDCG: ideal DCG - DCG with the weights n - rank.
 
     ``R(f) = sum over pairs with grade(i) < grade(j) and f(j) < f(i) of grade(j) - grade(i)``, in [0, inf).
 

@@ -33,7 +33,7 @@ _AFTER_AT = "@"  # what follows the @, until the class says which option that is
 
 
 def parse_measure(text: MeasureLike) -> Measure:
-    """The measure of a text.
+    """Parse a measure from its text.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 A preference is fulfilled when the preferred document is returned and the other stands below it or is not returned. The option
 `among` says which preferences count: all; ``retrieved``: both documents are returned; ``implied``: at least one is. Definitions are
-those of trec_eval's help texts (``trec_eval -h -m all_prefs``), which print the variants as names of their own, ``prefs_simp_ret``
+from trec_eval's help texts (``trec_eval -h -m all_prefs``), which print the variants as names of their own, ``prefs_simp_ret``
 and ``prefs_simp_imp``.
 """
 
@@ -119,7 +119,7 @@ class PreferenceMeasure(Measure):
 
     @property
     def which(self) -> Among:
-        """Which preferences count."""
+        """Mark the preferences that count."""
         return self.among or "all"
 
     def preferred(self, judged: Judged) -> Preferred:
@@ -378,8 +378,8 @@ class PrefsAvgJGRnonrel(PreferenceShare):
     ``among=retrieved`` it is ``L = max(r - n, 0)``, n of level 0 being returned. Where ``N > R`` (``n > r``) and the group orders all
     its documents, only the first R (r) of level 0 in the ranking are taken.
 
-    What trec_eval prints in that last case is no such share: the possible preferences stay as they were and grow by R², and those
-    of the R documents of level 0 that stand in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
+    What trec_eval prints in that last case is no such share: the possible preferences stay as they were and grow by R², and preferences
+    among the R documents of level 0 in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
     number; ``surplus=cut`` is what its words say. No printed output shows a group with several levels above 0 there; preferences
     among relevant documents are kept then.
 

@@ -23,7 +23,7 @@ class RankDCG(OfGrades):
 
     ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)``, in [0, 1]. ``level`` numbers the
     different grades of the query from 1, the lowest; ``reverse(i)`` numbers them from the other end, at place i of the ideal order:
-    1 for all places that the highest grade fills there, 2 for those of the next, and so on. ``max`` and ``min`` are DCG' of the
+    1 for all places that the highest grade fills there, 2 for the places of the next, and so on. ``max`` and ``min`` are DCG' of the
     documents by falling and by rising grade. Only the order of the grades counts, and documents of one grade may change places.
 
     Over judged documents returned, whose number is ``coverage.judged``: unjudged ones are taken out, and judged ones that were not

@@ -1,4 +1,4 @@
-"""What ties do to ranks: the weight of each hit under the tie policy of the convention."""
+"""Ranks under ties: the weight of each hit under the tie policy of the convention."""
 
 import math
 
@@ -14,7 +14,7 @@ from idealrank.measures.discounts import Discount
 def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     """Ranks of the hits under the tie policies ``best`` and ``worst``; the given ranks under any other.
 
-    Inside a tie group the hits go by gain, and the unjudged members, whose gain is 0, stand between gains above and below 0.
+    Inside a tie group the hits are sorted by gain, and the unjudged members, whose gain is 0, stand between gains above and below 0.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _LONG = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Where users may stop, down each list: query and rank, the reciprocal rank expected there, and the share who pass."""
+    """Stops of users down each list: query and rank, the expected reciprocal rank there, and the share that passes."""
 
     query: IntArray
     rank: IntArray
@@ -114,12 +114,12 @@ def small_first(numbers: IntArray) -> IntArray:
 
 
 def cascaded(query: IntArray, worth: FloatArray, passing: FloatArray, n_queries: int) -> FloatArray:
-    """Sum of the worth of what is met, each times the share of users whom all before it let pass, shape (n_queries,).
+    """Sum of the worth of what is met, each times the share of users that pass everything before it, shape (n_queries,).
 
     Parameters
     ----------
     query : int64 array, shape (n,)
-        Query code of each thing met, rising; those of a query from the top down.
+        Query code of each thing met, rising; within a query from the top down.
     worth, passing : float64 array, shape (n,)
         What it is worth, and which share of its readers go on.
     n_queries : int
@@ -164,7 +164,7 @@ def reciprocal_in_ties(
 
     With m_j the mean over all choices of j members of the product of their chances to go on, a user stops at the j-th place with
     probability m_(j-1) - m_j. Adding a member that lets q pass to a group of s makes
-    m_j = ((s + 1 - j) m_j + j q m_(j-1)) / (s + 1), and members that stop nobody have m_j = 1. That takes members times places; very large
+    m_j = ((s + 1 - j) m_j + j q m_(j-1)) / (s + 1), and members that stop no user have m_j = 1. That takes members times places; very large
     groups that users leave before the last place that counts, or that count whole, are integrated (see `reciprocal_in_long_tie`).
 
     Parameters
@@ -174,7 +174,7 @@ def reciprocal_in_ties(
     starts, members : int64 array, shape (n_groups,)
         First hit of each group, and how many it has.
     above, size, reached : int64 array, shape (n_groups,)
-        Ranks above the group, documents in it with those that stop nobody, and how many of its places count.
+        Ranks above the group, documents in it including documents that stop no user, and the number of its places that count.
 
     Examples
     --------

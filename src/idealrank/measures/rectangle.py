@@ -1,7 +1,7 @@
 """Sums of gain x weight over lists of one length, every item judged, as arrays of labels and scores nearly always are.
 
 Rows are worked on a block at a time, so that what is computed from a block stays in the cache. The ranks of a row are summed one
-after another, so that the bits equal those of a plain loop.
+after another, so that the bits equal a plain loop's.
 """
 
 from collections.abc import Callable
@@ -85,7 +85,7 @@ def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> Non
 
 
 def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
-    """The gains, 0 in place of those of ties, which are counted by their groups; the last column is of no rank."""
+    """The gains, 0 for tied documents, which are counted by their groups; the last column is of no rank."""
     width = gains.shape[1]
     others = np.empty((gains.shape[0], width + 1))
     others[:, :width] = gains

@@ -1,4 +1,4 @@
-"""What stands at the first ranks, as one string a query."""
+"""Grades at the first ranks as one string a query."""
 
 from typing import ClassVar
 

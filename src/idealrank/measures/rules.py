@@ -27,7 +27,7 @@ def checked(switch: str, value: object, kind: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """How a convention measures.
+    """Measuring rules of a convention.
 
     Parameters
     ----------

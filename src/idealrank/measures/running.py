@@ -14,7 +14,7 @@ def running_sums(query: IntArray, values: FloatArray) -> FloatArray:
     Parameters
     ----------
     query : int64 array, shape (n,)
-        Query codes, those of one query together.
+        Query codes, grouped by query.
     values : float64 array, shape (n,)
         What is summed.
 

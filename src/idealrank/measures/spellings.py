@@ -1,4 +1,4 @@
-"""Other tools' names of our measures: trec_eval's, ir_measures', those of recommender libraries and of common speech."""
+"""Other tools' names of our measures: trec_eval, ir_measures, recommender libraries, and common usage."""
 
 # By lower-case spelling: the name of the measure, and the options that the spelling implies.
 _SPELLED: dict[str, tuple[str, ...]] = {

@@ -15,7 +15,7 @@ from idealrank.measures.ranks import starts_of
 
 
 def nonrelevant_hits(judged: Judged, threshold: float) -> BoolArray:
-    """Which hits are judged and not relevant, shape (n_hits,).
+    """Mark the hits that are judged and not relevant, shape (n_hits,).
 
     Examples
     --------
@@ -119,7 +119,7 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
 
 
 def tie_order_matters(judged: Judged) -> bool:
-    """Whether the convention asks for the expected, best or worst value.
+    """Return whether the convention asks for the expected, best or worst value.
 
     Examples
     --------

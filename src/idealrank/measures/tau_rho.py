@@ -60,7 +60,7 @@ def tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int, vari
 
 
 def _norm(variant: TauVariant, total: IntArray, apart: tuple[IntArray, IntArray]) -> FloatArray:
-    """What tau-a and tau-b divide by."""
+    """Return the denominator of tau-a and tau-b."""
     if variant == "a":
         return total.astype(np.float64)
     norm: FloatArray = np.sqrt(apart[0].astype(np.float64) * apart[1])
@@ -68,13 +68,13 @@ def _norm(variant: TauVariant, total: IntArray, apart: tuple[IntArray, IntArray]
 
 
 def _norm_c(sizes: IntArray, n_values: IntArray) -> FloatArray:
-    """What tau-c divides by: the most that C - D can be with so many different values, were all equally frequent."""
+    """Return the denominator of tau-c: the maximum of C - D for so many distinct, equally frequent values."""
     norm: FloatArray = sizes.astype(np.float64) ** 2 * (n_values - 1) / (2 * np.maximum(n_values, 1))
     return norm
 
 
 def _different(query: IntArray, values: AnyArray, n_queries: int) -> IntArray:
-    """How many different values each query has."""
+    """Count the distinct values of each query."""
     order = np.lexsort((values, query))
     query, values = query[order], values[order]
     first = np.ones(query.size, bool)

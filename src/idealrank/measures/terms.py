@@ -1,4 +1,4 @@
-"""What the documents of a list add to a value, as measures state it: terms of sums, and tie groups of relevant documents."""
+"""Contributions of documents to a value, as measures state them: terms of sums, and tie groups of relevant documents."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -1,4 +1,4 @@
-"""What the measures of binary relevance share: a document is relevant when its grade reaches the threshold `rel`."""
+"""Base of binary measures: a document is relevant if its grade reaches the threshold `rel`."""
 
 from dataclasses import dataclass
 from typing import ClassVar

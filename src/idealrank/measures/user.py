@@ -29,7 +29,7 @@ _EXTRAS = ("ideal", "cutoff")
 
 
 class FunctionMeasure(Measure):
-    """A measure that calls a function for every query; made by `measure`.
+    """Measure that calls a function for every query; made by `measure`.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class FunctionMeasure(Measure):
     extras: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives, called as it was written."""
+        """Call the function as its signature asks."""
         return self.function(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +70,7 @@ class FunctionMeasure(Measure):
         return _restored, (cls.__module__, cls.__qualname__, {"cutoff": self.cutoff, "judged_only": self.judged_only})
 
     def _identity(self) -> tuple[Any, ...]:
-        """What makes two of them the same: the function itself, whatever it is called, with facts and options."""
+        """Return the identity of a user's measure: the function, under any name, with facts and options."""
         return self.function, self.name, self.bounds, self.direction, self.ties, self.aggregate, self.cutoff, self.judged_only
 
     def depth(self, *, lists: bool = False) -> int:
@@ -138,7 +138,7 @@ class FunctionMeasure(Measure):
 
 
 def _by_rank(judged: Judged, limit: IntArray) -> tuple[IntArray, FloatArray]:
-    """Where each query begins, and the grade at each of its ranks, NaN where nobody judged the document."""
+    """Where each query begins, and the grade at each of its ranks, NaN if unjudged."""
     offsets = np.concatenate(([0], np.cumsum(limit)))
     grades = np.full(int(offsets[-1]), np.nan)
     hits = judged.hits
@@ -153,7 +153,7 @@ def _number(value: Any) -> float:
         raise TypeError(f"gave {type(value).__name__}, expected a number, or None to leave the query out")
     number = float(value)
     if math.isnan(number):
-        raise ValueError("gave NaN, expected a number, or None to leave the query out (documents nobody judged have the grade NaN)")
+        raise ValueError("gave NaN, expected a number, or None to leave the query out (unjudged documents have the grade NaN)")
     return number
 
 
@@ -197,7 +197,7 @@ def measure(
     Parameters
     ----------
     function : callable
-        Takes the grades by rank, a float64 array of its own with NaN for documents nobody judged, cut at the cutoff, and gives a number,
+        Takes the grades by rank, a float64 array of its own with NaN for unjudged documents, cut at the cutoff, and gives a number,
         or None to leave the query out. A parameter called ``ideal`` gets all judged grades of the query, falling; one called ``cutoff``
         gets the k of ``@k``, or None. A judged query without an answer is an empty array.
     name : str, optional
@@ -291,7 +291,7 @@ def _check_facts(name: str, facts: Mapping[str, Any]) -> None:
 
 
 def _extras(function: UserFunction, name: str) -> tuple[str, ...]:
-    """What the function asks for beside the grades."""
+    """List the parameters of the function beside the grades."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some functions written in C do not tell

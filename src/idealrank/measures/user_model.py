@@ -1,9 +1,9 @@
-"""What the measures of the C/W/L framework share: their numbers, gains between 0 and 1, and users whose path gains do not change.
+"""Base of the C/W/L measures: numbers of the framework, gains between 0 and 1, and users whose path does not depend on gains.
 
 A user reads from the top and goes on from rank i to the next with probability C(i). The view of rank i is the chance that it is seen,
 ``V(i) = C(1) ... C(i-1)``; its weight is ``W(i) = V(i) / sum of V``, and ``L(i) = V(i) - V(i+1)`` is the chance to stop there. Six
 numbers follow (Azzopardi, Thomas and Moffat 2019, cwl_eval: an evaluation tool for information retrieval, SIGIR), and how far each
-could still rise or fall if every document that nobody judged were fully relevant: its residual.
+could still rise or fall if every unjudged document were fully relevant: its residual.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _DEEPEST = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class UserView:
-    """What the user sees of each list, shape (n_queries,) each.
+    """Numbers of a user's path down each list, shape (n_queries,) each.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class UserView:
     def number(self, name: str, cost: float, dearer: float) -> FloatArray:
         """One of the six numbers, where a document costs `cost`, and `dearer` more the more it gains.
 
-        Users who go on beyond the last rank do not stop on the list, so what they gained and paid is in no total, as in cwl-eval.
+        Users that continue beyond the last rank do not stop on the list; their gain and cost are in no total, as in cwl-eval.
         """
         if name == "ED":
             return self.viewed
@@ -143,7 +143,7 @@ class UserModel(Measure):
         return np.clip((hits.grade - low) / (high - low), 0.0, 1.0)
 
     def lengths(self, judged: Judged) -> IntArray:
-        """How deep a user may go in each list."""
+        """Depth that a user may reach in each list."""
         return resolve_cutoff(self._reach, judged.lengths)
 
     @property
@@ -163,13 +163,13 @@ class UserModel(Measure):
         return PerQuery(high - low)
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
-        """What a user sees where documents without a judgment, and ranks the list lacks, gain 0 or 1."""
+        """Compute a user's numbers with gain 0 or 1 for unjudged documents and missing ranks."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
 
 @dataclass(frozen=True, kw_only=True)
 class WithGoal(UserModel):
-    """A user who hopes for so much gain.
+    """A user that aims for this gain.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class WithGoal(UserModel):
 
 @dataclass(frozen=True, kw_only=True)
 class StaticUser(UserModel):
-    """A user who goes on whatever was found, so that views depend on ranks alone."""
+    """User model without memory: views depend on ranks alone."""
 
     @property
     def views(self) -> Discount:
@@ -198,7 +198,7 @@ class StaticUser(UserModel):
         raise OptionError(f"{type(self).__name__} has no views by itself; choose a measure from idealrank.MEASURES")
 
     def stops(self) -> bool:
-        """Whether every user stops at the last rank at the latest."""
+        """True if every user stops at the last rank at the latest."""
         return False
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:

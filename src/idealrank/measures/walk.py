@@ -20,7 +20,7 @@ _SHIFT = 10
 
 
 class Walker(Protocol):
-    """What a walk asks of its user."""
+    """Protocol of a user for a walk."""
 
     def gains(self, judged: Judged, hits: Hits) -> FloatArray: ...
     def lengths(self, judged: Judged) -> IntArray: ...
@@ -32,16 +32,16 @@ class Walker(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveUser(UserModel, ABC):
-    """A user who goes on or not depending on what was found."""
+    """User model in which the chance to continue depends on earlier documents."""
 
     ties: ClassVar = "not offered"
 
     def stops(self) -> bool:
-        """Whether every user stops at the last rank at the latest."""
+        """True if every user stops at the last rank at the latest."""
         return False
 
     def passing(self, gains: FloatArray) -> FloatArray:
-        """What gains do to the chance to go on, worked out once for all hits: here they satisfy, each with the chance of its gain."""
+        """Compute the chance to continue after each hit, which may depend on its gain."""
         return 1.0 - gains
 
     @abstractmethod
@@ -50,10 +50,10 @@ class AdaptiveUser(UserModel, ABC):
 
     @abstractmethod
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How many of the next `count` ranks, all of gain 0 or 1, those at `rank` see, and the chance to go on beyond them."""
+        """Return the expected number of the next `count` ranks of gain 0 or 1 that users at `rank` see, and their chance to continue."""
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
-        """What the walk saw."""
+        """Return the numbers of the walk."""
         return walk(self, judged, unjudged)
 
 
@@ -95,7 +95,7 @@ class _Walk:
 def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     """Walk every list, where documents without a judgment gain 0 or 1.
 
-    Cost is linear in the hits, however long the lists: what nobody judged lies in stretches that are passed at once.
+    Cost is linear in the hits, however long the lists: stretches of unjudged documents are passed at once.
     """
     length = user.lengths(judged)
     query, rank, gains = _met(user, judged, length, every=unjudged > 0)
@@ -121,7 +121,7 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
 
 
 def _met(user: Walker, judged: Judged, length: IntArray, *, every: bool) -> tuple[IntArray, IntArray, FloatArray]:
-    """Queries, ranks and gains of the hits within reach, by query and rank; those of gain 0 only where `every` hit is asked for."""
+    """Queries, ranks and gains of the hits within reach, by query and rank; hits of gain 0 only if `every` is set."""
     hits = judged.hits
     gains = user.gains(judged, hits)
     rank = tied_ranks(judged, hits, gains)

@@ -47,7 +47,7 @@ def weighted_gains(
 
 
 def is_deep_enough(judged: Judged, cutoff: Cutoff | None) -> bool:
-    """Whether the rectangle of some lists holds every rank within the cutoff.
+    """Return whether the rectangle of some lists holds every rank within the cutoff.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class YAAP(NeedsRelevant):
     summary: ClassVar[str] = "log odds of average precision"
     use: ClassVar[str] = (
         "Choose it beside AP where the mean over queries should feel a hard query that gets better as much as an easy one. Not for "
-        "a reader who wants a share: its values have no ends, and depend on the number of relevant documents."
+        "reading as a share: its values have no ends, and depend on the number of relevant documents."
     )
     proof: ClassVar[str] = "the formula of trec_eval's help text, over AP as proven; no output of trec_eval at hand prints it"
 

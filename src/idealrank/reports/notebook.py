@@ -89,7 +89,7 @@ def evaluation_html(found: Evaluation) -> str:
 
 
 def coverage_html(found: Coverage) -> str:
-    """What was counted.
+    """Show coverage as HTML.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def coverage_html(found: Coverage) -> str:
 
 
 def comparison_html(found: Comparison) -> str:
-    """The verdict, and every pair with what nobody judged; of many runs the groups that cannot be told apart.
+    """The verdict, and every pair with its unjudged shares; of many runs the groups that cannot be told apart.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def gated_html(found: Gated) -> str:
 
 
 def robustness_html(found: Robustness) -> str:
-    """What a grid of variants says, and the variants that turn the verdict or move the difference most.
+    """Show the grid of variants as HTML, with the variants that change the verdict or move the difference most.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def slices_html(found: Slices) -> str:
 
 
 def overlap_html(found: Overlap) -> str:
-    """How alike two runs are.
+    """Show the overlap of two runs as HTML.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How sure a mean, or a difference of two means over the same queries, is: intervals, tests, corrections, power.
+"""Confidence in a mean, or in a difference of two means over the same queries: intervals, tests, corrections, power.
 
 Everything here is of plain arrays (queries, measures) and knows nothing of runs or files. Randomness comes in as `rng` alone.
 """

@@ -56,7 +56,7 @@ class Draws:
         self._seeds = generator_of(rng).bit_generator.seed_seq.spawn(blocks)  # type: ignore[attr-defined]
 
     def each(self, work: Callable[[Counts], FloatArray], n_columns: int) -> FloatArray:
-        """What `work` makes of the counts of each block, (draws, n_columns), one below the other: the same at each call."""
+        """Stack the results of `work` on the counts of each block, (draws, n_columns); every call gives the same."""
         kept = np.empty((self.n_resamples, n_columns))
 
         def block(number: int) -> None:

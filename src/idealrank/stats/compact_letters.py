@@ -41,10 +41,10 @@ class Letters:
 
 
 def letters(differs: BoolArray, means: FloatArray) -> Letters:
-    """The compact letter display of pairwise decisions.
+    """Compute the compact letter display of pairwise decisions.
 
     Insert and absorb: starting from one group of all, every pair that differs splits each group that holds both, and a group inside
-    another is dropped; a last sweep takes out of a group who is not needed there.
+    another is dropped; a last sweep takes runs out of a group that does not need them.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ _MOST = 10**9  # queries; where more are needed, no number is given
 
 @dataclass(frozen=True)
 class Plan:
-    """How runs are compared.
+    """Plan of a comparison: test, level, draws.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Plan:
 
 
 class MeasureTest(NamedTuple):
-    """What one test says of one measure of two runs, before any correction; ``difference`` is b - a.
+    """Result of one test of one measure of two runs, before any correction; ``difference`` is b - a.
 
     `lean` is the statistic behind p as a distance from no difference, above 0 where it speaks for higher values of b: the mean
     difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
@@ -291,7 +291,7 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
     Parameters
     ----------
     difference : float
-        The true difference, as far as anybody knows.
+        Estimate of the true difference.
     spread, n, df, alpha, power
         As for `smallest_visible`; clusters are thought to stay of one size.
 
@@ -319,7 +319,7 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
 
 
 def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
-    """What `smallest_visible` says of a comparison; infinite where its test cannot reach the level with so few queries, or draws.
+    """Return the detectable difference of a comparison; infinite if its test cannot reach the level with so few queries or draws.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
 
 
 def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
-    """What `queries_for` says of the observed difference, but never fewer than the test needs to reach the level at all.
+    """Return the needed queries for the observed difference, at least as many as the test needs to reach the level.
 
     Examples
     --------

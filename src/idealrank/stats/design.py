@@ -1,4 +1,4 @@
-"""How the queries were drawn: weights, strata and clusters, in one object that intervals, tests and power share."""
+"""Sampling design of queries: weights, strata and clusters, in one object for intervals, tests and power."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,12 +95,12 @@ class Design:
 
     @property
     def plain(self) -> bool:
-        """Whether there is nothing but n queries drawn one by one."""
+        """True if the design is n queries drawn one by one."""
         return self.weights is None and self.strata is None and self.clusters is None
 
     @property
     def n_units(self) -> int:
-        """What is drawn independently: clusters, or queries where there are none."""
+        """Number of independent draws: clusters, or queries without clusters."""
         return self.n if self.clusters is None else int(self.clusters.max()) + 1
 
     def mean(self, values: FloatArray) -> Any:

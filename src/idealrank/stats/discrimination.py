@@ -1,4 +1,4 @@
-"""How well a table of runs tells them apart: swaps between random halves of the queries, and the share of significant pairs."""
+"""Discrimination of runs by a table of values: swaps between random halves of the queries, and the share of significant pairs."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _TOGETHER = 256  # pairs of runs
 
 @dataclass(frozen=True, eq=False)
 class SwapRates:
-    """How often the other half of the queries says the opposite; see `swap_rates`.
+    """Rates at which the other half of the queries disagrees; see `swap_rates`.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SwapRates:
     width : float
         Of a bin of differences, in the units of the measure.
     comparisons, swaps : int64 array, shape (bins,)
-        Pairs of runs whose difference on one half has a size in the bin, over all splits; and those whose other half has the opposite sign.
+        Pairs of runs whose difference on one half has a size in the bin, over all splits; and pairs whose other half has the opposite sign.
     standard_errors : float64 array, shape (bins,)
         Monte Carlo error of each rate, from the spread between splits: it says how exact the rate of these queries is, not how it
         would change with others. NaN for empty bins.
@@ -101,14 +101,14 @@ def swap_rates(
     design: Design | None = None,
     threads: int | None = None,
 ) -> SwapRates:
-    """How often two disjoint random sets of queries order a pair of runs in opposite ways, by the size of the difference.
+    """Estimate how often two disjoint random sets of queries order a pair of runs in opposite ways, by size of the difference.
 
     Parameters
     ----------
     values : float array, shape (queries, runs)
         A measure of every run on every query.
     size : int, optional
-        Queries (clusters, where the design has them) of each of the two sets; half of all if not given. Rates are those of sets of
+        Queries (clusters, where the design has them) of each of the two sets; half of all if not given. Rates hold for sets of
         this size, not of all queries: take several sizes to see where they tend.
     width : float
         Of a bin of differences.
@@ -212,7 +212,7 @@ def _ratio_error(part: IntArray, whole: IntArray) -> float:
 
 @dataclass(frozen=True)
 class DiscriminativePower:
-    """How many pairs of runs a test tells apart; see `discriminative_power`.
+    """Number of run pairs that a test distinguishes; see `discriminative_power`.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def discriminative_power(
     design: Design | None = None,
     threads: int | None = None,
 ) -> DiscriminativePower:
-    """The share of pairs of runs that differ significantly: what to compare two measures on the same runs by.
+    """Compute the share of run pairs that differ significantly, to compare measures on the same runs.
 
     It counts differences, right or wrong: a measure that errs consistently has it too.
 
@@ -329,13 +329,13 @@ def discriminative_power(
 
 
 def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
-    """Which columns have a mean other than 0, and the means that they need for it."""
+    """Mark the columns with a mean other than 0, and the means they need for it."""
     reach = stats.t.isf(alpha / 2, found.df) * found.se
     return np.abs(found.mean) >= reach, reach
 
 
 def _by_bootstrap(units: ResampledUnits, found: LinearMean, draws: Draws, alpha: float) -> tuple[BoolArray, FloatArray]:
-    """The same by the studentised bootstrap of the shifted columns."""
+    """Mark significant columns by the studentised bootstrap of the shifted columns."""
     columns = found.mean.size
 
     def both(counts: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How large a difference is, in other units than those of the measure, and on how many queries there is one."""
+"""Effect sizes: differences in standardised units, and counts of differing queries."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +61,7 @@ class EffectSizes:
 
 
 def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = None) -> EffectSizes:
-    """How large the difference b - a is, without saying how sure.
+    """Compute effect sizes of the difference b - a, without confidence.
 
     Parameters
     ----------

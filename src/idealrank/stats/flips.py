@@ -27,7 +27,7 @@ MOST_UNITS = 20  # of an enumeration: a million sign vectors
 
 
 class Flips:
-    """Which units each draw flips.
+    """Units that each draw flips.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Flips:
     def map(
         self, columns: FloatArray, n_draws: int, work: Callable[[FloatArray], Result], *, threads: int | None = None
     ) -> Iterator[Result]:
-        """What `work` makes of each block of subset sums, in the order of the draws.
+        """Apply `work` to each block of subset sums, in the order of the draws.
 
         Asking again gives the same draws again: nothing needs to be kept for a second look.
 

@@ -17,7 +17,7 @@ from idealrank.stats.value_tables import table_of
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Where the variance of a table comes from; see `variance_components`.
+    """Variance components of a table; see `variance_components`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class VarianceComponents:
 
 
 def variance_components(values: Any) -> VarianceComponents:
-    """Variance components of a complete table by the analysis of variance; all effects random.
+    """Estimate variance components of a complete table by the analysis of variance; all effects random.
 
     Queries are crossed with systems. Seeds, if any, are nested in systems (seed 3 of one system has nothing to do with seed 3 of
     another) and crossed with queries. Expected mean squares, for q queries, s systems and r seeds:
@@ -109,7 +109,7 @@ def variance_components(values: Any) -> VarianceComponents:
 
 
 def from_mean_squares(n_queries: int, n_systems: int, systems: float, queries: float, interaction: float) -> VarianceComponents:
-    """Variance components of queries x systems from the mean squares of a published table.
+    """Compute variance components of queries x systems from the mean squares of a published table.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares
 
 @dataclass(frozen=True)
 class Reliability:
-    """How well a number of queries (and seeds) measures systems; see `reliability`.
+    """Reliability of a number of queries (and seeds); see `reliability`.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class Reliability:
 def reliability(
     components: VarianceComponents, n_queries: int | None = None, *, n_seeds: int | None = None, level: float = 0.95
 ) -> Reliability:
-    """Generalisability and dependability of a collection of so many queries like these: a D-study.
+    """Compute generalisability and dependability of a collection with a number of queries like these: a D-study.
 
     ``E rho^2 = systems / (systems + relative error)`` and ``Phi = systems / (systems + absolute error)``. The interval of E rho^2 is
     Feldt's, exact for normal effects; that of Phi is by Arteaga et al. Both are wide for few systems: look at them first.
@@ -282,7 +282,7 @@ class QueriesForReliability:
 def queries_for_reliability(
     components: VarianceComponents, target: float = 0.95, *, n_seeds: int | None = None, level: float = 0.95
 ) -> QueriesForReliability:
-    """How many queries it takes for E rho^2, and for Phi, to reach a value.
+    """Compute the queries needed for E rho^2, and for Phi, to reach a value.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ class HSD:
 
 
 def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None) -> HSD:
-    """Tukey's honestly significant difference of every pair of runs, over the same queries.
+    """Compute Tukey's honestly significant difference of every pair of runs, over the same queries.
 
     The model is value = query + run + residual; the statistic of a pair is ``|mean_b - mean_a| / sqrt(MS / n)`` with the residual mean
     square ``MS = sum of (x - query mean - run mean + mean)^2 / ((n - 1)(m - 1))``, its law that of the studentized range of m groups. A

@@ -72,7 +72,7 @@ class Interval:
         return self.high - self.low  # type: ignore[no-any-return]
 
     def holds(self, value: float) -> "bool | BoolArray":
-        """Whether a value lies between the bounds, or on one of them."""
+        """Return whether a value lies within the bounds, ends included."""
         return (self.low <= value) & (value <= self.high)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ def mean_interval(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> Interval:
-    """How sure the mean over queries is.
+    """Compute a confidence interval of the mean over queries.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def difference_interval(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> Interval:
-    """How sure the difference of two means over the same queries is: always b - a, always paired.
+    """Compute a confidence interval of the difference b - a of two means over the same queries, paired.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_
 
 
 def counted_rank(level: float, draws: int, observed: int) -> int:
-    """How many draws must count for a shift to be in the interval; 0 or less if every shift is.
+    """Return the number of draws that must count for a shift to be in the interval; 0 or less if every shift is.
 
     Parameters
     ----------

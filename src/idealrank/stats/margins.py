@@ -20,7 +20,7 @@ from idealrank.stats.value_columns import columns_of, design_of, figure, open_sh
 
 @dataclass(frozen=True, eq=False)
 class MarginTest:
-    """Whether b is shown to be within a margin of a: numbers for one column of values, arrays (measures,) for several.
+    """Test against a margin: numbers for one column of values, arrays (measures,) for several.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def non_inferiority(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> MarginTest:
-    """Whether b is shown not to be worse than a by the margin or more.
+    """Test that b is not worse than a by the margin or more.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def equivalence(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> MarginTest:
-    """Whether b is shown to differ from a by less than the margin, either way: two one-sided tests (TOST).
+    """Test that b differs from a by less than the margin in both directions: two one-sided tests (TOST).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def equivalence(
     Returns
     -------
     MarginTest
-        p is the larger of those of the two tests.
+        p is the larger p value of the two tests.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def equivalence(
 
 
 def _inside(low: Any, margin: FloatArray, a: npt.ArrayLike, b: npt.ArrayLike) -> Any:
-    """Whether a bound lies above -margin by more than rounding."""
+    """Return whether a bound lies above -margin by more than rounding."""
     largest = np.atleast_1d(largest_of(*paired(a, b)))
     return low + margin > ROUNDING * np.maximum(largest, margin)
 

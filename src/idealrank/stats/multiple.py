@@ -12,7 +12,7 @@ Correction: TypeAlias = Literal["holm", "bh", "by"]
 
 
 def adjust(p: Any, method: Correction = "holm") -> FloatArray:
-    """Adjusted p values of one family of tests: compare each with the level itself.
+    """Adjust the p values of one family of tests, for comparison with the level itself.
 
     All numbers of `p` are one family, whatever its shape. With p_(1) <= ... <= p_(m):
 

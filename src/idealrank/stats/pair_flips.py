@@ -73,10 +73,10 @@ def all_pairs(
     design: Design | None = None,
     threads: int | None = None,
 ) -> AllPairs:
-    """`permutation_test` of every pair of runs, two-sided, at little more than the cost of the runs.
+    """Run `permutation_test` on every pair of runs, two-sided, at little more than the cost of the runs.
 
     The sum of the differences of a pair over some flipped queries is the difference of the sums of its two runs, so the signs are drawn
-    once for all. The p values are those of single pairs: correct them with `adjust`, or take `randomised_hsd`.
+    once for all. The p values belong to single pairs: correct them with `adjust`, or take `randomised_hsd`.
 
     Parameters
     ----------

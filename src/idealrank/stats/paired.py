@@ -93,7 +93,7 @@ class PairedTest:
 def paired_t(
     a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
 ) -> PairedTest:
-    """Student's t test of the mean difference b - a over the same queries.
+    """Test the mean difference b - a over the same queries with Student's t.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def t_tail(statistic: FloatArray, df: int, alternative: str) -> FloatArray:
 def sign_test(
     a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
 ) -> PairedTest:
-    """Whether b wins on more queries than it loses: exact, and blind to by how much.
+    """Test whether b wins on more queries than it loses: exact, regardless of the size of each win.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def sign_test(
 def wilcoxon(
     a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
 ) -> PairedTest:
-    """Wilcoxon's signed-rank test: whether the differences b - a lie symmetrically about 0.
+    """Test with Wilcoxon's signed ranks that the differences b - a are symmetric about 0.
 
     Ranks are of all differences, zeros among them, whose ranks are then left out (Pratt). Differences are 0, or of equal size, within
     1e-12 of the largest value: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is exact for at most 50 queries without zeros and equal sizes, else

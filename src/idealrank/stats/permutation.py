@@ -90,7 +90,7 @@ class PermutationTest:
 
 
 class _Asked(NamedTuple):
-    """What is asked of every column."""
+    """Settings shared by every column."""
 
     draws: int
     alternative: Alternative
@@ -118,7 +118,7 @@ def permutation_test(
     design: Design | None = None,
     threads: int | None = None,
 ) -> PermutationTest:
-    """Whether the mean of `b` differs from that of `a` over the same queries, by flipping signs of their differences.
+    """Test whether the mean of `b` differs from `a` over the same queries, by flipping signs of their differences.
 
     If neither is better, a query's difference from `null` is as likely to have one sign as the other: the p value is the share of sign
     vectors whose mean is as far from 0 as the observed one (within 1e-12 of the sum of absolute differences), the observed signs

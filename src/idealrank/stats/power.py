@@ -1,4 +1,4 @@
-"""How many queries a difference needs to be found, and how small a difference so many queries can find: the paired t test."""
+"""Power of the paired t test: queries needed for a difference, and the difference that given queries detect."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a first set of queries says of the next; see `pilot`.
+    """Estimates from a pilot set of queries; see `pilot`.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Pilot:
 
 
 def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95) -> Pilot:
-    """Mean and spread of paired differences, to plan with.
+    """Estimate mean and spread of paired differences from a pilot.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
 def t_power(
     n: int, effect: float, sd: "float | Pilot", *, alpha: float = 0.05, purpose: Purpose = "difference", margin: float = 0.0
 ) -> float:
-    """Chance that a paired t test on n queries succeeds.
+    """Compute the power of a paired t test on n queries.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def t_power(
 def queries_needed(
     effect: float, sd: "float | Pilot", *, power: float = 0.8, alpha: float = 0.05, purpose: Purpose = "difference", margin: float = 0.0
 ) -> int:
-    """The fewest queries with which a paired t test succeeds with chance `power`.
+    """Compute the number of queries at which a paired t test has a given power.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def queries_needed(
 
 
 def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purpose: Purpose = "difference") -> Any:
-    """The smallest difference that n queries find with chance `power`, by a paired t test.
+    """Compute the smallest difference that a paired t test of n queries detects with a given power.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purp
 
 
 def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
-    """Half of the width of the t interval of a mean over n queries whose standard deviation is `sd`.
+    """Compute half of the width of the t interval of a mean over n queries with standard deviation `sd`.
 
     The rule that '500 to 1,000 queries are stable' says nothing without it: at a standard deviation of 0.14 a query, the interval of
     one system's mean reaches 0.0123 to each side at 500 queries and 0.0087 at 1,000. For paired differences, which vary less, give
@@ -254,7 +254,7 @@ def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
 
 
 def queries_for_half_width(width: float, sd: float, *, level: float = 0.95) -> int:
-    """The fewest queries whose t interval reaches at most `width` to each side.
+    """Compute the number of queries at which the t interval reaches at most `width` to each side.
 
     Examples
     --------

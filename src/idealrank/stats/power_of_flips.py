@@ -72,7 +72,7 @@ def flip_power(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> SimulatedPower:
-    """Chance that a sign-flip test of n queries like those of a pilot has p <= alpha.
+    """Simulate the power of a sign-flip test of n queries like the pilot's.
 
     Each trial draws n differences from the pilot with replacement and tests their mean, two-sided, by `n_resamples` random sign flips.
 
@@ -142,7 +142,7 @@ def flip_queries_needed(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> SimulatedPower:
-    """Queries with which the sign-flip test finds an effect with chance `power`, by simulation from a pilot.
+    """Simulate the number of queries at which the sign-flip test has a given power, from a pilot.
 
     The normal inverse of power is nearly a straight line in sqrt(n): a guess, four simulations along it, and the line through them.
 
@@ -190,9 +190,9 @@ def flip_detectable(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> SimulatedPower:
-    """The smallest improvement that a sign-flip test of n queries finds with chance `power`, by simulation from a pilot.
+    """Simulate the smallest improvement that a sign-flip test of n queries detects with a given power, from a pilot.
 
-    Parameters are those of `flip_power`, and `power`. As there, ``tilt`` reaches no further than the largest difference of the pilot.
+    See `flip_power` for the parameters; and `power`. As there, ``tilt`` reaches no further than the largest difference of the pilot.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def generator_of(rng: RandomLike) -> np.random.Generator:
 
 
 def threads_of(threads: int | None) -> int:
-    """How many threads to use; None and 0 for one a core.
+    """Return the number of threads; None and 0 mean one a core.
 
     Raises
     ------

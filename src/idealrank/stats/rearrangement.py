@@ -88,7 +88,7 @@ def randomised_hsd(
     design: Design | None = None,
     threads: int | None = None,
 ) -> RandomisedHSD:
-    """Which pairs of runs differ, corrected for all pairs, without assuming how values are distributed.
+    """Find the pairs of runs that differ, corrected for all pairs, without an assumption about the distribution of values.
 
     If all runs are equally good, the values of a query could have come from the runs in any order. Each draw rearranges the runs within
     every query, for all measures alike, and keeps the largest mean minus the smallest. The p value of a pair is

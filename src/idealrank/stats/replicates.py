@@ -42,7 +42,7 @@ class Training:
     residual: float
 
     def error(self, n_queries: int, n_seeds: int | None = None) -> float:
-        """What training adds to the variance of a mean over so many queries and seeds."""
+        """Contribution of training to the variance of a mean over these queries and seeds."""
         return (self.seeds + self.residual / n_queries) / (self.n_seeds if n_seeds is None else n_seeds)
 
 
@@ -117,7 +117,7 @@ class ReplicatedDifference:
 def replicated_difference(
     a: Any, b: Any, *, seeds: Pairing = "nested", single: Single | None = None, level: float = 0.95
 ) -> ReplicatedDifference:
-    """The difference of two systems of which several trained copies were run on the same queries.
+    """Estimate the difference of two systems from several trained copies on the same queries.
 
     A value is ``system + query + query of the system + seed of the system + residual``. Averaging over seeds and testing over queries
     leaves out that other seeds would have other means; its interval is too short, however many queries there are. Here
@@ -185,7 +185,7 @@ def replicated_difference(
 
 @dataclass(frozen=True)
 class _Part:
-    """What the copies of one system add to the variance of the difference, and how sure that is."""
+    """Contribution of one system's copies to the variance of the difference, with its uncertainty."""
 
     n_seeds: int
     residual: float
@@ -202,7 +202,7 @@ class _Part:
         return cls(k, residual, beyond_rounding(float(means.var(ddof=1)), largest) / k, residual / (n * k), (k - 1, (n - 1) * (k - 1)))
 
     def alike(self) -> "_Part":
-        """The same variances for a single copy."""
+        """Return the variances for a single copy."""
         return _Part(1, self.residual, self.between * self.n_seeds, self.within * self.n_seeds, self.df)
 
     @property

@@ -70,7 +70,7 @@ class Runs:
         return np.asarray(sums * self.unit / self.design.n, np.float64)
 
     def identical(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-        """Whether two runs have the same values everywhere, shape (runs, runs, measures)."""
+        """Mark pairs of runs with equal values everywhere, shape (runs, runs, measures)."""
         same = [np.unique(self.totals[:, :, measure], axis=1, return_inverse=True)[1].reshape(-1) for measure in range(self.unit.size)]
         return np.stack([codes == codes[:, None] for codes in same], axis=-1)
 
@@ -80,7 +80,7 @@ class Runs:
 
 
 class Thresholds:
-    """How many of very many values reach each of many thresholds, from one look at each value.
+    """Counts of values that reach each of many thresholds, from one look at each value.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Thresholds:
         return np.stack([np.bincount(places, minlength=size) for places in reached]).astype(np.int64)
 
     def reached(self, counts: IntArray) -> IntArray:
-        """How many values reached each threshold, shape (columns, k), from the summed counts."""
+        """Return the number of values that reached each threshold, shape (columns, k), from the summed counts."""
         from_top = np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]
         found = np.empty_like(from_top)
         np.put_along_axis(found, self._order, from_top, axis=1)

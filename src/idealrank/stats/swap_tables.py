@@ -57,7 +57,7 @@ class SwapTable:
 def swap_table(
     values: Any, *, size: int | None = None, trials: int = 1000, rng: RandomLike = None, threads: int | None = None
 ) -> SwapTable:
-    """How often two disjoint random sets of queries order two runs in opposite ways, by each of several measures.
+    """Estimate how often two disjoint random sets of queries order two runs in opposite ways, for each of several measures.
 
     All measures see the same sets, so that their rates differ by what they measure and hardly by the draw. A pair that ties in one of
     the two sets counts as half a swap: nothing was said, and a coin would be wrong half of the time. Without that a measure that never
@@ -174,7 +174,7 @@ def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) ->
 
 @dataclass(frozen=True, eq=False)
 class SwapSpread:
-    """How much the swap rates of several measures, and their differences, vary with the queries; see `swap_spread`.
+    """Variation of swap rates and of their differences with the queries; see `swap_spread`.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class SwapSpread:
 
     @property
     def margins(self) -> FloatArray:
-        """How large the difference of two observed rates must be to say that they differ, shape (measures, measures); 1 if none is."""
+        """Difference of two observed rates that is significant, shape (measures, measures); 1 if none is."""
         found: FloatArray = np.minimum(np.where(self.deviations > 0, self.critical, 0.0) * np.fmax(self.deviations, _LEAST_SPREAD), 1.0)
         return found
 
@@ -216,10 +216,10 @@ def swap_spread(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> SwapSpread:
-    """How far apart two of several swap rates must be before the queries, and not the choice of queries, can be said to tell them apart.
+    """Estimate the distance at which two swap rates differ by more than the choice of queries explains.
 
     Queries are drawn anew with replacement, and the rates of all measures taken from each such sample. The margins hold for every two
-    measures at once, as those of Tukey's HSD do: it is allowed to look for the best rate first, and to compare the others with it.
+    measures at once, as Tukey's HSD does: it is allowed to look for the best rate first, and to compare the others with it.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def swap_spread(
 
 
 def _resampled(n: int, samples: int, generator: np.random.Generator) -> FloatArray:
-    """How many times each query is in each bootstrap sample, shape (samples, n)."""
+    """Count each query in each bootstrap sample, shape (samples, n)."""
     times = np.empty((samples, n))
     for row in times:
         row[:] = np.bincount(generator.integers(n, size=n), minlength=n)

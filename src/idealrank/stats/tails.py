@@ -25,7 +25,7 @@ FEW_VALUES = 1 << 21  # in all: kept and sorted
 
 
 class TailBlock(NamedTuple):
-    """What one block adds: values near the n-th largest with their columns, and counts of others."""
+    """Values of one block near the n-th largest with their columns, and counts of others."""
 
     above: IntArray
     counted: IntArray
@@ -34,14 +34,14 @@ class TailBlock(NamedTuple):
 
 
 class Tail(NamedTuple):
-    """The n-th largest value of each column, and what else was counted."""
+    """The n-th largest value of each column, and further counts."""
 
     end: FloatArray
     counted: IntArray
 
 
 def from_zero(values: FloatArray) -> IntArray:
-    """How many values of each column are 0 or larger.
+    """Count the values of each column that are 0 or larger.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _of_all(stream: Stream, rank: int, n_draws: int, count: Count) -> Tail:
 
 
 def _first_looks(n_draws: int, columns: int) -> list[int]:
-    """How many draws each look before the last sees: always a small share of the next."""
+    """Return the number of draws before each look: a small share of the next."""
     pilot = min(_PILOT, max(256, _PILOT_VALUES // columns))
     sizes = [n_draws]
     while sizes[0] > 2 * pilot:

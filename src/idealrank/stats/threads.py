@@ -32,7 +32,7 @@ def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> I
 
 
 def each_in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """What `work` makes of each item. Items are taken in this thread, a few before they are needed, so they may be made on the way.
+    """Apply `work` to each item in order. This thread takes items a few steps ahead, so they may be generated on the way.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ class UnpairedTest:
 
 
 def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:
-    """Welch's t test of two means over different queries, with variances that may differ.
+    """Test two means over different queries with Welch's t, for unequal variances.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
 
 
 def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:
-    """Whether values of b tend to be larger than values of a, by ranks.
+    """Test whether values of b tend to be larger than values of a, by ranks.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def unpaired_permutation(
     level: float = 0.95,
     threads: int | None = None,
 ) -> UnpairedTest:
-    """Whether the mean of b differs from that of a over other queries, by exchanging which query belongs to whom.
+    """Test whether the mean of b differs from that of a over other queries, by permuting queries between the runs.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float)
 
 
 def _joint_ranks(one: FloatArray, two: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Ranks of the values of both, those of b first, and the columns with ties."""
+    """Ranks of the values of both, b first, and the columns with ties."""
     return ranks_within(np.concatenate((two, one)), ROUNDING * largest_of(one, two))
 
 

@@ -57,7 +57,7 @@ def as_whole(values: FloatArray, unit: Any) -> FloatArray:
 
 
 def tie_step(whole: FloatArray) -> FloatArray:
-    """How far apart two sums of whole numbers must be to count as different, in units: 2^-40 of the sum of absolute values.
+    """Return the least distance of two different sums of whole numbers, in units: 2^-40 of the sum of absolute values.
 
     Sums that floating point would have made equal but for the last bits are equal after `to_steps`.
 

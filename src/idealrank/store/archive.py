@@ -1,4 +1,4 @@
-"""Unpack a zip archive that somebody else made: names and sizes first, then step by step, within a limit of memory."""
+"""Unpack an untrusted zip archive: names and sizes first, then step by step, within a limit of memory."""
 
 import struct
 import zipfile

@@ -1,4 +1,4 @@
-"""Which commit to evaluate next, where one is to be found: git knows the order of commits, a store knows their values."""
+"""Next commit to evaluate in a bisection: git supplies the order of commits, a store their values."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,12 @@ Folder = str | Path
 
 
 def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
-    """Those of the commits that a repository has, each after its ancestors.
+    """Sort the commits that a repository has, each after its ancestors.
 
     Parameters
     ----------
     commits : iterable of str
-        Full hashes; others and those of other repositories are left out.
+        Full hashes; other texts and commits of other repositories are left out.
     folder : path
         Anywhere in the repository.
 
@@ -83,7 +83,7 @@ def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
 
 
 def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> bool | None:
-    """Whether the newest evaluation of the commit that is checked out fails; None where there is none, or no value.
+    """Return whether the newest evaluation of the checked-out commit fails; None without one, or without a value.
 
     Files that were changed since that commit do not count against it: in a bisection they are what the work itself wrote.
 

@@ -52,7 +52,7 @@ def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Cal
 
 
 def opened(path: Path, named: Path | None = None) -> Adding:
-    """What an archive holds, ready to be written into a store under the id it has.
+    """Return the content of an archive, ready to write into a store under its id.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _is_canonical(fields: Fields, record: bytes) -> bool:
 
 
 def _json(content: bytes, name: str) -> Any:
-    """What a member says; NaN and infinities, which Python reads and JSON does not have, are refused."""
+    """Parse a member as JSON; NaN and infinities, which Python accepts and JSON lacks, are refused."""
     try:
         return json.loads(content, parse_constant=_no_json)
     except (ValueError, RecursionError) as error:

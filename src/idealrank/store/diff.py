@@ -1,4 +1,4 @@
-"""What changed from one evaluation of a store to another: data, rules, versions, means, queries."""
+"""Changes between two evaluations of a store: data, rules, versions, means, queries."""
 
 import heapq
 import math
@@ -15,7 +15,7 @@ MOST = 10
 
 
 def changes(a: Stored, b: Stored, *, measure: str | None = None, most: int = MOST) -> dict[str, Any]:
-    """What changed from a to b, as JSON has it; a difference is always b - a.
+    """Return the changes from a to b for JSON; a difference is always b - a.
 
     Parameters
     ----------

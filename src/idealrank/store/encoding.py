@@ -154,7 +154,7 @@ def _list_blob(ids: Sequence[str]) -> Blob:
 
 
 def hits_blob(hits: JudgedHits) -> Blob:
-    """Hits as a compressed NumPy archive; their queries are those of the evaluation.
+    """Hits as a compressed NumPy archive; their queries belong to the evaluation.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
 
 
 def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()) -> tuple[Measure, ...]:
-    """The measures of a record; those of the user's own classes are looked for among the `given`.
+    """The measures of a record; user-defined classes are looked up in `given`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is written into a store for one evaluation or verdict: its rows and its value files."""
+"""Rows and value files of one evaluation or verdict, ready to write."""
 
 import hashlib
 import secrets
@@ -58,7 +58,7 @@ class Adding:
         return self.digest[:DIGITS]
 
     def renamed(self) -> "Adding":
-        """The same with another id, where this one is taken."""
+        """Return the entry with another id, for an id that is taken."""
         return Adding(self.kind, self.fields | {"nonce": secrets.token_hex(8)}, self.files, self.tags, self.notes)
 
     def insert(self, connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""Whether the value files of an evaluation that comes from elsewhere make sense: each by itself, and all of them with its record."""
+"""Checks of an imported evaluation's value files: each alone, and all with their record."""
 
 import json
 import math
@@ -156,7 +156,7 @@ def _check_column(values: FloatArray, is_odd: BoolArray, what: str, expected: st
 
 
 def _check_mean(stated: Sequence[Any], column: int, values: FloatArray, counted: BoolArray, measure: Measure | None) -> None:
-    """Means are those of the values; of a measure of the user's own nobody knows of what kind they are."""
+    """Check that means match the values; the kind of mean of a user's measure is unknown."""
     n, kinds = int(np.count_nonzero(counted)), [measure] if measure is not None else [parse_measure(text) for text in _KINDS]
     found = [_aggregate(kind, values, counted) for kind in kinds]
     if stated[1] != n or not any(_is_close(stated[0], one) for one in found):

@@ -1,4 +1,4 @@
-"""Freeing what nobody needs: value files that no entry names, and what writers left that were killed."""
+"""Removal of unused files: value files without an entry, and leftovers of killed writers."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _UNFINISHED_FILE = re.compile(rf"[0-9a-f]{{64}}\.\w+\.(\d+)\.[0-9a-f]+{re.escape
 
 @dataclass(frozen=True)
 class Swept:
-    """What `Store.gc` removed, or would remove.
+    """Files that `Store.gc` removed, or would remove.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def _unfinished(folder: Path) -> Iterator[Path]:
 
 
 def _is_left(path: Path) -> bool:
-    """Whether nobody writes this file any more: it is an hour old and its process is gone."""
+    """Return whether a file is abandoned: an hour old, with its process gone."""
     named = _UNFINISHED_FILE.fullmatch(path.name)
     try:
         return named is not None and time.time() - path.stat().st_mtime > _HOUR and not _lives(int(named[1]))

@@ -1,4 +1,4 @@
-"""What a store remembers of one measure: of all queries together, or of one of them."""
+"""History of one measure in a store: of all queries together, or of one query."""
 
 import hashlib
 import json
@@ -179,7 +179,7 @@ def _newest_measure(store: Readable, conditions: str, parameters: Sequence[str])
 
 
 def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> InputError:
-    """What was asked for and is not there, and what is."""
+    """Describe a missing history, and the available ones."""
     asked = [f" of measure {measure}"] if measure else []
     asked += [f" of run {' or '.join(runs)}"] if runs else []
     asked += [f" with tag {tag}"] if tag is not None else []

@@ -1,4 +1,4 @@
-"""What may change about an entry: its tags and notes, and whether it is there."""
+"""Changes to an entry: tags, notes and removal."""
 
 from collections.abc import Sequence
 

@@ -17,7 +17,7 @@ _MOUNTS = Path("/proc/mounts")
 
 
 def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | None:
-    r"""Type and mount point of the network file system a folder lies on; None where it lies on none, or where nobody can say.
+    r"""Type and mount point of the network file system a folder lies on; None if it lies on none, or if unknown.
 
     Parameters
     ----------

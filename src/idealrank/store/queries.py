@@ -88,7 +88,7 @@ def removed(key: str) -> InputError:
 
 
 def entry(database: Database, key: str) -> Entry:
-    """What a list shows of the entry with this whole id.
+    """Return the summary of the entry with this whole id.
 
     Raises
     ------

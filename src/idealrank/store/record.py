@@ -1,4 +1,4 @@
-"""What stands beside a result in a store: who made it, from what, and when; and what a list of results shows of each."""
+"""Record of a result in a store: author, inputs and time; and the summary for lists of results."""
 
 import math
 import re
@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """How a result came about, as far as its numbers do not say.
+    """Origin of a result, beyond its numbers.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Record:
     commit : str
         Of the git repository the work was done in; empty where there is none.
     dirty : bool or None
-        Whether files of that repository had changes that no commit holds; None where nobody knows.
+        Whether files of that repository had uncommitted changes; None if unknown.
     time : str
         UTC, ISO 8601, to the microsecond; where it is empty, the time of storing.
     tags, notes : tuple of str
@@ -49,7 +49,7 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What a list of a store's results shows of one.
+    """Summary of a stored result.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ def command_without_folders(command: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The same dicts and lists as JSON takes them; None for what is not finite. A place in a file is named without folders.
+    """Return dicts and lists for JSON; None for values that are not finite. A file position is named without folders.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether the record of an evaluation that comes from elsewhere is built as ours are: one that is not would break every later question."""
+"""Checks of an imported evaluation's record: a malformed one would break every later query."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ _WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
 
 
 def check_words(words: Any) -> None:
-    """Refuse what stands beside a record (id, digest, tags, notes) where it is of other types; errors as for `check_evaluation`.
+    """Refuse the companions of a record (id, digest, tags, notes) of other types; errors as for `check_evaluation`.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def check_head(fields: Any) -> None:
 
 
 def check_evaluation(fields: Any) -> list[Measure | None]:
-    """Refuse the record of an evaluation whose parts are of other types than those that are written, or contradict each other.
+    """Refuse the record of an evaluation whose parts have other types than written ones, or contradict each other.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def _check_texts(found: Any, place: str) -> None:
 
 
 def is_text(text: str) -> bool:
-    r"""Whether a text can be written: as UTF-8, with the bytes in it that are none.
+    r"""Return whether a text can be written as UTF-8, with surrogate-escaped bytes.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def _check(found: Any, wanted: Any, place: str) -> None:
 
 
 def _is(found: Any, kind: Any) -> bool:
-    """Whether a value is of a type; a truth value is no number, and a number has room in a column."""
+    """Return whether a value has a type; a boolean is no number, and a number must fit a column."""
     if isinstance(found, bool):
         return kind not in (int, int | None) and isinstance(found, kind)
     return isinstance(found, kind) and not (isinstance(found, int) and abs(found) >= _LARGEST)

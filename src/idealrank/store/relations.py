@@ -78,7 +78,7 @@ def _kept(store: Readable) -> list[_Kept]:
 
 @dataclass(frozen=True)
 class Relation:
-    """One table, whose batches are made when somebody reads them, and made again for the next reader.
+    """One table, whose batches are made on reading, and made again for the next reader.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def relations(store: Readable) -> dict[str, Relation]:
     Parameters
     ----------
     store : Store
-        What its tables say is read at once, its value files when somebody reads the batches.
+        What its tables say is read at once, its value files on reading the batches.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def _comparisons(store: Readable) -> list[tuple[Any, ...]]:
 
 
 def _gates(store: Readable) -> list[tuple[Any, ...]]:
-    """What gates of before there were companions do not say is null, but that each of their checks could close them."""
+    """Read gates of versions before companions: unknown fields are null, except that each of their checks could fail them."""
     names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected")
     return [
         (key, time, result["run"], *(check[name] for name in names), check.get("p_two_sided"), check.get("decides", True),

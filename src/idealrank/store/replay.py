@@ -105,7 +105,7 @@ def _reached(made: Row, kept: Mapping[str, Any], parts: Sequence[str]) -> Row:
 
 
 def _asked(said: Mapping[str, Any]) -> Literal["same", "different"]:
-    """What was asked of the judgments, by what a result says of them; those of earlier versions say nothing."""
+    """Return the judgments policy of a result; results of earlier versions lack it."""
     return "different" if said.get("judgments") == "different" else "same"
 
 
@@ -115,7 +115,7 @@ def _measures(texts: Sequence[str], own: Sequence[Measure]) -> tuple[Measure, ..
 
 
 def _by_query(kept: StoredVerdict, **asked: bool) -> dict[str, Any]:
-    """What was said of each query, from the options."""
+    """Return the values by query from the options."""
     for name, was_given in asked.items():
         if was_given and not isinstance(kept.options.get(name), dict):
             raise InputError(

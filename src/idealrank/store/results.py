@@ -1,4 +1,4 @@
-"""What a store gives back: evaluations, comparisons and gates with all that was kept beside them."""
+"""Stored evaluations, comparisons and gates, with their records."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from idealrank.store.value_files import ValueFiles
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """One evaluation of a store. Its files are read, and their hashes checked, when something of them is asked.
+    """Stored evaluation. Its files are read, and their hashes checked, on first access.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Stored:
 
     @property
     def record(self) -> Record:
-        """How it came about, its tags and notes."""
+        """Origin of the evaluation, with its tags and notes."""
         return self.entry.record
 
     @property
@@ -97,7 +97,7 @@ class Stored:
 
     @cached_property
     def scored(self) -> BoolArray:
-        """Which values count in the mean, shape (n_queries, n_measures)."""
+        """Mask of the values that count in the mean, shape (n_queries, n_measures)."""
         content = self._content("scored")
         return np.ones(self._shape, np.bool_) if content is None else read_array(content, "|b1", self._shape, self._whose)
 
@@ -187,5 +187,5 @@ class StoredVerdict:
 
     @property
     def record(self) -> Record:
-        """How it came about, its tags and notes."""
+        """Origin of the verdict, with its tags and notes."""
         return self.entry.record

@@ -24,7 +24,7 @@ _FOR_A_MOMENT = ("unable to open", "readonly", "locked")
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether a database is there, and it or its folder may not be written.
+    """Return whether a database exists and it or its folder is read-only.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""SQL over a store, by DuckDB where it is installed: questions that nobody foresaw, and nothing but questions."""
+"""SQL over a store, by DuckDB where it is installed: queries, and nothing but queries."""
 
 import re
 import tempfile
@@ -37,7 +37,7 @@ _TAIL = re.compile(r"\s*(LINE \d+:.*)?$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query gave.
+    """Result of a query.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Answer:
     rows: Sequence[tuple[Any, ...]]
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """The same as a dataframe.
+        """Return the result as a dataframe.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Answer:
 
 
 def ask(store: Readable, query: str) -> Answer:
-    """The answer to one SELECT over the tables of a store.
+    """Run one SELECT over the tables of a store.
 
     The tables are ``evaluations``, ``means``, ``values``, ``hits``, ``comparisons``, ``gates`` and ``tags``. Value files are read only
     where ``values`` or ``hits`` is asked. The store is not locked: what is written meanwhile is not seen.

@@ -67,7 +67,7 @@ class Store:
 
         Notes
         -----
-        A store that may not be written is opened for reading, and nothing is made beside it. While somebody else has it open, what is
+        A store that may not be written is opened for reading, and nothing is made beside it. While another process has it open, what is
         written meanwhile is seen; otherwise it is kept in memory as it was when it was opened.
 
         Examples
@@ -169,7 +169,7 @@ class Store:
     def add_gate(
         self, gated: "Gated", evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
     ) -> str:
-        """Keep what a gate said; as `add_comparison`, the run's evaluation first, then those of its baselines."""
+        """Keep what a gate said; as `add_comparison`, the run's evaluation first, then its baselines."""
         parts = [self.resolve(one, kind="evaluation") for one in evaluations]
         return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
 
@@ -206,7 +206,7 @@ class Store:
         id : str
             4 to 12 hexadecimal digits.
         measures : sequence of Measure, optional
-            Those of classes of your own, which no text can make again.
+            User-defined measure classes, which no text can recreate.
         convention : Convention, optional
             Where its gain or discount is a function of your own.
 
@@ -223,7 +223,7 @@ class Store:
         return self._verdict(id, "comparison")
 
     def gate(self, id: str) -> StoredVerdict:  # noqa: A002
-        """What a gate said, by its id or a beginning of it."""
+        """Return a stored gate, by its id or a prefix of it."""
         return self._verdict(id, "gate")
 
     def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
@@ -232,7 +232,7 @@ class Store:
         return StoredVerdict(self.entry(found), fields["options"], fields["result"])
 
     def entry(self, id: str) -> Entry:  # noqa: A002
-        """What a list shows of one, by its id or a beginning of it."""
+        """Return the summary of an entry, by its id or a prefix of it."""
         return queries.entry(self._database, self.resolve(id))
 
     def entries(
@@ -245,7 +245,7 @@ class Store:
         commit: str | None = None,
         limit: int | None = None,
     ) -> list[Entry]:
-        """What is in the store, the newest first.
+        """List the entries of the store, the newest first.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class Store:
         return queries.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """What a SELECT over the tables of the store gives, in SQLite's SQL; its schema may grow with a version.
+        """Run a SELECT over the tables of the store, in SQLite's SQL; the schema may grow with a version.
 
         Raises
         ------

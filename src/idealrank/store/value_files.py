@@ -21,7 +21,7 @@ UNFINISHED = ".unfinished"
 
 @dataclass(frozen=True)
 class Blob:
-    """What one value file holds.
+    """Content of one value file.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Prepared:
         return self
 
     def _is_there(self, blob: Blob) -> bool:
-        """Whether the file stands in its place, whole; a damaged one is written anew, and one that a sweeper takes meanwhile."""
+        """Return whether the whole file is in place; a damaged file is written again, and so is one that a sweep removes meanwhile."""
         path = self._files.path(blob.name)
         try:
             return path.stat().st_size == len(blob.content) and path.read_bytes() == blob.content
@@ -177,7 +177,7 @@ def _lost(path: Path, whose: str, what: str) -> InputError:
 
 
 class Readable(Protocol):
-    """A store, as far as those need it who read its tables (by a SELECT) and its value files, and know nothing of `Store` itself."""
+    """Protocol of a store for readers of its tables (by a SELECT) and value files, independent of `Store`."""
 
     folder: Path
     files: ValueFiles

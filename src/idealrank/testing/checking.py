@@ -15,7 +15,7 @@ from idealrank.testing.strategies import missing_facts, option_values
 
 
 def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> None:
-    """Try everything that a measure's class facts promise.
+    """Check every promise of a measure's class facts.
 
     Facts, text, bounds, the ideal order, other document names, other queries beside it, ties as the class says, arrays, parts that are
     merged, every output, and that what documents add (`terms`, `group_terms`) sums to the value. Measures that need other tables than
@@ -47,7 +47,7 @@ def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100
 
 
 def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> list[str]:
-    """What `check_measure` would complain of, sentence by sentence; empty when there is nothing.
+    """List the complaints of `check_measure`, one sentence each; empty without any.
 
     Examples
     --------

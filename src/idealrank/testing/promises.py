@@ -1,4 +1,4 @@
-"""What class facts promise, one by one: which measures each promise is for, the input it is tried on, and what breaks it."""
+"""Properties that class facts promise: the measures, the input and the violation of each."""
 
 import json
 import warnings
@@ -43,7 +43,7 @@ class Case:
     convention: Convention
 
     def smaller(self) -> "Iterator[Case]":
-        """The same with a plainer convention, one query less, or one document less."""
+        """Return a smaller case: a plainer convention, one query less, or one document less."""
         if self.convention.name != (plain := _convention(self.convention.alignment.ties, "zero", "")).name:
             yield replace(self, convention=plain)
         for query in {**self.qrels, **self.run}:
@@ -70,7 +70,7 @@ def _always(_: Measure) -> bool:
 
 
 def _is_cut_function(measure: Measure) -> bool:
-    """Which documents a function sees depends on the order of those that tie at the cutoff, whatever it makes of them."""
+    """Return whether the documents that a function sees depend on the order of ties at the cutoff."""
     return measure.cutoff is not None and hasattr(measure, "extras")
 
 
@@ -100,7 +100,7 @@ class Promise:
     scores : tuple of float
         What scores may be.
     alone, judged : bool
-        One query that is answered; nothing returned that nobody judged.
+        One answered query, with every returned document judged.
     """
 
     broken: str
@@ -366,7 +366,7 @@ PROMISES = (
 
 
 def unrounded(measure: Measure) -> Measure:
-    """The same measure without rounding, which may take a hundredth from the ideal order that another order keeps.
+    """Return the measure without rounding, which may make the ideal order lose a hundredth against another order.
 
     Examples
     --------

@@ -316,7 +316,7 @@ def _conventions(presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]) -
 
 
 def missing_facts(cls: type[Measure]) -> list[str]:
-    """What a measure's class does not say, or says wrongly; the property suite asks this of every listed measure.
+    """List the facts that a measure's class lacks or misstates; the property suite checks every listed measure.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What NDCG converges to as lists grow, and which discounts and cutoffs can tell two rankers apart (Wang et al. 2013, COLT).
+"""Theory of NDCG on growing lists: limits, and discounts and cutoffs that distinguish two rankers (Wang et al. 2013, COLT).
 
 The theory is about more and more documents under one query. Measures of many queries under short lists are what the rest of the
 package is for.

@@ -1,6 +1,6 @@
-"""How discounts fall and cutoffs grow as lists do: the families that the theorems speak of.
+"""Families of discounts and cutoffs in the theorems, by their behaviour as lists grow.
 
-Weights here are those of natural logarithms, D(r) = 1/log(1 + r), whatever the base: a constant factor cancels in NDCG.
+Weights here use natural logarithms, D(r) = 1/log(1 + r), whatever the base: a constant factor cancels in NDCG.
 """
 
 import math
@@ -61,7 +61,7 @@ class Decay:
 
     @property
     def summable(self) -> bool | None:
-        """Whether the weights of all ranks have a finite sum; None where nobody can know."""
+        """True if the weights of all ranks have a finite sum; None if unknown."""
         if self.kind == "unknown":
             return None
         return self.kind in {"geometric", "finite"} or (self.kind == "zipf" and self.exponent > 1)
@@ -76,7 +76,7 @@ class Decay:
 
     @cached_property
     def kappa(self) -> float:
-        """What the sum of D over ranks 1 to n has beyond its integral from 1 to n, as n grows; Euler-Maclaurin."""
+        """Return the excess of the sum of D over ranks 1 to n above its integral from 1 to n, as n grows; Euler-Maclaurin."""
         weight, integral, slope, third = self._functions
         ranks = max(_DIRECT, math.ceil(self.exponent) + 1)  # beyond the base of jarvelin
         last = np.array([float(ranks)])
@@ -202,7 +202,7 @@ class Growth:
     size: float
 
     def at(self, n: int) -> int:
-        """How many ranks count in a list of n."""
+        """Return the number of ranks that count in a list of n."""
         return min(n, int(resolve_cutoff(make_cutoff(self.text.removeprefix("@") or None), np.array([n]))[0]))
 
     def log_share(self, n: int, *, whole_ranks: bool = True) -> float:

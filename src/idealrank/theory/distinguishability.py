@@ -1,4 +1,4 @@
-"""Whether a measure keeps its mind about two rankers as the list grows, and from which length on."""
+"""Stability of a measure's order of two rankers as lists grow."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _COLUMNS: tuple[Column, ...] = ("a_better", "b_better", "constant", "a_always", 
 
 @dataclass(frozen=True, eq=False)
 class Distinguishability:
-    """How often one measure puts a above b at each size, and how often its verdict stays the same from that size on.
+    """Rate at which a measure puts a above b at each size, and rate at which the order stays from that size on.
 
     "From that size on" is about the sizes that were looked at, up to `largest`, and about nothing beyond.
 
@@ -140,7 +140,7 @@ class Distinguishability:
             )
         if self.source == "scores":
             notes.append(
-                "The lists of all runs have the more documents in common the longer they are; those of all documents are one list."
+                "The lists of all runs have the more documents in common the longer they are; lists of all documents are one list."
             )
         notes.append(f"Nothing is said about lists longer than {self.largest:,}.")
         return notes
@@ -163,7 +163,7 @@ def distinguish(
     threads: int | None = None,
     progress: ProgressCall | None = None,
 ) -> Distinguishability:
-    """How likely NDCG puts one ranker above the other at each list length, and keeps to it on all longer lists that are looked at.
+    """Estimate how likely NDCG puts one ranker above the other at each list length, and keeps this order on all longer lists.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def distinguish_many(
     threads: int | None = None,
     progress: ProgressCall | None = None,
 ) -> tuple[Distinguishability, ...]:
-    """`distinguish` for several discounts and cutoffs at once: the same lists for all of them.
+    """Run `distinguish` for several discounts and cutoffs, on the same lists.
 
     Parameters
     ----------

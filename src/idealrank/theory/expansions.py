@@ -1,4 +1,4 @@
-"""How the means of two rankers differ as lists grow, under the logarithmic discount (Lemma 22), and how far Definition 20 is off."""
+"""Difference of two rankers' means as lists grow, under the logarithmic discount (Lemma 22), and the error of Definition 20."""
 
 import math
 from collections.abc import Iterable
@@ -82,7 +82,7 @@ class Expansion:
 
 
 def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> Expansion:
-    """How NDCG with the logarithmic discount tells two rankers apart although both come to 1 (Wang et al., Lemma 22).
+    """Expand the difference of two rankers whose NDCG with the logarithmic discount both tend to 1 (Wang et al., Lemma 22).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which discounts and cutoffs can tell rankers apart on ever longer lists: by theorem where there is one, else by evidence alone."""
+"""Discounts and cutoffs that distinguish rankers on growing lists: by theorem if there is one, else by evidence."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _STEADY = 0.01  # how far an exponent may move the wrong way over the last decad
 
 
 class EvidenceRow(NamedTuple):
-    """What a discount does to a list of n.
+    """Behaviour of a discount on a list of n.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _weights(discount: Discount, n: int) -> FloatArray:
 
 
 def resemblance(discount: Discount, evidence: tuple[EvidenceRow, ...]) -> Literal["feasible", "infeasible"] | None:
-    """What the discount would be if it went on falling as it does at the end; None where that is unclear.
+    """Return the discount's form if it continues to fall as at the end; None if unclear.
 
     Parameters
     ----------
@@ -162,11 +162,11 @@ _TOP_SHARE = (
 
 @dataclass(frozen=True)
 class Feasibility:
-    """Whether NDCG with a discount and a cutoff can tell rankers apart, what it sees, and why.
+    """Feasibility of NDCG with a discount and a cutoff for distinguishing rankers, with reasons.
 
     Feasible: NDCG converges, and the sign of the difference between two rankers settles for good as the list grows, for all but
     exceptional pairs. Borderline: it converges, but to the chance of relevance at the very top, and sees little else. Infeasible: it does
-    not converge, and chance decides for ever. Undecided: nobody has proven it.
+    not converge, and chance decides for ever. Undecided: no proof is known.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class Feasibility:
 def feasibility(
     discount: DiscountLike = "log2", cutoff: "int | str | RelativeCutoff | None" = None, *, largest: int = 10**6
 ) -> Feasibility:
-    """Whether NDCG with this discount and cutoff can tell rankers apart as lists grow, in the sense of Wang et al. (2013).
+    """Decide whether NDCG with this discount and cutoff can distinguish rankers as lists grow, in the sense of Wang et al. (2013).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far Definition 20 is from the mean of NDCG (Lemma 21)."""
+"""Distance of Definition 20 from the mean of NDCG (Lemma 21)."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from idealrank.theory.scaled import ScaledDecay, ideal
 
 @dataclass(frozen=True)
 class DefinitionGap:
-    """N of Definition 20 beside the corrected N*, for one length.
+    """N of Definition 20 and the corrected N*, for one length.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class DefinitionGap:
 
 
 def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gain: GainLike = "linear") -> DefinitionGap:
-    """How far Definition 20 is from the mean of NDCG with the logarithmic discount: Lemma 21's quantities.
+    """Compute the distance of Definition 20 from the mean of NDCG with the logarithmic discount: Lemma 21's quantities.
 
     Lemma 21 bounds the distance by order n^(-1/3). The true order is ln n / n: N leaves out what sums over ranks have beyond integrals,
     kappa ybar(1) in DCG and kappa in its ideal, beside F(n p) of order n p / ln n.

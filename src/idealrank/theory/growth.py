@@ -47,7 +47,7 @@ class GrowingValues:
 
     @property
     def defined(self) -> IntArray:
-        """How many queries have a value, shape (n_measures, n_sizes)."""
+        """Number of queries with a value, shape (n_measures, n_sizes)."""
         counts: IntArray = np.count_nonzero(~np.isnan(self.values), axis=1).astype(np.int64)
         return counts
 
@@ -83,7 +83,7 @@ def growing_ndcg(
     sizes: Any = None,
     progress: ProgressCall | None = None,
 ) -> GrowingValues:
-    """NDCG of the first n documents of every query, for every n asked for.
+    """Compute NDCG of the first n documents of every query, for each requested n.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def growing_ndcg(
 
 
 class _Scheme:
-    """What of an NDCG matters here, for the list lengths that are asked for."""
+    """Properties of an NDCG that matter at the requested list lengths."""
 
     def __init__(self, measure: NDCG, sizes: IntArray) -> None:
         self.gain = make_gain(measure.gain if measure.gain is not None else "linear")
@@ -188,7 +188,7 @@ def _checked_sizes(sizes: Any) -> IntArray:
 def _one_query(label: FloatArray, score: FloatArray, sizes: IntArray, schemes: Sequence[_Scheme]) -> FloatArray:
     """Shape (n_measures, n_sizes).
 
-    The whole list is ranked once. The first n documents to come are then those of the ranking whose number is below n, in the same
+    The whole list is ranked once. The first n documents to come are then the documents of the ranking with a number below n, in the same
     order, so that a prefix costs one pass over the list and no sort.
     """
     came = np.argsort(-score, kind="stable")

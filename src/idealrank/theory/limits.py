@@ -1,4 +1,4 @@
-"""What NDCG comes to as the list of one query grows: Theorems 4, 7, 9 and 11 to 17 of Wang et al. (2013), and the linear discount.
+"""Limits of NDCG as the list of one query grows: Theorems 4, 7, 9 and 11 to 17 of Wang et al. (2013), and the linear discount.
 
 How fast it comes there: the first term of the mean, by expanding N*. With A = int_0^c E[Y | 1 - u] ..., B what the ideal has of it and
 L = A/B, the discount adds a second term to both; the constant is L times the ideal's second term minus the list's, over B.
@@ -128,7 +128,7 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
 
 
 def _of_reciprocal(model: RelevanceModel, share: float, value: float) -> Rate:
-    """The integral of (ybar(1 - u) - ybar(1)) du/u stands beside ybar(1) ln n."""
+    """Add the integral of (ybar(1 - u) - ybar(1)) du/u to ybar(1) ln n."""
     list_term = beyond_top(model, np.ones_like, share) + model.at_top * math.log(share)
     ideal_term = over_steps(model, lambda x: math.log(min(x, share)))
     constant = _settled((value * ideal_term - list_term) / model.steps[0][0])
@@ -153,7 +153,7 @@ def _of_power(decay: Decay, growth: Growth) -> Rate:
 
 @dataclass(frozen=True)
 class Limit:
-    """The number that NDCG converges to in probability as the list grows, and why.
+    """Limit in probability of NDCG as the list grows, with its theorem.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def limit(
     points: Iterable[float] = (),
     gain: GainLike = "linear",
 ) -> Limit:
-    """What NDCG of one query converges to as its list grows.
+    """Compute the limit of NDCG of one query as its list grows.
 
     With u = 1 - s, the share of the list from the top, ybar(s) the chance of relevance at canonical score s and p its mean::
 
@@ -249,7 +249,7 @@ def limit(
     ------
     OptionError
         A condition fails: the weights up to the cutoff have a finite sum (constant cutoffs, zipf(b) with b > 1, geometric, tables;
-        Theorem 10), or nobody can know whether they have (functions). Or p = 0: nothing is relevant.
+        Theorem 10), or it is unknown (functions). Or p = 0: nothing is relevant.
     InputError
         A chance is none, see `RelevanceModel.of`; or ybar has kinks in too many places that `points` does not name.
 

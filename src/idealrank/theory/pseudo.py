@@ -1,4 +1,4 @@
-"""What NDCG is on average in a list of n, in closed form but for one integral: Definition 20, and its correction."""
+"""Mean of NDCG on a list of n, in closed form except for one integral: Definition 20, and its correction."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def pseudo_expectation(
     points: Iterable[float] = (),
     gain: GainLike = "linear",
 ) -> float | FloatArray:
-    """The mean NDCG of lists of n documents, up to terms that vanish faster than it comes to its limit.
+    """Compute the mean NDCG of lists of n documents, up to terms that vanish faster than the distance to the limit.
 
     Without the correction it is N of Wang et al., Definition 20, where sums over ranks are integrals from rank 1 on::
 

@@ -65,12 +65,12 @@ class RankedCollection:
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """Number of queries."""
         return self.offsets.size - 1
 
     @property
     def lengths(self) -> IntArray:
-        """How many documents each query has, shape (n_queries,)."""
+        """Number of documents of each query, shape (n_queries,)."""
         return np.diff(self.offsets)
 
     def rows(self, values: FloatArray) -> list[FloatArray]:
@@ -94,7 +94,7 @@ class RankedCollection:
 
 
 def paper_rankers() -> RankedCollection:
-    """RankSVM, ListNet and a random ranker on the synthetic collection of the paper's shape: what figures 1 to 4 are drawn from.
+    """Load RankSVM, ListNet and a random ranker on the synthetic collection behind figures 1 to 4.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def paper_rankers() -> RankedCollection:
 
 
 def read_rankers(path: "str | Path") -> RankedCollection:
-    """A collection of one's own, from a file of NumPy arrays (``numpy.savez``).
+    """Read a collection from a file of NumPy arrays (``numpy.savez``).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How relevance depends on the place in a ranking: the model that every statement of the theory is about."""
+"""Model of relevance by position in a ranking, the basis of every statement of the theory."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SLACK = 1e-9  # what rounding may take a chance beyond 0 and 1
 
 @dataclass(frozen=True)
 class RelevanceModel:
-    """The chance of each grade at each canonical score.
+    """Probability of each grade at each canonical score.
 
     The canonical score s of a document is the share of documents that the ranker scores lower: uniform on [0, 1], 1 at the top
     (Wang et al., Lemma 3; it needs a ranker without ties). `ybar(s)` is the chance that a document of canonical score s is relevant.

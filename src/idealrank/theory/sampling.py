@@ -32,7 +32,7 @@ class SampleBlock(NamedTuple):
 
 
 def block_size(documents: int) -> int:
-    """How many samples of so many documents make a block: a choice that results depend on, so it depends on nothing else."""
+    """Return the number of samples in a block; results depend on it, so it depends only on the number of documents."""
     return max(1, _BLOCK // documents)
 
 
@@ -75,7 +75,7 @@ def run_blocks(
 
 
 def _nobody(_done: int, _samples: int) -> None:
-    """Nobody wants to know."""
+    """Ignore progress."""
 
 
 def _blocks(samples: int, size: int, rng: np.random.Generator) -> Iterator[SampleBlock]:

@@ -66,7 +66,7 @@ class ScaledDecay:
 
     @cached_property
     def unit(self) -> float:
-        """What all is measured in: n / ln n, n^(1-b) or 1; infinite where it is beyond float64."""
+        """Unit of all quantities: n / ln n, n^(1-b) or 1; infinite where it is beyond float64."""
         try:
             return math.exp(self._log_unit)
         except OverflowError:
@@ -80,7 +80,7 @@ class ScaledDecay:
 
     @cached_property
     def kappa(self) -> float:
-        """What the sum has beyond the integral from rank 1 on."""
+        """Excess of the sum above the integral from rank 1 on."""
         return self.decay.kappa * math.exp(-self._log_unit)
 
     @cached_property

@@ -32,7 +32,7 @@ def simulate(
     threads: int | None = None,
     progress: ProgressCall | None = None,
 ) -> FloatArray:
-    """NDCG of random lists under a model of relevance.
+    """Simulate NDCG of random lists under a model of relevance.
 
     A list is n documents whose canonical scores are uniform on [0, 1], each relevant with the chance ybar of its score, in the
     order of their scores. With several n, one sample is one list that grows: its first n_1 documents, its first n_2, ...
@@ -108,7 +108,7 @@ def simulate_many(
     threads: int | None = None,
     progress: ProgressCall | None = None,
 ) -> FloatArray:
-    """NDCG of random lists under several discounts and cutoffs at once: the same lists for all of them.
+    """Simulate NDCG of random lists under several discounts and cutoffs, on the same lists.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def drawn_levels(model: RelevanceModel, n: int, samples: int, rng: np.random.Gen
 
 
 def _levels_at(model: RelevanceModel, scores: FloatArray, chances: FloatArray) -> Levels:
-    """How many of the grades, from the highest down, the draw reaches; shape of `scores`."""
+    """Count the grades, from the highest down, that the draw reaches; shape of `scores`."""
     levels, reached, flat = np.zeros(scores.shape, np.uint8), np.zeros(1), scores.reshape(-1)
     for chance in model.chances:
         reached = reached + values_of(chance, flat).reshape(scores.shape)

@@ -1,4 +1,4 @@
-"""Which theorem speaks of a discount and a cutoff, and what it asks for."""
+"""Theorem for a discount and a cutoff, with its conditions."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -56,7 +56,7 @@ def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
     Raises
     ------
     OptionError
-        There is no limit, or nobody can know.
+        There is no limit, or it is unknown.
     """
     _check_sum(decay, growth)
     same = (f"discount {decay.text} falls under the logarithm's theorem: {_SAME}",) if decay.text != "log2" else ()

@@ -135,7 +135,7 @@ def ndcg_of(levels: Levels, gains: FloatArray, tables: Sequence[WeightTable]) ->
 
 
 def gains_of(levels: Levels, gains: FloatArray) -> FloatArray:
-    """What each document is worth, shape of `levels`.
+    """Return the gain of each document, shape of `levels`.
 
     Examples
     --------

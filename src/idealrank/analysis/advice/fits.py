@@ -1,4 +1,4 @@
-"""Which measures and cutoffs fit what was observed, and why, in plain sentences."""
+"""Measures and cutoffs that fit the observed data, with reasons in plain sentences."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ Surface: TypeAlias = Literal["phone", "desktop", "carousel", "rag"]
 
 # Where a person or a model looks: the ranks, and the reason.
 _SURFACES: dict[str, tuple[tuple[int, ...], str]] = {
-    "phone": ((5,), "a phone shows about five results before anybody scrolls"),
+    "phone": ((5,), "a phone shows about five results before scrolling"),
     "desktop": ((10, 20), "a desktop page has about ten results, and few people look beyond the second page"),
 }
 # Ranks for surfaces whose number of places only their owner knows.
@@ -41,7 +41,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Advice:
-    """What was seen, and what fits it.
+    """Observations of judgments and a run, and the measures that fit.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
 
 
 def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
-    """What stands beside the main measure."""
+    """Return the measures that complement the main measure."""
     length = seen.list_lengths.median
     depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
     if depth and surface != "rag":

@@ -1,4 +1,4 @@
-"""What is seen of judgments and a run: grades, how much is judged and how deep, list lengths, ties."""
+"""Properties of judgments and a run: grades, judged share and depth, list lengths, ties."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What judgments and a run look like.
+    """Observed properties of judgments and a run.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Observed:
     one_relevant : float
         Of the queries with a relevant document, the share that has exactly one.
     unjudged : mapping of int to float
-        By depth: share of the documents down to it that nobody judged.
+        By depth: share of unjudged documents down to it.
     judged_depth : int
         The deepest rank down to which nine in ten returned documents are judged; 0 when there is none.
     tied : float
@@ -93,7 +93,7 @@ class Observed:
 
     @property
     def levels(self) -> int:
-        """How many different grades above 0 there are."""
+        """Number of different grades above 0."""
         return self.n_grades if not self.grades else sum(grade > 0 for grade in self.grades)
 
 

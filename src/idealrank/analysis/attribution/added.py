@@ -1,4 +1,4 @@
-"""What each judged document of a list adds to the value of a measure, for all queries at once.
+"""Contribution of each judged document to the value of a measure, for all queries at once.
 
 A document adds what the value rises when the list is known one rank further, nothing being judged below: the value of the list down
 to it less the value of the list above it. For sums of gain x discount over a fixed ideal that is the document's own term, whatever the
@@ -25,7 +25,7 @@ _ROWS = 1 << 20
 
 
 def split_of(measure: Measure) -> str:
-    """How a value is split among documents, in words.
+    """Describe in words how a measure splits a value among documents.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def refuse_unfit(measure: Measure) -> None:
 
 
 def seen_by(measure: Measure, judged: Judged) -> Judged:
-    """What the measure looks at: without the documents that nobody judged, where it takes them out.
+    """Remove unjudged documents if the measure does.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def seen_by(measure: Measure, judged: Judged) -> Judged:
 
 
 def added(measure: Measure, judged: Judged) -> FloatArray:
-    """What each hit adds, shape (n_hits,).
+    """Compute the contribution of each hit, shape (n_hits,).
 
     Parameters
     ----------

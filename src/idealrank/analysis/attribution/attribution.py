@@ -56,13 +56,13 @@ class Documents:
 
     @property
     def difference(self) -> FloatArray:
-        """What each adds to b - a, shape (n,)."""
+        """Contribution of each document to b - a, shape (n,)."""
         return self.added[:, 1] - self.added[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution(WithWarnings):
-    """The difference of two runs, b - a, taken apart.
+    """Difference of two runs, b - a, split by query and document.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Attribution(WithWarnings):
 
     @property
     def is_exact(self) -> bool:
-        """Whether what a document adds depends on nothing but its own rank."""
+        """True if the contribution of a document depends only on its own rank."""
         return self.split == EXACT
 
     def documents(self, query: "str | None" = None, *, limit: int | None = None) -> tuple[DocumentChange, ...]:
@@ -251,8 +251,8 @@ def attribute(
     ids, places, excluded = _common(sides)
     if not ids:
         raise InputError(
-            f"no query counts in both {run_a.name} and {run_b.name} under convention {convention.name}; do the query ids match, and those "
-            f"of {qrels.name}?"
+            f"no query counts in both {run_a.name} and {run_b.name} under convention {convention.name}; do the query ids match, also in "
+            f"{qrels.name}?"
         )
     coverages = dict(zip(distinct([run_a.name, run_b.name]), (side.coverage for side in sides), strict=True))
     unjoined = mismatches_of(coverages, resolved, [side.values[side.scored] for side in sides])

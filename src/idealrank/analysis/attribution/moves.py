@@ -53,7 +53,7 @@ class DocumentChange:
         What it added to the value of the query in each run, and b - a.
     move : str
         ``entered`` and ``left``: it stands within the cutoff (or in the list, where there is none) in one run only; ``moved up``,
-        ``moved down``, ``stayed``: in both. Below both cutoffs it goes by its ranks.
+        ``moved down``, ``stayed``: in both. Below both cutoffs the ranks decide.
     """
 
     query: str
@@ -69,7 +69,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Move:
-    """All documents that moved alike.
+    """Documents with the same kind of move.
 
     Attributes
     ----------

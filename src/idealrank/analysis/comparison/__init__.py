@@ -1,4 +1,4 @@
-"""Whether one run is better than another, by how much, how surely, and whether the judgments carry it."""
+"""Comparison of runs: difference, confidence, verdict, and reach of the judgments."""
 
 from idealrank.analysis.comparison.companions import with_companions
 from idealrank.analysis.comparison.differences import Comparison, Difference, Method, Pair

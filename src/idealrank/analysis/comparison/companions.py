@@ -47,7 +47,7 @@ def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
 
 
 def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Measures, with those that let `compare` say how far the judgments reach.
+    """Add the companion measures with which `compare` describes the reach of the judgments.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether one run is better than another: a difference a measure, pairs of runs, and all of a comparison."""
+"""Results of a comparison: differences by measure, pairs of runs, and the whole."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Difference:
     level : float
         Of the interval.
     p, p_corrected : float
-        Of no difference, two-sided; and after the correction over the family. The verdict goes by the second.
+        Of no difference, two-sided; and after the correction over the family. The verdict uses the second.
     p_equivalence : float or None
         Of a difference of the margin or more, corrected likewise; None without a margin.
     verdict : {"better", "worse", "equivalent", "undecided", "judgments do not reach"}
@@ -123,7 +123,7 @@ class Difference:
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
     def reversed(self) -> "Difference":
-        """The same difference as a - b; two-sided tests say the same.
+        """Return the difference a - b; two-sided tests do not change.
 
         Examples
         --------
@@ -175,18 +175,18 @@ class Pair:
         return self.measures[text]
 
     def reversed(self) -> "Pair":
-        """The same two runs in the other order."""
+        """Return the pair in the other order."""
         return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: names, measures, and rankings where they were compared."""
+        """Return the JSON record: names, measures, and rankings if compared."""
         found = {"a": self.a, "b": self.b, "measures": {text: row.as_dict() for text, row in self.measures.items()}}
         return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
 
 
 @dataclass(frozen=True)
 class Method:
-    """How a comparison was made: enough to make it again.
+    """Method of a comparison, complete enough to repeat it.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class Comparison(WithWarnings):
         return self.pairs[0][measure]
 
     def renamed(self, names: Sequence[str]) -> "Comparison":
-        """The same comparison with other names of the runs, in their order.
+        """Return the comparison with other names of the runs, in their order.
 
         Examples
         --------
@@ -325,7 +325,7 @@ class Comparison(WithWarnings):
                 yield pair, row
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Every difference as a flat record, and after it those of its slices; None for what is not finite or not measured."""
+        """Every difference as a flat record, followed by its slices; None for what is not finite or not measured."""
         for pair, row in self.rows():
             record = flat_record(pair, row)
             yield from [record] if row.slices is None else row.slices.records(record)
@@ -369,7 +369,7 @@ class Comparison(WithWarnings):
         return groups_of(text, means, differing, rows[0][1].direction, verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: pairs, means, groups (of every two runs), missing, warnings, method, convention."""
+        """Return the JSON record: pairs, means, groups (of every two runs), missing, warnings, method, convention."""
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {
@@ -445,7 +445,7 @@ def _doubted(pair: Pair, row: Difference) -> str:
 
 
 def about_equivalence(row: Difference) -> bool:
-    """Whether what a row says, or would say if the judgments reached, is that the runs are equivalent.
+    """Return whether a row decides, or would decide with sufficient judgments, that the runs are equivalent.
 
     Examples
     --------

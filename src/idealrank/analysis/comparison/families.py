@@ -46,7 +46,7 @@ class Hypothesis(NamedTuple):
 
 @dataclass(frozen=True)
 class Corrected:
-    """What a family makes of one of its tests.
+    """Corrected result of one test of a family.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ def corrected(
 
     One test needs no correction. The sign-flip test is corrected by single-step max-T: corrected p values and simultaneous intervals
     come from the largest statistic of the family under each sign vector. Other tests, and equivalence, are corrected by Bonferroni's
-    method, and so are their intervals. With ``correction="holm"`` p values are Holm's, and the intervals those of Strassburger and
+    method, and so are their intervals. With ``correction="holm"`` p values are Holm's, and the intervals are by Strassburger and
     Bretz: Bonferroni's, ending at 0 where the test is significant and they would hold it.
 
     Parameters

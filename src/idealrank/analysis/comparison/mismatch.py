@@ -145,6 +145,5 @@ def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
         )
         kind = "document" if answered else "query"
         raise InputError(
-            f"baseline {one.name}: found {found}, expected a run that nothing worse may replace; do the {kind} ids match those of the "
-            "judgments?"
+            f"baseline {one.name}: found {found}, expected a run with judged documents; do its {kind} ids match the ids of the judgments?"
         )

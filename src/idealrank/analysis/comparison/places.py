@@ -127,7 +127,7 @@ def _ranks(judged: Judged, places: Hits) -> IntArray:
 
 
 def _within(measure: Measure, judged: Judged, places: Hits) -> BoolArray:
-    """Which of these places the cutoff, if there is one, lets count."""
+    """Mark the places within the cutoff."""
     if measure.cutoff is None:
         return np.ones(places.query.size, np.bool_)
     first = places.rank if places.tie_first is None or judged.ties != "expected" else places.tie_first
@@ -251,7 +251,7 @@ def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -
 
 
 def shown_by_both(side: Places, other: Places) -> BoolArray:
-    """Which judged documents of a run the other run shows, too; all of them where the judgments of one have no documents."""
+    """Mark the judged documents of a run that the other run shows, too; all of them without documents of the judgments."""
     first, second = side.judged.qrels, other.judged.qrels
     if first is second or _same_rows(first, second, np.union1d(side.hit_document, other.hit_document)):
         return np.isin(side.hit_document, other.hit_document)
@@ -262,7 +262,7 @@ def shown_by_both(side: Places, other: Places) -> BoolArray:
 
 
 def _same_rows(first: Qrels | None, second: Qrels | None, rows: IntArray) -> bool:
-    """Whether rows of two tables of judgments mean the same documents, as of one file read twice."""
+    """Return whether rows of two tables of judgments mean the same documents, as after reading one file twice."""
     if first is None or second is None or not np.array_equal(first.offsets, second.offsets):
         return False
     same_queries = first.table.query_ids() == second.table.query_ids()

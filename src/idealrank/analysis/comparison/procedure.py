@@ -73,7 +73,7 @@ def compare(
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
 ) -> Comparison:
-    """Whether b is better than a, by how much, how surely, and how small a difference these queries could have shown.
+    """Compare runs: verdict, difference, confidence, and the smallest difference that these queries detect.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def compare(
         Queries that belong together (user, session, topic); for the same tests.
     slices : mapping of query to str, or to several, optional
         Categories of the queries, as `read_categories` and `traffic_thirds` give them: every difference is then found on each slice, too
-        (`Difference.slices`). Slices of the primary measure are a family of tests, those of its companions another.
+        (`Difference.slices`). Slices of the primary measure are one family of tests, slices of its companions another.
     n_resamples : int, optional
         Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
@@ -186,7 +186,7 @@ def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[st
 
 
 def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
-    """Who is in which slice; refused where there would be too many tests for any to find something."""
+    """Assign queries to slices; refuse so many tests that none could be significant."""
     if n_runs > MANY and baseline is None:
         raise OptionError(f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, or a baseline")
     return Membership.of(queries, categories)
@@ -207,7 +207,7 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """What is compared, and how."""
+    """Runs, measures and method of one comparison."""
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
@@ -277,7 +277,7 @@ class _Case:
         return tuple(pairs)
 
     def pair(self, a: int, b: int, found: Sequence[Corrected], alike: Mapping[tuple[str, str], Rankings]) -> Pair:
-        """Two runs with all that stands beside each difference."""
+        """Two runs with the further results of each difference."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
         rows = {}
@@ -312,7 +312,7 @@ class _Case:
         return carried(row, self.tippings.of(pair, column, second - first, kept, design, question))
 
     def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
-        """How it was compared."""
+        """Method of the comparison."""
         plan, design, pairs = self.plan, self.design, len(self.wanted)
         sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no more of them than draws.
@@ -343,7 +343,7 @@ class _Case:
         )  # fmt: skip
 
     def _carries(self, membership: Membership, place: int, column: int, name: str, one: Corrected) -> bool:
-        """Whether the judgments carry a slice that would be better or worse: the question of the whole, asked of its queries alone."""
+        """Return whether the judgments of a slice's own queries support its result."""
         if one.found.lean * one.found.difference < 0:
             return True
         (first, second), within = (self.tables[run] for run in self.wanted[place]), membership.within[name]
@@ -383,7 +383,7 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
     measure : Measure
         What was compared.
     corrected : Corrected
-        Its test, and the p values that the verdict goes by.
+        Its test, and the p values that decide the verdict.
     plan : Plan
         Level and margin.
 

@@ -77,7 +77,7 @@ def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
 
 
 def same_values(one: Evaluation, other: Evaluation) -> bool:
-    """Whether two evaluations by the same measures have the same values, to the last bit, whatever the order of their queries.
+    """Return whether two evaluations by the same measures have equal values, to the last bit, in any order of queries.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "
 
 
 def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
-    """What is compared: the measures asked for, or all that know better and worse and are not the judgedness of others.
+    """Choose the measures to compare: the requested ones, or all with a direction except the companions of others.
 
     Raises
     ------
@@ -259,7 +259,7 @@ class Judgedness:
 
     @classmethod
     def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Judgedness":
-        """What the evaluation has."""
+        """Extract the columns of an evaluation."""
         alone = ([one for one in judgedness_of(measure) if one.judged_only] for measure in measures)
         return cls(
             tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
@@ -269,7 +269,7 @@ class Judgedness:
 
     @cached_property
     def shares(self) -> "tuple[float | None, ...]":
-        """Unjudged shares over all queries; those of one run stand beside each other one."""
+        """Unjudged shares over all queries, for the run alone or for each pair."""
         return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
 
     def beside(self, other: "Judgedness", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
@@ -297,7 +297,7 @@ class Judgedness:
 
 
 def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
-    """Whether most lists end at the cutoff, so that taking unjudged documents out only makes them shorter; unknown without the lists."""
+    """Return whether most lists end at the cutoff, so that condensed lists are only shorter; unknown without the lists."""
     if evaluation.judged is None or not isinstance(measure.cutoff, int):
         return False
     lengths = evaluation.judged.lengths[evaluation.judged.lengths > 0]

@@ -1,4 +1,4 @@
-"""How alike the rankings of two runs are, beside the difference of their values: plain numbers of who knows the rankings."""
+"""Similarity of the rankings of two runs, as plain numbers beside the difference of their values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from idealrank.measures.measure import Measure
 
 
 class Overlapping(Protocol):
-    """What `idealrank.overlap` gives of two runs, as far as a comparison looks at it."""
+    """Result of `idealrank.overlap`, as far as a comparison uses it."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -38,7 +38,7 @@ class Overlapping(Protocol):
 
     @property
     def scored(self) -> BoolArray:
-        """Which values count."""
+        """Mask of the values that count."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class Overlapping(Protocol):
 
 @dataclass(frozen=True)
 class Rankings:
-    """How alike two rankings are.
+    """Similarity of two rankings.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ class Rankings:
     depths: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has; None for a mean over no query."""
+        """Return the JSON record; None for a mean over no query."""
         return {"queries": self.queries, **{text: mean if np.isfinite(mean) else None for text, mean in self.mean.items()}}
 
 
 def rankings_by_names(
     found: "Overlapping | Iterable[Overlapping] | None", names: Sequence[str], queries: Sequence[str]
 ) -> dict[tuple[str, str], Rankings]:
-    """What there is of each pair of runs, in both orders of their names; a measure that is not symmetric in its own order alone.
+    """Index similarities by pair of run names, in both orders unless the measure is asymmetric.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether evaluations share their judgments: by the fingerprints of their content, and without them by what can be seen."""
+"""Check that evaluations share their judgments: by fingerprint, or by counts, queries and files."""
 
 import warnings
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Judged: TypeAlias = Literal["same", "different", "unknown"]
 
 
 def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> None:
-    """Refuse evaluations by different judgments, unless they are meant; warn where nobody can know.
+    """Refuse evaluations by different judgments, unless they are intended; warn if this cannot be checked.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
     if unsure := _unsure(evaluations):
         warnings.warn(
             f"{', '.join(unsure)}: the judgments are not known by their content, as of results that were stored by an earlier version or "
-            "made by hand; they are taken for the same as those of the others",
+            "made by hand; they are assumed to equal the judgments of the others",
             IdealrankWarning,
             stacklevel=4,
         )
 
 
 def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Judged:
-    """What a result says of the judgments behind evaluations that were let through.
+    """Describe the judgments behind evaluations that may differ.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "s
 
 
 def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Names of runs whose judgments nobody knows to be those of the first; refused where what can be seen of them differs."""
+    """Names of runs with judgments that cannot be compared with the first run's; visible differences are refused."""
     first, *others = evaluations
     found = []
     for other in others:
@@ -93,7 +93,7 @@ def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleEr
 
 
 def _seen(first: Evaluation, other: Evaluation) -> str:
-    """How the judgments differ, as far as counts, queries and files tell; empty where they do not."""
+    """Describe how the judgments differ, as far as counts, queries and files show; empty if they do not."""
     ours, theirs = first.coverage, other.coverage
     if ours.queries_in_qrels != theirs.queries_in_qrels:
         return f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
@@ -110,7 +110,7 @@ def _seen(first: Evaluation, other: Evaluation) -> str:
 
 
 def _same_files(first: Evaluation, other: Evaluation) -> bool | None:
-    """Whether the files of judgments are the same, None where it is not known; contents are read only where sizes leave it open."""
+    """Return whether the files of judgments are equal, None if unknown; contents are read only if sizes leave the answer open."""
     ours, theirs = _files(first), _files(other)
     if not ours or not theirs:
         return None

@@ -1,4 +1,4 @@
-"""What a test needs, and which side a corrected p value takes."""
+"""Requirements of a test, and the side of a corrected p value."""
 
 from typing import Literal, TypeAlias
 
@@ -33,7 +33,7 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
 
 
 def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:
-    """Whether b is better, worse, or cannot be told apart from a.
+    """Return whether b is better, worse, or not distinguishable from a.
 
     Parameters
     ----------

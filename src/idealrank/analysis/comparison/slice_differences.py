@@ -42,7 +42,7 @@ class Slice:
         Of what `about` says, by the test behind `p_corrected`: all intervals of a family of slices hold at once. An end is infinite
         where there are too few queries.
     about : str
-        "mean difference", or what else the test is about, as in `Difference`.
+        "mean difference", or another statistic of the test, as in `Difference`.
     p, p_corrected : float
         Of no difference, two-sided; and after the correction over all slices.
     verdict : {"better", "worse", "undecided", "judgments do not reach"}
@@ -86,7 +86,7 @@ class Slice:
         return found | {"interval": [_finite(end) for end in self.interval], "family": self.family}
 
     def reversed(self) -> "Slice":
-        """The same difference as a - b."""
+        """Return the difference a - b."""
         return replace(
             self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference,
             interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
@@ -170,7 +170,7 @@ class Slices:
         return {"slices": self.by_name(), **about, "uncategorised": list(self.uncategorised)}
 
     def reversed(self) -> "Slices":
-        """The same differences as a - b, again the worst for the user first."""
+        """Return the differences as a - b, the worst for the user first."""
         return replace(self, difference=0.0 - self.difference, rows=tuple(row.reversed() for row in reversed(self.rows)))
 
     def by_name(self) -> dict[str, dict[str, Any]]:

@@ -40,7 +40,7 @@ def slices(
     rng: RandomLike = None,
     threads: int | None = None,
 ) -> Slices:
-    """The difference of two runs on each slice of the queries, by one measure.
+    """Compare two runs on each slice of the queries, by one measure.
 
     ``compare(..., slices=categories)`` does the same for every measure and pair of runs.
 
@@ -114,7 +114,7 @@ def _table(values: Sequence[float | None]) -> QueryTable:
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """Which queries are in which slice.
+    """Membership of queries in slices.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Membership:
         return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
 
     def counts(self) -> dict[str, int]:
-        """How many queries are in no slice, how many in several, and how many categories are of queries that are not compared."""
+        """Count queries in no slice, queries in several, and categories of queries that are not compared."""
         return {"in_none": int((self.times == 0).sum()), "in_several": int((self.times > 1).sum()), "unknown": self.unknown}
 
     @property
@@ -178,7 +178,7 @@ def sliced(
     carries: Carries | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> list[list[Slices]]:
-    """The slices of every pair of runs and every measure; those of the first measure are one family, all others another.
+    """The slices of every pair of runs and every measure; slices of the first measure are one family, all others another.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[s
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """What is asked of every pair."""
+    """Settings that hold for every pair."""
 
     membership: Membership
     design: Design
@@ -251,7 +251,7 @@ class _Case:
         return [{name: next(family) for name in of_one} for of_one in tests]
 
     def slices(self, pair: tuple[QueryTable, QueryTable], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
-        """What was found, put together for one measure, given as column and direction."""
+        """Assemble the slices of one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)

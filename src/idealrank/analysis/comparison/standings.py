@@ -43,7 +43,7 @@ class RunMean:
 
 @dataclass(frozen=True)
 class Groups:
-    """Which runs cannot be told apart by one measure; see `Comparison.groups`.
+    """Groups of runs that one measure cannot distinguish; see `Comparison.groups`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Groups:
         return "\n".join([f"{self.measure}, top group: {', '.join(self.top)}", *groups])
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has."""
+        """Return the JSON record."""
         better = {run: list(others) for run, others in self.better_than.items()}
         return {"letters": dict(self.letters), "top": list(self.top), "better_than": better}
 
@@ -138,7 +138,7 @@ def intervals(
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
 ) -> dict[str, RunMean]:
-    """Student's interval of the mean of each measure, over queries like these.
+    """Compute Student's interval of the mean of each measure, over queries like these.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def intervals(
 
     Notes
     -----
-    The method and its coverage on values like those of nDCG are those of `stats.mean_interval`. Intervals of two runs that overlap do
+    `stats.mean_interval` documents the method and its coverage on values like nDCG. Intervals of two runs that overlap do
     not say that the runs cannot be told apart: `compare` looks at the differences of the same queries.
 
     Examples

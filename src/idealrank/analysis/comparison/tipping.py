@@ -1,4 +1,4 @@
-"""How far judgments reach: which share of the unjudged documents would have to be relevant for a difference to go, or to turn."""
+"""Reach of the judgments: the share of unjudged documents that would have to be relevant to undo or reverse a difference."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -91,7 +91,7 @@ class Tipping:
     side : {"a", "b"} or None
         The run that is behind: its unjudged documents would have to be relevant. None without a difference.
     significance, sign : float or None
-        Share of that run's own unjudged documents, those of the other run being not relevant, from which on the difference is not
+        Share of that run's own unjudged documents, with the other run's not relevant, from which on the difference is not
         significant any more, and turns its sign. In [0, 1]; 0 if the paired t test finds no difference as judged; None if not even
         all of them would do.
     significance_both, sign_both : float or None
@@ -102,19 +102,19 @@ class Tipping:
     unjudged_a, unjudged_b, unjudged_both : int
         Unjudged documents within the cutoff: own ones of a and of b, and those that both show.
     rate_judged, rate_exclusive : float or None
-        To hold the shares against: share of relevant documents among the judged ones of that run at those ranks, and among those of
+        To hold the shares against: share of relevant documents among the judged ones of that run at those ranks, and among documents of
         them that the other run does not show. Ranks count by what an unjudged document there would add. None without such documents.
     n_judged, n_exclusive : int
         Judged documents behind these rates.
     likely : float
         Share up to which that run's unjudged documents are taken to be relevant: the upper 90 % limit of the lower rate.
     likely_ahead : float
-        Share from which those of the other run are: the lower 90 % limit of its own exclusive rate, 0 of fewer than 20 documents.
+        Share for the other run: the lower 90 % limit of its own exclusive rate, 0 of fewer than 20 documents.
     likely_both : float
         The higher of both runs' upper limits.
     reaches : bool
         Whether the difference stays significant, with its sign, where that run's own unjudged documents are relevant at `likely` and
-        those of the other at `likely_ahead`, and where all are at `likely_both`.
+        documents of the other at `likely_ahead`, and where all are at `likely_both`.
     test : str
         Of significance: ``paired t``, whatever test the comparison uses.
     """
@@ -141,7 +141,7 @@ class Tipping:
 
     @property
     def own_behind(self) -> int:
-        """How many unjudged documents the run that is behind has of its own; 0 without a difference."""
+        """Number of own unjudged documents of the run that is behind; 0 without a difference."""
         return {"a": self.unjudged_a, "b": self.unjudged_b, None: 0}[self.side]
 
     def as_dict(self) -> dict[str, Any]:
@@ -149,13 +149,13 @@ class Tipping:
         return asdict(self)
 
     def reversed(self) -> "Tipping":
-        """The same of the difference a - b."""
+        """Return the tipping point of the difference a - b."""
         side: Literal["a", "b"] | None = None if self.side is None else "b" if self.side == "a" else "a"
         return replace(self, side=side, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a)
 
 
 class Question(NamedTuple):
-    """What is asked of a difference.
+    """Test, level and margin of a difference.
 
     `null` is the difference that would not count, as in a one-sided test with a tolerance; `critical` the t statistic beyond which a
     difference from it is significant. With a `margin` the verdict is that the runs are equivalent, at the one-sided critical value.
@@ -181,7 +181,7 @@ def critical_t(alpha: float, df: int, sides: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """What unjudged documents of two runs could add to their difference, query by query, under one measure.
+    """Possible contribution of the unjudged documents of two runs to their difference, query by query, under one measure.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ class Reach:
         return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
 
     def worth(self, side: Places, own: BoolArray) -> FloatArray:
-        """What each of a run's own unjudged documents would add if it were relevant."""
+        """Compute the contribution of each own unjudged document of a run if it were relevant."""
         return side.weight[own] * self.gain[side.rank[own]]
 
     def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
@@ -321,7 +321,7 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     """Where a difference tips, and whether the judgments carry it.
 
     It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
-    and those of the other run at their lower one; and those of both are at the higher of the two upper limits. The limits are Wilson's,
+    and documents of the other run at their lower one; second, both at the higher of the two upper limits. The limits are Wilson's,
     of 90 % to one side, of the share relevant among judged documents at the same ranks: all of a run, and those that the other run does
     not show, whichever limit is lower; and of all queries, and of those in which the run has unjudged documents of its own, whichever
     limit is more cautious. The simulation in ``experiments/judgment_reach.py`` chose the rule.
@@ -331,7 +331,7 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     reach : Reach
         What unjudged documents could add.
     differences : float64 array, shape (n_queries,)
-        Values of b less those of a.
+        Values of b minus values of a.
     kept : bool array, shape (n_queries,)
         Queries that count in both.
     design : Design
@@ -401,7 +401,7 @@ def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray
 
 
 def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
-    """Whether a difference stays significant, with its sign, wherever unjudged documents move it; as it is where they move nothing."""
+    """Return whether a difference stays significant, with its sign, for every extreme position of the unjudged documents."""
     start = differences - question.null
     sign = np.sign(float(design.mean(start)))
     moved = [one for one in extremes if one.any()]
@@ -421,7 +421,7 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
 
 
 def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
-    """Whether two runs stay equivalent wherever unjudged documents move their difference; as they are where they move nothing."""
+    """Return whether two runs stay equivalent for every extreme position of the unjudged documents."""
     moved = [one for one in extremes if one.any()]
     if not moved:
         return True

@@ -11,7 +11,7 @@ _ROUNDING = 1e-12
 
 
 def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
-    """Head, torso and tail: the queries that bring the first, second and last third of the traffic.
+    """Split queries into head, torso and tail: the first, second and last third of the traffic.
 
     Queries are lined up by falling traffic, each as long as its traffic. A query is in the third in which the middle of its stretch lies;
     queries of the same traffic are one stretch, so that none of them is in another third than its equals. Thirds are of the traffic given,

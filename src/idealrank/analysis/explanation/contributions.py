@@ -1,4 +1,4 @@
-"""What each document of one list adds to the value of a measure, and the ideal list beside it."""
+"""Contribution of each document of one list to a value, and the ideal list."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -172,7 +172,7 @@ def _settled(listed: QueryList, gains: FloatArray) -> tuple[QueryList, FloatArra
 
 
 def _ranked_account(measure: Measure, listed: QueryList, gains: FloatArray, n_relevant: int, limit: int) -> Account:
-    """The account of a measure whose relevant documents add by those above them."""
+    """The account of a measure whose relevant documents add by the documents above them."""
     relevant = gains > 0
     rank = np.arange(1, relevant.size + 1)
     is_averaged = listed.alignment.ties == "expected"

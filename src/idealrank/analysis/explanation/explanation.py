@@ -1,4 +1,4 @@
-"""What an explanation holds, and `explain`, which makes one."""
+"""`Explanation`, and `explain`, which creates it."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -28,7 +28,7 @@ class RankedDocument:
     score : float
         What the system gave.
     grade : float or None
-        As judged; None where nobody judged it.
+        As judged; None if unjudged.
     tie : (int, int) or None
         First and last rank of the documents with this score, where there are several.
     gain : float
@@ -115,7 +115,7 @@ class Missing:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """The value of one query, taken apart.
+    """Value of one query, split by document.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Explanation:
     dcg, ideal_dcg : float or None
         Of the list, for NDCG and DCG, and of the ideal, for NDCG.
     n_judged, n_relevant : int
-        Judged documents, and those with a gain above 0 (for P, R, AP and RR: whose grade reaches the threshold).
+        Judged documents, and documents with a gain above 0 (for P, R, AP and RR: whose grade reaches the threshold).
     cutoff : int or None
         Ranks that count.
     adjustment : float

@@ -67,14 +67,14 @@ class QueryList:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the alignment lets this query count."""
+        """True if the alignment counts this query."""
         if self.qrels.n_judgments == 0:
             return self.alignment.without_judgments == "evaluated"
         return self.is_answered or self.alignment.missing != "left-out"
 
     @property
     def is_kept(self) -> BoolArray:
-        """Which rows of the qrels stay in lists and ideals."""
+        """Mask of the rows of the qrels that stay in lists and ideals."""
         removed = self.graded.removed
         return np.ones(self.qrels.n_judgments, bool) if removed is None else ~removed
 
@@ -85,7 +85,7 @@ class QueryList:
 
     @property
     def is_judged(self) -> BoolArray:
-        """Which documents of the list have a judgment."""
+        """Mask of the judged documents of the list."""
         return self.row >= 0
 
     def by_row(self, values: FloatArray) -> FloatArray:

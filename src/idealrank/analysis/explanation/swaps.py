@@ -1,4 +1,4 @@
-"""What would raise the value of one list: the best swap of two of its documents, found exactly and without trying all pairs.
+"""Best swap of two documents of one list, found exactly without trying all pairs.
 
 Two documents trade places: rank and, where ties are averaged, tie group. Nothing else moves.
 """

@@ -1,4 +1,4 @@
-"""Whether a run may take the place of its baselines."""
+"""Gate: a decision about replacing baselines by a run."""
 
 from idealrank.analysis.gate.checks import gate
 from idealrank.analysis.gate.outcome import Check, Contract, Gated, KeptContract, Policy, QueryDrop

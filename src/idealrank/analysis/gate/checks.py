@@ -133,7 +133,7 @@ def gate(
     threads: int | None = None,
     judgments: JudgmentsOption = "same",
 ) -> Gated:
-    """Whether a run may take the place of its baselines: not where it is shown to be worse, and not where a contract is broken.
+    """Decide whether a run may replace its baselines: it fails if it is significantly worse or breaks a contract.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def gate(
 
     A run with the same value as the baseline on every query passes either way; a run without a judged document never passes. Queries
     are the union under the convention, ordered by id: the answer does not depend on the order of any file. Where the evaluations have
-    them, the shares of unjudged documents and the difference on judged ones stand beside each check, as in `compare`.
+    them, each check has the shares of unjudged documents and the difference on judged ones, as in `compare`.
 
     References
     ----------
@@ -247,7 +247,7 @@ def _correction(policy: Policy, baselines: int, measures: int) -> str:
 def chosen_of_gate(
     evaluations: Sequence[Evaluation], measures: "MeasureLike | Iterable[MeasureLike] | None", also: "MeasureLike | Iterable[MeasureLike]"
 ) -> tuple[tuple[Measure, ...], tuple[bool, ...]]:
-    """What a gate looks at, the primary measure first, and which of them can close it.
+    """Choose the measures of a gate, the primary one first, and those that can fail it.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def chosen_of_gate(
 
 
 def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
-    """What a gate evaluates: its measures, those of contracts, and how many documents nobody judged.
+    """List the measures to evaluate for a gate: its measures, the measures of contracts, and the count of unjudged documents.
 
     Values of judged documents alone are left out: they need whole lists, and a baseline file keeps the first ranks.
 
@@ -280,7 +280,7 @@ def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) ->
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
-    """What follows from checks and contracts together.
+    """Combine checks and contracts into the outcome.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def first_run(
     contracts: Iterable[Contract] = (),
     also: "MeasureLike | Iterable[MeasureLike]" = (),
 ) -> Gated:
-    """What a gate says of a run that there is no baseline for yet: contracts with a number of their own are all that can stop it.
+    """Evaluate a run without a baseline: only contracts with a number of their own can fail it.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def _upwards(table: QueryTable, measures: Sequence[Measure]) -> QueryTable:
 
 
 class _Place(NamedTuple):
-    """Which baseline, and which measure."""
+    """Baseline and measure of one check."""
 
     baseline: int
     column: int
@@ -363,7 +363,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """What is held against what; the run stands first."""
+    """Run and baselines of a gate; the run is first."""
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
@@ -400,7 +400,7 @@ class _Case:
         return found
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
-        """One check, with signs turned back to those of the measure."""
+        """One check, with the measure's own signs."""
         measure, sign, one = self.measures[place.column], float(self.measures[place.column].direction), of.found
         same = _is_same(one)
         p, single = (1.0, 1.0) if same and not self.policy.strict else (of.p, one.p)

@@ -1,4 +1,4 @@
-"""What a gate found: whether a run may take the place of its baselines, and why not."""
+"""Result of a gate: the outcome and its reasons."""
 
 import math
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What a gate asks of a run.
+    """Policy of a gate.
 
     Parameters
     ----------
     tolerance : float
         A drop that is accepted, from 0 on, in units of the measures: the gate closes only where a larger one is shown. A strict gate
-        goes by its margin instead.
+        uses its margin instead.
     strict : bool
         Open only where it is shown that the drop is below the margin.
     margin : float or None
@@ -73,7 +73,7 @@ class Policy:
         if self.strict and self.margin is None:
             raise OptionError("strict: found no margin, expected one: the drop, in units of the measures, that would not be accepted")
         if self.strict and self.tolerance:
-            raise OptionError(f"tolerance={self.tolerance!r}: found one for a strict gate; expected the margin alone, which it goes by")
+            raise OptionError(f"tolerance={self.tolerance!r}: found one for a strict gate; expected the margin alone, which decides")
         if self.margin is not None and not self.strict:
             raise OptionError("margin: found one for a gate that is not strict; expected strict too, or tolerance instead")
         if self.margin is not None and not 0 < self.margin < math.inf:
@@ -132,7 +132,7 @@ class Check:
     p_two_sided : float
         Of no difference, two-sided, after correction for its family: the p value of `compare` for the same question.
     decides : bool
-        Whether this check can close the gate: those of the primary measure and of the measures named beside it do.
+        Whether this check can close the gate: checks of the primary measure and of the measures in `also` can.
     family : str
         Checks that were corrected together: ``primary measure`` or ``companions``.
     outcome : {"passed", "failed", "judgments do not reach"}
@@ -201,7 +201,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """What one query must reach.
+    """Requirement for one query.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class Contract:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptContract:
-    """A contract, looked at for one measure and, where it holds the run to one, one baseline.
+    """Result of a contract for one measure and, if it has one, one baseline.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class KeptContract:
 
 @dataclass(frozen=True, kw_only=True)
 class Gated(WithWarnings):
-    """What a gate says of a run; made by `gate`.
+    """Result of a gate; made by `gate`.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ class Gated(WithWarnings):
     missing : mapping of str to int
         By name, of the run and its baselines: judged queries that it does not answer; the convention says how they count.
     judgments : {"same", "different", "unknown"}
-        Whether run and baselines were judged alike: different judgments were meant, or those of one are not known.
+        Whether run and baselines were judged alike: different judgments were allowed, or one run's are unknown.
 
     Examples
     --------
@@ -355,7 +355,7 @@ class Gated(WithWarnings):
         return tuple(dict.fromkeys([*broken, *worst]))
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has; None for what is not finite. Of each check `p` and `p_corrected` are one-sided, which `p_sides` says."""
+        """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
         found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches")}
         found["checks"] = [check | {"p_sides": 1} for check in found["checks"]]

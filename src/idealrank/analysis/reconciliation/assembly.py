@@ -123,7 +123,7 @@ class Assembly:
         )
 
     def _acts(self, candidate: Candidate, measure: Measure, switch: str) -> bool:
-        """Whether a query's value changes when the switch alone is taken back, or when it alone is changed in the current one."""
+        """Return whether the switch alone changes a value, in either direction."""
         back = candidate.changed((switch, self._current.value(switch)))
         alone = self._current.changed((switch, candidate.value(switch)))
         return self._differ(candidate, back, measure) or self._differ(self._current, alone, measure)
@@ -135,7 +135,7 @@ class Assembly:
         return not values.same_as(others)
 
     def _alike(self, one: Hit, other: Hit) -> bool:
-        """Whether two hits stand for the same values of every query."""
+        """Return whether two hits give every query the same value."""
         if (one.reading, one.query) != (other.reading, other.query) or not math.isclose(one.value, other.value, abs_tol=1e-12):
             return False
         values, others = self._outcome(one), self._outcome(other)

@@ -11,7 +11,7 @@ Method: TypeAlias = Literal["average over orders", "path"]
 
 @dataclass(frozen=True)
 class QueryPart:
-    """What one query adds to one part of a split."""
+    """Contribution of one query to one part of a split."""
 
     query: str
     part: float
@@ -19,7 +19,7 @@ class QueryPart:
 
 @dataclass(frozen=True)
 class SplitPart:
-    """What one switch (or a few that only work together) is worth.
+    """Contribution of one switch, or of a few that only act together.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class SplitPart:
 
     @property
     def words(self) -> str:
-        """What changes, in words."""
+        """Description of the change."""
         sides = zip(self.switches, self.after, self.before, strict=True)
         return "; ".join(difference_phrase(switch, after, before) for switch, after, before in sides)
 
@@ -212,7 +212,7 @@ def _queries(split: DifferenceSplit) -> list[str]:
         sides = ["left out" if value is None else f"{value:.6f}" for value in (query.a, query.b)]
         noun = next((part.noun for part in split.parts if query.mostly == " with ".join(part.switches)), "")
         rows.append([query.query, *sides, f"{query.share:+.6f}", noun])
-    head = f"The queries with the largest shares (those of all {split.n_queries:,} add up to the difference):"
+    head = f"The queries with the largest shares (all {split.n_queries:,} shares add up to the difference):"
     return ["", head, *_columns(rows)]
 
 

@@ -1,4 +1,4 @@
-"""What a search for a number's convention found, and that in words, as `str` gives it."""
+"""Result of a search for the convention behind a number, and its description as `str`."""
 
 import textwrap
 from collections.abc import Sequence
@@ -304,7 +304,7 @@ def _count(found: Reconciliation, groups: int) -> str:
 
 
 def _group(members: Sequence[Match], digits: int) -> list[str]:
-    """The value, how it was come by, and who gives it: conventions of the same words on one line."""
+    """The value, its reading, and its conventions: conventions of the same words on one line."""
     first = members[0]
     notes = [
         _STEPS.get(first.found, ""),

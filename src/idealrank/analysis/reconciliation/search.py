@@ -166,7 +166,7 @@ class Search:
 
     @property
     def _readings(self) -> tuple[Reading, ...]:
-        """How the number is read at first: in percent where it says so, or is larger than the measure can be."""
+        """Read the number: in percent if marked so, or if larger than the measure can be."""
         if self._stated.percent:
             return ("in percent",)
         beyond = abs(self._stated.number) > self._measure.bounds[1] + self._stated.unit
@@ -185,7 +185,7 @@ class Search:
             self._look(candidate, self._measure, found)
 
     def _try_other_readings(self) -> None:
-        """What was tried so far, in percent or taken from one."""
+        """Try the candidates again, in percent or as 1 - value."""
         known = [miss for miss in self._misses if miss.reading == "as it is"]
         for reading in ("in percent", "one minus"):
             for miss in known if reading not in self._readings else ():
@@ -232,7 +232,7 @@ class Search:
             self._compare(Hit(candidate, names, measure, found, outcome.value), self._readings)
 
     def _is_told(self, trial: Hit) -> bool:
-        """Whether a convention that fits already gives every query the same value."""
+        """Return whether a convention found already gives every query the same value."""
         near = [hit for hit in self._hits if math.isclose(hit.value, trial.value, abs_tol=1e-12)]
         outcome = self._trials.outcome(trial.candidate, trial.measure) if near else None
         others = (self._trials.outcome(hit.candidate, hit.measure) for hit in near)
@@ -326,7 +326,7 @@ def reconcile_lists(
 ) -> Reconciliation:
     """The conventions under which labels and scores have a stated value; the array twin of `reconcile`.
 
-    Arrays have no document ids: conventions whose ties go by id are tried with the expected value of ties, and say so in their name.
+    Arrays have no document ids: conventions with ties by id are tried with the expected value of ties, and say so in their name.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class _RefusedError(Exception):
 
 @dataclass(frozen=True)
 class _Worth:
-    """What one player changes: on average, first, last, at least, at most, query by query; and whether it ever changes a query."""
+    """Contribution of one player: on average, first, last, minimum, maximum, by query; and whether any query changes."""
 
     part: Fraction
     first: Fraction
@@ -212,7 +212,7 @@ def _path_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
 
 
 def _worth(outcomes: Mapping[_Coalition, Outcome], player: int, weights: Sequence[tuple[Fraction, _Coalition]]) -> _Worth:
-    """What a player changes. In fractions, so that the parts add up without rounding."""
+    """Compute the contribution of a player, in fractions, so that the parts add up without rounding."""
     changes = [Fraction(outcomes[before | {player}].value) - Fraction(outcomes[before].value) for _, before in weights]
     by_query, acts = np.zeros(outcomes[frozenset()].values.size), False
     for weight, before in weights:
@@ -286,7 +286,7 @@ def split_difference(
 
 
 def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str") -> DifferenceSplit:
-    """The same on labels and scores; the array twin of `split_difference`.
+    """Split a difference on labels and scores; the array twin of `split_difference`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A number as somebody stated it: how many digits it has, and which numbers it can stand for."""
+"""A stated number: its digits, and the numbers it can stand for."""
 
 import math
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ class Stated:
         return max(0, -round(math.log10(self.unit)))
 
     def distance(self, value: float, reading: Reading = "as it is") -> float:
-        """How far a computed value is from the stated one, on the scale of the stated one.
+        """Return the distance of a computed value from the stated one, on the scale of the stated one.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Stated:
         return abs(read_as(value, reading) - self.number)
 
     def fit(self, value: float, reading: Reading = "as it is") -> Fit | None:
-        """How a computed value can have become the stated one.
+        """Return how a computed value can have become the stated one.
 
         Returns
         -------

@@ -79,7 +79,7 @@ class Candidate:
         return Convention.of(self.base, **dict(self.changes)) if self.changes else self.base
 
     def changed(self, *changes: tuple[str, object]) -> "Candidate":
-        """The same with further switches changed."""
+        """Return the convention with further switches changed."""
         new = Candidate(self.base, (*self.changes, *changes))
         # Thousands are made from one base: its texts are taken over, not made again.
         vars(new)["switches"] = self.switches | {name: switch_text(value) for name, value in changes}
@@ -103,7 +103,7 @@ class Refusal:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one convention gives.
+    """Values under one convention.
 
     Attributes
     ----------
@@ -124,11 +124,11 @@ class Outcome:
 
     @property
     def shares(self) -> FloatArray:
-        """What each query adds to `value`, shape (n_queries,)."""
+        """Contribution of each query to `value`, shape (n_queries,)."""
         return self.values * self.weight
 
     def same_as(self, other: "Outcome") -> bool:
-        """Whether every query counts in both or in neither, with equal values (to 1e-12: sums may run in another order)."""
+        """Return whether both outcomes count the same queries, with values equal to 1e-12 (sums may run in another order)."""
         return bool(np.array_equal(self.counted, other.counted)) and bool(
             np.allclose(self.values, other.values, rtol=1e-12, atol=1e-12, equal_nan=True)
         )

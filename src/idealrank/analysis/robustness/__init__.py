@@ -1,4 +1,4 @@
-"""Whether a verdict holds when the measure is computed otherwise."""
+"""Robustness of a verdict under other ways to compute the measure."""
 
 from idealrank.analysis.robustness.multiverse import VariantTest, robust, robust_lists
 from idealrank.analysis.robustness.robustness import Robustness, Variant

@@ -99,7 +99,7 @@ class RunValues:
         return Alignment(**{name: found[name] for name in ALIGNMENT})  # type: ignore[arg-type]
 
     def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
-        """What is not known yet: the measures, with every option set, to be found under each alignment."""
+        """List the missing computations: measures, with every option set, under each alignment."""
         jobs: dict[Alignment, dict[Measure, None]] = {}
         for alignment, measure in wanted:
             settled = self._settled(alignment, measure)
@@ -133,7 +133,7 @@ class RunValues:
         return found
 
     def column(self, alignment: Alignment, measure: Measure) -> "MeasureValues | str":
-        """What was found, or why there is nothing."""
+        """Return the values, or the reason for their absence."""
         return self._found[self._settled(alignment, measure), measure]
 
     def coverage(self, alignment: Alignment, measure: Measure) -> Coverage:
@@ -152,7 +152,7 @@ _MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
 
 @dataclass(frozen=True, kw_only=True)
 class VariantTest:
-    """How every variant is tested; see `compare` for each.
+    """Test of every variant; see `compare` for each option.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def robust_lists(
     way: VariantTest | None = None,
     tell: Tell | None = None,
 ) -> Robustness:
-    """The same for two sets of scores of the same labels; see `robust`.
+    """Run `robust` for two sets of scores of the same labels.
 
     Examples
     --------
@@ -426,7 +426,7 @@ def _gain(row: Difference) -> float:
 
 
 def _standing(variant: Variant, reference: Variant) -> float:
-    """How far ahead the leader of the reference is, in standard errors."""
+    """Return the lead of the reference's leader, in standard errors."""
     if variant.row is None or reference.row is None:
         return math.inf
     found = variant.row.effect * variant.row.direction * math.sqrt(variant.row.n) * math.copysign(1, _gain(reference.row))
@@ -434,7 +434,7 @@ def _standing(variant: Variant, reference: Variant) -> float:
 
 
 def _turns(variant: Variant, reference: Variant) -> bool:
-    """Whether a variant turns what was found: the verdict, or where that is open, the order of the runs."""
+    """Return whether a variant changes the verdict or, without one, the order of the runs."""
     decided = reference.row is not None and reference.row.verdict != "undecided"
     return variant.sign_turns or (decided and variant.verdict_turns)
 
@@ -487,7 +487,7 @@ class _Grid:
 
     @cached_property
     def counted(self) -> BoolArray:
-        """Which queries count in both runs."""
+        """Mask of the queries that count in both runs."""
         return np.asarray(np.isfinite(self.a) & np.isfinite(self.b))
 
     def excluded(self, column: int) -> int:

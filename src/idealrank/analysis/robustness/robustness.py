@@ -21,7 +21,7 @@ CAUTION = (
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """The comparison, made in one other way.
+    """Comparison under one variant.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Variant:
     convention : Convention
         How run and judgments are joined.
     status : str
-        Of these data: whether it changes the numbers, gives those of the comparison asked for (no effect), repeats those of an earlier
+        Effect on these data: changes the numbers, has no effect, repeats the numbers of an earlier
         variant, or is refused.
     same_as : str
         The change whose numbers it repeats; else empty.
@@ -183,11 +183,11 @@ class Robustness(WithWarnings):
 
     @property
     def turning(self) -> tuple[Variant, ...]:
-        """Those of `changing` that turn the sign or the verdict."""
+        """Members of `changing` that turn the sign or the verdict."""
         return tuple(one for one in self.changing if one.sign_turns or one.verdict_turns)
 
     def count(self, status: Status) -> int:
-        """How many variants have a status."""
+        """Count the variants with a status."""
         return sum(one.status == status for one in self.variants)
 
     def groups(self) -> dict[str, tuple[Variant, ...]]:
@@ -198,7 +198,7 @@ class Robustness(WithWarnings):
         return {group: tuple(members) for group, members in found.items()}
 
     def summary(self) -> list[str]:
-        """What follows, in sentences."""
+        """Summarise the result in sentences."""
         total = len(self.changing)
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]
@@ -213,7 +213,7 @@ class Robustness(WithWarnings):
         return [f"{said}, significantly (p <= {alpha:g}) in {self.significant:,}.", *self._turned()]
 
     def _turned(self) -> list[str]:
-        """Which variants turn what, or that no single one does."""
+        """Describe the variants that change the verdict, or state that no single one does."""
         turned: dict[str, list[str]] = {}
         for one in self.turning:
             if one.row is not None:
@@ -230,7 +230,7 @@ class Robustness(WithWarnings):
         return [f"Neither does any of {self.pairs_tried} pairs of them."] if self.pairs_tried > 1 else []
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: the comparison asked for, a summary, every variant, the method."""
+        """Return the JSON record: the requested comparison, a summary, every variant, the method."""
         convention = self.convention
         return {
             "run_a": self.run_a,
@@ -304,7 +304,7 @@ def _gain(row: Difference) -> float:
 
 
 def _outcome(one: Variant, row: Difference) -> str:
-    """What is turned: the order of the runs, their difference to none, or else the verdict to which."""
+    """Describe the change of the outcome: the order of the runs, the loss of the difference, or the new verdict."""
     return row.verdict if not one.sign_turns else _TURNED if row.difference else _EQUAL
 
 

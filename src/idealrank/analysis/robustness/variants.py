@@ -1,4 +1,4 @@
-"""Which other ways there are to compute a measure: every switch of the convention, the cutoff, the threshold, presets, other measures."""
+"""Variants of a comparison: every switch of the convention, the cutoff, the threshold, presets, other measures."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -81,7 +81,7 @@ class Alternative:
 
 
 def has_option(measure: Measure, name: str) -> bool:
-    """Whether this can be set on the measure and means something to it.
+    """Return whether an option can be set on the measure and affects it.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def has_option(measure: Measure, name: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonRequest:
-    """The comparison that was asked for, and what is known of the data: enough to say what else could have been asked.
+    """Requested comparison, and facts about the data that determine its variants.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class ComparisonRequest:
         return [Alternative.of(self.measure, self.convention, [_change(f"{name}={theirs[name]}")]) for name in order]
 
     def _is_free(self, option: str) -> bool:
-        """Whether the measure leaves an option to the convention."""
+        """Return whether the measure leaves an option to the convention."""
         return option in self.measure.from_convention and getattr(self.measure, option) is None
 
     def _of_text(self, text: str) -> Alternative:

@@ -26,7 +26,7 @@ def answered(evaluation: Evaluation) -> frozenset[str]:
 
 
 def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
-    """Whether runs answer the same queries, and are copies of one system, or share them out, and are folds of one copy.
+    """Classify runs as copies of one system, which answer the same queries, or as folds of one copy, which divide them.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def compare_systems(
     level: float = 0.95,
     judgments: JudgmentsOption = "same",
 ) -> SystemComparison:
-    """Whether system b is better than system a, of which several trained copies were evaluated, seeds and queries both at random.
+    """Compare two systems that were trained several times, with seeds and queries both random.
 
     `compare` tells copies apart: over enough queries it is sure of a difference that the next training turns round. Here the question
     is about the recipe, and the answer counts that another training would give another copy.
@@ -75,7 +75,7 @@ def compare_systems(
 
     Notes
     -----
-    Model and degrees of freedom are those of `idealrank.stats.replicated_difference`. Queries count alike: there are no weights and no
+    `idealrank.stats.replicated_difference` documents model and degrees of freedom. Queries count alike: there are no weights and no
     clusters here. A query that is left out of a measure in any copy is left out of all.
 
     References

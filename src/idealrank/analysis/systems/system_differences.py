@@ -63,7 +63,7 @@ class SystemDifference:
 
     @property
     def trained(self) -> tuple[str, ...]:
-        """What each entry of ``found.training`` is of: a, b, or the difference, where copies belong together one by one."""
+        """Owner of each entry of ``found.training``: a, b, or the difference, if copies are paired one by one."""
         several = tuple(side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1)
         if len(self.found.training) == 2:
             return several if len(several) == 2 else (*several, *({"a", "b"} - set(several)))
@@ -89,7 +89,7 @@ class SystemDifference:
         return math.sqrt(found.queries / n_queries + sum(part.error(n_queries, seeds(part.n_seeds)) for part in found.training))
 
     def queries_worth_one_copy(self) -> "int | None":
-        """How many more queries lower the standard error as much as one more copy of every trained system; None if no number does."""
+        """Number of further queries that lower the standard error as much as one more copy of every trained system; None if impossible."""
         training = self.found.training
         wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - sum(part.seeds / part.n_seeds for part in training)
         falling = self.found.queries + sum(part.residual / part.n_seeds for part in training)
@@ -151,7 +151,7 @@ class SystemComparison:
     version : str
         Of this library.
     judgments : {"same", "different", "unknown"}
-        Whether all copies were judged alike: different judgments were meant, or those of some are not known.
+        Whether all copies were judged alike: different judgments were allowed, or some are unknown.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class SystemComparison:
         return iter(self.measures.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has: systems with their runs, measures, method, convention."""
+        """Return the JSON record: systems with their runs, measures, method, convention."""
         convention = self.convention
         return {
             "a": {"name": self.a, "runs": list(self.runs_a)},

@@ -1,4 +1,4 @@
-"""Which discount and cutoff tell one's own runs apart most surely."""
+"""Choice of the discount and cutoff that best distinguish given runs."""
 
 from idealrank.analysis.tuning.settings import Choice, Choosing, Setting, Theory
 

@@ -1,4 +1,4 @@
-"""Which discount and cutoff tell one's own runs apart most surely: swap rates, significant pairs, queries needed."""
+"""Swap rates, significant pairs and needed queries of each discount and cutoff on given runs."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -112,7 +112,7 @@ def grid_of(
 
 
 def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
-    """What to evaluate runs by: the measures, and those that say how far the judgments reach.
+    """List the measures to evaluate: the requested ones, and their companions on the reach of judgments.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def usual_size(n: int) -> int:
     """Queries of each of two sets, of n: a tenth, but at least five if there are ten.
 
     Halves are the textbook's choice. But the swap rate of halves is a p value (see `stats.swap_tables.swap_table`), and that of runs which
-    are equally good is anything between 0 and 1, however many queries there are: rates of settings can hardly ever be told apart. Those
+    are equally good is anything between 0 and 1, however many queries there are: rates of settings can hardly ever be told apart. Rates
     of smaller sets vary much less.
 
     Examples
@@ -256,7 +256,7 @@ class _Case:
         return found
 
     def _told_apart(self, table: FloatArray) -> dict[str, Any]:
-        """What the tests say of one setting; that it is behind the best is not known yet."""
+        """Summarise the tests of one setting, before it is compared with the best."""
         first, second = np.triu_indices(table.shape[1], 1)
         together = simultaneous(
             subtracted(table[:, first], table[:, second]), n_resamples=DRAWS, rng=self.seed, level=self.level, threads=self.threads
@@ -286,7 +286,7 @@ class _Case:
 
     @property
     def method(self) -> Choosing:
-        """How all of it was made."""
+        """Method of the measurement."""
         swaps, test = self._swaps, "sign-flip permutation test, max-T"
         return Choosing(
             swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, _POWER, test, self.seed, __version__

@@ -39,7 +39,7 @@ def nearest_to_usual(settings: Sequence[Setting]) -> Setting:
 
 
 def distance_to_usual(setting: Setting) -> tuple[bool, float]:
-    """How far from nDCG@10: cutoffs that grow with the list, and none, are farthest."""
+    """Return the distance from nDCG@10; relative and missing cutoffs are farthest."""
     away = abs(math.log(setting.cutoff / _USUAL_CUTOFF)) if isinstance(setting.cutoff, int) else math.inf
     return setting.discount != _USUAL_DISCOUNT, away
 
@@ -73,7 +73,7 @@ def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
 
 
 def warnings_of(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> tuple[str, ...]:
-    """What stands in the way, a sentence each.
+    """List the obstacles, one sentence each.
 
     Examples
     --------

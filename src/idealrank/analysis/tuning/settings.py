@@ -1,4 +1,4 @@
-"""What runs of one's own say about discounts and cutoffs: a setting each, and the one that is recommended."""
+"""Settings of discount and cutoff, measured on given runs, and the recommended one."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from idealrank.data.frames import frame_of
 
 @dataclass(frozen=True)
 class Theory:
-    """What the theory of growing lists says of a discount with a cutoff; see `theory.feasibility`.
+    """Theory of a discount with a cutoff on growing lists; see `theory.feasibility`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Theory:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One discount with one cutoff, and how well it tells these runs apart.
+    """Discount with a cutoff, and its power to distinguish the runs.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Setting:
     as_good : bool
         Whether it is considered, and not told apart from the best.
     theory : Theory or None
-        What is known of it as lists grow; None where nobody was asked.
+        What is known of it as lists grow; None if the theory was not consulted.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Choosing:
-    """How settings were compared: enough to do it again.
+    """Method of the choice, complete enough to repeat it.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Choosing:
 
 @dataclass(frozen=True)
 class Choice:
-    """Discounts and cutoffs compared on one's own runs; made by `choose`. It never says which run is better.
+    """Comparison of discounts and cutoffs on given runs; made by `choose`. It never shows which run is better.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class Choice:
         return [setting for setting in self.settings if setting.discount == discount]
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has."""
+        """Return the JSON record."""
         convention = self.convention
         return {
             "runs": list(self.names),

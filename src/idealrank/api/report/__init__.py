@@ -45,7 +45,7 @@ def report(
     threads: int = 0,
     progress: "Callable[[int, int], None] | None" = None,
 ) -> str:
-    """A page of results: one HTML file that opens offline, with every query behind the means.
+    """Make a page of results: one HTML file that opens offline, with every query behind the means.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def report(
     evaluations : sequence of Evaluation, optional
         Of a comparison or a gate: what was compared, which holds the value of every query.
     measures : measure or iterable of them, optional
-        What to show, the one that decides first; default those compared or gated, else all that are nobody's companions.
+        What to show, the one that decides first; default: the compared or gated ones, else all except companions.
     qrels, runs : as for `evaluate`, optional
         Judgments, and the runs in the order of the evaluations; of one evaluation the run alone is as good. With them the page has
         rankings side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
@@ -127,7 +127,7 @@ def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Eva
         return held
     if given is None:
         kind = type(result).__name__
-        raise InputError(f"evaluations: found none, expected those of the {kind}: it holds no values of single queries")
+        raise InputError(f"evaluations: found none, expected the evaluations of the {kind}: it holds no values of single queries")
     names = result.names if isinstance(result, Comparison) else (result.run, *result.baselines)
     by_name = dict(zip(distinct([one.name for one in given]), given, strict=True))
     if set(by_name) != set(names):
@@ -136,7 +136,7 @@ def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Eva
 
 
 def _measures(result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
-    """What is shown, each of which was evaluated."""
+    """Choose the measures to show; each was evaluated."""
     evaluated = held[0].measures
     if asked is not None:
         wanted = list(map(str, parse_measures(asked)))

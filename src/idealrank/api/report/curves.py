@@ -38,7 +38,7 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
 
 
 def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapping[str, RunMean]], depth: int) -> tuple[CutoffCurve, ...]:
-    """The curves of every run, as deep as the longest list; those of fewer than two cutoffs are left out.
+    """The curves of every run, as deep as the longest list; curves of fewer than two cutoffs are left out.
 
     Parameters
     ----------

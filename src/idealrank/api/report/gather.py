@@ -28,7 +28,7 @@ _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
 
 
 def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
-    """What a page shows.
+    """Gather the content of a page.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _chosen(found: ReportMaterial, evaluations: Sequence[Evaluation], room: int)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Looked:
-    """What was seen of one run."""
+    """Rankings and values of one run."""
 
     evaluation: Evaluation
     at_cutoffs: Mapping[str, RunMean]
@@ -154,18 +154,18 @@ def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run:
 
 
 def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:
-    """Refuse judgments and a run that are not those of the evaluation: their rankings would stand beside numbers of others."""
+    """Refuse judgments and a run that do not belong to the evaluation: rankings and numbers would not match."""
     ours, theirs = (QueryTable.of(one, [measure], queries_of([evaluation, again])) for one in (evaluation, again))
     if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
         means = [one.mean()[str(measure)] for one in (again, evaluation)]
         raise IncompatibleError(
-            f"{evaluation.name}: found judgments and a run whose {measure} is {means[0]:.6g}, expected those of the evaluation, where it "
+            f"{evaluation.name}: found judgments and a run whose {measure} is {means[0]:.6g}, expected the evaluation's own, where it "
             f"is {means[1]:.6g}; runs stand in the order of the evaluations"
         )
 
 
 def _judgedness(found: ReportMaterial) -> tuple[Measure, ...]:
-    """What says how far judgments reach; a gate goes without values of judged documents alone, since baselines are cut."""
+    """Choose the measures of judgedness; a gate omits values of judged documents alone, since baselines are cut."""
     added = (one for one in with_companions(found.measures) if one not in found.measures)
     return tuple(one for one in added if found.gated is None or not one.judged_only)
 

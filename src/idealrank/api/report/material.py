@@ -1,4 +1,4 @@
-"""What was found and what it was found from: all that a page can be made of."""
+"""Results and inputs of a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ class ReportMaterial:
     measures : tuple of Measure
         Those asked for, the one that decides first.
     comparison, gated, robustness : Comparison, Gated, Robustness, optional
-        What else was asked; the comparison of these evaluations, in their order.
+        Further results; the comparison of these evaluations, in their order.
     qrels : Qrels, PreferenceQrels, AssessorQrels, optional
         Lists, contributions and curves need judgments with grades and the runs.
     runs : tuple of Run
@@ -114,12 +114,12 @@ def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = No
     for one in evaluations:
         if one.measures != first:
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, one.measures))
-            raise IncompatibleError(f"{one.name}: found measures {theirs}, expected those of {evaluations[0].name}: {ours}")
+            raise IncompatibleError(f"{one.name}: found measures {theirs}, expected the measures of {evaluations[0].name}: {ours}")
     return tuple(replace(one.on(queries), name=name) for one, name in zip(evaluations, names, strict=True))
 
 
 def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
-    """What a page shows of measures that were evaluated: numbers, without the judgedness of others.
+    """Choose the measures that a page shows: numbers, without the companions of other measures.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What one run shows for single queries: its first documents with grade, tie and contribution, and which judged ones there are."""
+"""Rankings of single queries for a page: first documents with grade, tie and contribution, and the relevant documents."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -18,7 +18,7 @@ from idealrank.reports.page.subject import Listing, QueryLists
 
 
 def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int) -> dict[str, QueryLists]:
-    """Rankings from judged documents alone: of all others the rank is known, and that nobody judged them.
+    """Rankings from judged documents alone: other documents are known by rank alone, as unjudged.
 
     Parameters
     ----------
@@ -88,14 +88,14 @@ def depth_of(measures: Sequence[Measure]) -> int:
 
 
 class Lister(NamedTuple):
-    """How lists are shown.
+    """Options for showing lists.
 
     Attributes
     ----------
     qrels : Qrels
         What was judged.
     measure : Measure
-        Whose contributions stand beside documents, where `idealrank explain` knows them.
+        Source of the contributions, if `idealrank explain` can compute them.
     convention : Convention
         That orders the lists.
     depth : int

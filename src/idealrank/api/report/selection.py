@@ -1,4 +1,4 @@
-"""Which queries a page shows the lists of: those with the largest differences first, and no more than there can be room for."""
+"""Selection of the queries whose lists a page shows: the largest differences first, within the size limit."""
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +85,7 @@ def room_for_lists(evaluations: Sequence[Evaluation], n_measures: int, query_tex
 
 
 def most_queries(room: int, n_runs: int, depth: int) -> int:
-    """How many queries' lists can be in so many bytes at the very most: no more are gathered.
+    """Return the largest number of queries whose lists may fit into a number of bytes.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures
 
 
 def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
-    """What was found, with a gate and the comparison of its run with its baselines; these come first among the evaluations.
+    """Add a gate and the comparison of its run with its baselines; their evaluations come first.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def robustness(
     wanted: bool | None = None,
     tell: "Callable[[int, int], None] | None" = None,
 ) -> Robustness | None:
-    """Whether the verdict of the leading pair by the first measure holds when it is computed otherwise, tested as the comparison is.
+    """Run the robustness analysis of the leading pair by the first measure, tested like the comparison.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Preferences: which of two documents somebody would rather see, listed, joined to a ranking, and counted."""
+"""Preferences: pairs of documents with the preferred one, joined to a ranking, and counted."""

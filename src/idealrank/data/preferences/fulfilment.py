@@ -65,7 +65,7 @@ class Preferred:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups, those of queries that do not count included."""
+        """Number of groups, including queries that do not count."""
         return self.query.size
 
     @cached_property
@@ -75,7 +75,7 @@ class Preferred:
 
     @cached_property
     def returned(self) -> BoolArray:
-        """Which documents were returned, shape (n_documents,)."""
+        """Mask of the returned documents, shape (n_documents,)."""
         returned = np.zeros(self._query_of_row.size, bool)
         returned[self._hit_rows] = True
         return returned
@@ -123,7 +123,7 @@ class Preferred:
         Parameters
         ----------
         among : {"all", "retrieved", "implied"}
-            All preferences; those whose documents were both returned; or those of which at least one was.
+            All preferences; preferences with both documents returned; or with at least one.
         """
         if among not in self._counts:
             self._counts[among] = self._count(among)
@@ -164,7 +164,7 @@ class Preferred:
         return {"all": np.ones(better.size, bool), "retrieved": better & worse, "implied": better | worse}[among]
 
     def chosen(self, pairs: PreferencePairs, among: Among) -> PreferencePairs:
-        """Those of the pairs that count."""
+        """Pairs that count."""
         return pairs if among == "all" else pairs.where(self._kept(pairs, among))
 
     def by_query(self, of_group: FloatArray) -> FloatArray:

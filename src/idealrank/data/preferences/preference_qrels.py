@@ -1,4 +1,4 @@
-"""Preference judgments: which of two documents somebody would rather see, in judgment groups and their sub-groups."""
+"""Preference judgments: pairs of documents with the preferred one, in judgment groups and their sub-groups."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -89,7 +89,7 @@ class _Order:
         self._equal[block] |= equal
 
     def closed(self) -> BoolArray:
-        """Who is above whom, what follows by transitivity included (Warshall)."""
+        """Transitive closure of the order (Warshall)."""
         above = self._above.copy()
         for middle in range(self.rows.size):
             above |= above[:, middle, None] & above[middle]
@@ -233,7 +233,7 @@ class PreferenceQrels:
         self.name, self.paths = name, paths
 
     def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
-        """A run joined to the documents that anybody judged, with the preferences among them beside.
+        """Join a run to the documents of all groups, and add the preferences among them.
 
         Levels only order documents, so policies for grades are not about them.
 

@@ -48,7 +48,7 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
 
 
 def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read one Arrow IPC file (Feather version 2) or stream; parameters are those of `read_parquet`."""
+    """Read one Arrow IPC file (Feather version 2) or stream; see `read_parquet` for the parameters."""
     pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
     ipc = import_module("pyarrow.ipc")
     try:

@@ -57,12 +57,12 @@ def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, compl
 
 
 def read_tsv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read tab-separated columns with a header line; parameters are those of `read_csv`."""
+    """Read tab-separated columns with a header line; see `read_csv` for the parameters."""
     return _read(source, table, "\t", columns, notes, complain)
 
 
 def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; parameters are those of `read_csv`."""
+    """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; see `read_csv` for the parameters."""
     return _read(source, table, "\t", columns or _BEIR, notes, complain)
 
 

@@ -1,4 +1,4 @@
-"""Which format a file has: by its ending, checked against its first line; where the two disagree the first line wins and it is said."""
+"""Format of a file: by its extension, checked against its first line, which wins with a note."""
 
 import re
 from pathlib import PurePath
@@ -91,7 +91,7 @@ def _refuse_foreign(source: Source) -> None:
 
 
 def sniff(data: Data) -> list[Format]:
-    """The formats that the first bytes allow, the likeliest first; empty when there is nothing to go by.
+    """The formats that the first bytes allow, the likeliest first; empty without a clue.
 
     Examples
     --------

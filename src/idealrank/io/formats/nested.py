@@ -63,7 +63,7 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
 def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
     """Read one object a line: queries with their documents, or records such as ``{"query_id": ..., "doc_id": ..., "score": ...}``.
 
-    Parameters are those of `read_json`; a query may be spread over many lines.
+    See `read_json` for the parameters; a query may be spread over many lines.
 
     Examples
     --------

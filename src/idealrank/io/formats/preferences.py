@@ -80,7 +80,7 @@ def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
     Parameters
     ----------
     path : path, or list of paths
-        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels whose second column says who judged. One collection in one or several files;
+        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One collection in one or several files;
         ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
     tell : callable, optional
         Gets every message about what was odd; without it they are warnings.
@@ -112,7 +112,7 @@ def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
 
 @dataclass
 class _Rows:
-    """What was read so far, column by column, with the place of each row."""
+    """Rows read so far, column by column, with the place of each row."""
 
     columns: tuple[str, ...]
     hints: dict[int, str]
@@ -137,7 +137,7 @@ class _Rows:
 
     @property
     def expected(self) -> str:
-        """What a line should look like."""
+        """Return the expected form of a line."""
         return f"{len(self.columns)} fields: {' '.join(self.columns)}"
 
     def refuse(self, row: int, found: str, expected: str, hint: str) -> NoReturn:

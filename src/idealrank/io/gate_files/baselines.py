@@ -35,7 +35,7 @@ _SAME = 1e-12  # of a mean: another version may round the last bit otherwise
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineRecord:
-    """What the first line of a baseline file says.
+    """First line of a baseline file.
 
     Attributes
     ----------
@@ -77,13 +77,13 @@ class BaselineRecord:
     content: str | None = None
 
     def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
-        """The same with lists that reach at least as deep as those of another: what could be asked of it can be asked of this."""
+        """Return a baseline whose lists are at least as deep as another's, so that the same measures apply."""
         depth = None if self.depth is None or other.depth is None else max(self.depth, other.depth)
         return replace(self, depth=depth)
 
 
 def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
-    """How many ranks these measures look at, whatever the judgments are; None for all.
+    """Return the number of ranks that these measures look at, for any judgments; None for all.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ _ALWAYS = tuple(field.name for field in fields(BaselineRecord) if field.name != 
 
 
 def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()) -> BaselineRecord:
-    """What is to be said of a run that becomes a baseline.
+    """Describe a run that becomes a baseline.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention) -> 
 
 
 def compressed(data: bytes) -> bytes:
-    """The same with gzip, without the time and a name: the same bytes every time.
+    """Compress with gzip, without time and name, so that bytes are reproducible.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _field(name: bytes, kind: str, run: str) -> bytes:
 
 
 def read_record(path: str, notes: Notes) -> BaselineRecord | None:
-    """What the first line of a file says, if it is that of a baseline.
+    """Read the first line of a file, if it is a baseline.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure
 
 
 def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, judgments: Sequence[str]) -> list[str]:
-    """What is different from when the baseline was made, in sentences; empty where nothing is.
+    """Describe the changes since the baseline was made, in sentences; empty without any.
 
     Parameters
     ----------

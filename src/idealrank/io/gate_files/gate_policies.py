@@ -18,7 +18,7 @@ DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyFile:
-    """What a project asks of its runs; None, or nothing, where it says nothing.
+    """Policy of a project; None, or empty, without one.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class PolicyFile:
         self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None,
         when_unjudged: WhenUnjudged | None = None,
     ) -> Policy:  # fmt: skip
-        """What is given here, and for the rest what the file says; who chooses the rule also drops what belongs to the other rule.
+        """Combine options with the policy file; an option that chooses the rule also drops the file's settings of the other rule.
 
         Parameters
         ----------

@@ -100,7 +100,7 @@ def _finished(drawn: str, spec: Spec, scale: float | None) -> str:
 
 
 def _sized(drawn: str, scale: float, unit: str) -> str:
-    """The drawing at another size; what is in it stays, for its places are those of its view box."""
+    """The drawing at another size; its content stays, since positions refer to its view box."""
     return _SIZE.sub(lambda size: f'{size[1]}="{float(size[2]) * scale:.5g}{unit}"', drawn, count=2)
 
 

@@ -231,7 +231,7 @@ def curve_domain(curve: CutoffCurve) -> tuple[float, float]:
 
 
 def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
-    """Lines over cutoffs, bands about those of a and b; the name of each run at the end of its line, and a thread between them.
+    """Lines over cutoffs, bands about the lines of a and b; the name of each run at the end of its line, and a thread between them.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def _ends_of_lines() -> list[Spec]:
 
 
 def curve_words(curve: CutoffCurve) -> dict[str, Any]:
-    """What the template says of one curve.
+    """Return the words for the template of one curve.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _MOST_SLICES = 40  # of more, a table says it better
 
 
 def evaluation_figures(found: Evaluation) -> str:
-    """How the values of the first measure are distributed, as HTML; empty where nothing can be drawn.
+    """Draw the distribution of the first measure's values as HTML; empty without the drawing library.
 
     Examples
     --------

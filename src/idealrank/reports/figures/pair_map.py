@@ -107,7 +107,7 @@ def _interval(row: Difference, sign: int) -> str:
 
 
 def _steps(count: int, most: int) -> int:
-    """How many runs lie between two that are named, so that no more are named than fit."""
+    """Return the number of runs between two named ones, so that names fit."""
     return next(step for step in (1, 5, 10, 20, 50, 100, 1000, count) if count / step <= most)
 
 

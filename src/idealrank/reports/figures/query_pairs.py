@@ -55,7 +55,7 @@ def _which(row: Row) -> str:
 
 
 def scatter_template() -> Spec:
-    """Values of b against those of a, on equal scales, with the diagonal; the area of a point is the number of its queries.
+    """Values of b against values of a, on equal scales, with the diagonal; the area of a point is the number of its queries.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def pair_words(
     a: FloatArray, b: FloatArray, scored: BoolArray, names: tuple[str, str], *, direction: int = 1, bounds: tuple[float, float],
     labels: tuple[str, str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What the templates of a pair of runs say.
+    """Return the words for the templates of a pair of runs.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def _mean_place(mean: float) -> dict[str, Any]:
 
 
 def size_words(rows: Sequence[Row]) -> dict[str, Any]:
-    """How large the points of a scatter are: as their number of queries, up to a limit.
+    """Return the sizes of the points of a scatter plot, by number of queries, up to a limit.
 
     Examples
     --------

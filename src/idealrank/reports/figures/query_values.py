@@ -25,7 +25,7 @@ SIGNED: Spec = {"format": "+.2~f", "labelExpr": "datum.value === 0 ? '0' : datum
 
 
 def line_of(role: str, place: int) -> str:
-    """What tells the line of a run from all others, in words that no name can be: "a" and "b" of the pair, else "r" and its place.
+    """Return a key for a run's line that no name can equal: "a" and "b" of the pair, else "r" and its place.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def line_of(role: str, place: int) -> str:
 
 
 def dash_of(role: str, place: int) -> str:
-    """Which pattern of dashes a line has: "b" none, "a" long ones, the others in turn.
+    """Return the dash pattern of a line: "b" none, "a" long dashes, the others in turn.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def signed(value: float, places: int = USUAL) -> str:
 
 
 def side_of(difference: float, direction: int = 1) -> str:
-    """What a difference b - a says of b.
+    """Return the side of b in a difference b - a.
 
     Examples
     --------

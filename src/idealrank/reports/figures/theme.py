@@ -50,7 +50,7 @@ def pixels(inches: float) -> int:
 
 
 def config() -> Spec:
-    """What all figures share, with words for colours.
+    """Return the shared configuration of figures, with names for colours.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def config() -> Spec:
 
 
 def titled_config() -> Spec:
-    """What figures share that have a title and stand alone, in documents.
+    """Return the configuration of figures with a title that stand alone, in documents.
 
     Examples
     --------

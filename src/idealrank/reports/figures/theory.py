@@ -73,7 +73,7 @@ FIGURES: Mapping[int, PaperFigure] = {
 
 @dataclass(frozen=True, eq=False)
 class SimulatedMeans:
-    """What a figure shows: one mean value a ranker and list length.
+    """Content of a figure: one mean value a ranker and list length.
 
     Attributes
     ----------

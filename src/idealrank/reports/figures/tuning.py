@@ -148,7 +148,7 @@ def _shade(choice: Choice) -> list[Spec]:
 
 
 def _key(choice: Choice) -> Spec:
-    """What the lines are, above the panels; and what the ring is."""
+    """Draw the key of lines and ring above the panels."""
     rows, at = [], 0.0
     for discount in choice.discounts:
         rows.append({"discount": discount, "at": at, "to": at + _SAMPLE, "mid": at + _SAMPLE / 2, "text": at + _SAMPLE + 6})

@@ -1,4 +1,4 @@
-"""What a reader should know before relying on a page: a sentence each, with a number and what to do."""
+"""Cautions for the reader of a page: one sentence each, with a number and an action."""
 
 from collections.abc import Iterator, Sequence
 
@@ -58,7 +58,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     found : Robustness
         Of the pair that is shown first.
     comparison : Comparison, optional
-        What the page says of that pair; its p may be corrected for other tests, those of variants never are.
+        What the page says of that pair; its p may be corrected for other tests; p values of variants never are.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     apart = max(shares) - min(shares) >= _UNJUDGED_APART
     advice = "the run with more of them may be better than it looks" if apart and policy == "not-relevant" else "the values may change"
     yield (
-        f"Nobody judged {', '.join(some)} {where}{'; ' + fate if fate else ''}: {advice}; judge the unjudged documents of the largest "
+        f"Unjudged: {', '.join(some)} {where}{'; ' + fate if fate else ''}: {advice}; judge the unjudged documents of the largest "
         "differences first."
     )
 

@@ -1,4 +1,4 @@
-"""The measures of a page for a reader who does not know them, as the classes say it of themselves; and more terms."""
+"""The measures of a page for a reader new to them, from the classes' own facts; and more terms."""
 
 from dataclasses import dataclass
 
@@ -116,7 +116,7 @@ def glossary(subject: Subject) -> list[GlossaryEntry]:
 
 
 def entry_of(cls: type[Measure], names: tuple[str, ...]) -> GlossaryEntry:
-    """What a class says of itself, as sentences.
+    """Describe a class in sentences from its own facts.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def _finalize(value: Any) -> Any:
 
 
 def _static(subject: Subject) -> dict[str, Any]:
-    """What the templates write whatever there is room for."""
+    """Return the content that templates write regardless of room."""
     comparison, pairs = subject.comparison, pairs_of(subject)
     pair = pairs[0] if pairs else None
     worst, best = changes(subject, pair, _CHANGES)

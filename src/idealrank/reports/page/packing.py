@@ -56,7 +56,7 @@ def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTIN
 
 
 def decoded(found: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
-    """What a page makes of codes: the twin of its script. NaN is a value that does not count.
+    """Decode values as the page's script does; NaN is a value that does not count.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the scripts of a page read: runs, queries and values in one part, rankings in another, as many as there is room for."""
+"""Data for the scripts of a page: runs, queries and values in one part, rankings in another, within the size limit."""
 
 import json
 import math
@@ -233,7 +233,7 @@ def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
 
 
 def _listing(one: Listing, numbers: dict[str, int], named: set[str | None]) -> dict[str, Any]:
-    """What stands further down is told of documents that the page names anyway."""
+    """List relevant documents further down, of those that the page names anyway."""
     found: dict[str, Any] = {
         "d": [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents],
         "g": list(one.grades),
@@ -257,7 +257,7 @@ def _snippet(text: str) -> str:
 
 
 def _estimate(subject: Subject, room: int) -> int:
-    """How many rankings probably fit, without packing them all: each is deflated behind those before it, and counted."""
+    """Estimate the number of rankings that fit, without packing them all: each is deflated after the previous ones, and counted."""
     numbers: dict[str, int] = {}
     measure = _Deflated()
     for count, lists in enumerate(subject.lists.values()):
@@ -271,7 +271,7 @@ def _estimate(subject: Subject, room: int) -> int:
 
 
 class _Deflated:
-    """How many letters packed JSON takes, piece after piece."""
+    """Size of packed JSON, piece after piece."""
 
     def __init__(self) -> None:
         self._deflate, self._size = zlib.compressobj(6), 0

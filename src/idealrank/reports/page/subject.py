@@ -1,4 +1,4 @@
-"""What a page shows, gathered: results, and the rankings, texts, curves and origins that stand beside them."""
+"""Content of a page: results, rankings, texts, curves and origins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ class Listing:
     Attributes
     ----------
     documents : tuple of (str or None)
-        Ids; None where only the rank is known, as of a document that nobody judged and a store has not kept.
+        Ids; None where only the rank is known, as of an unjudged document in a store.
     grades : tuple of (float or None)
-        As judged; None where nobody judged it.
+        As judged; None if unjudged.
     tied : tuple of bool
         Whether its score is that of a neighbour.
     added : tuple of (float or None)
@@ -27,7 +27,7 @@ class Listing:
     length : int
         Documents in the whole list.
     below : tuple of (str, int, float, float or None), optional
-        Documents with a grade above 0 further down: id, rank, grade, and what each contributes; None where nobody looked.
+        Documents with a grade above 0 further down: id, rank, grade, and contribution; None if unknown.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class CutoffCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class Made:
-    """How the page was made: enough to make it again.
+    """Origin of a page, complete enough to repeat it.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Made:
     commit : str
         Of the git repository it was made in; empty where there is none.
     when : str
-        UTC, ISO 8601, to the second; empty where nobody said.
+        UTC, ISO 8601, to the second; empty if unknown.
     store_ids : tuple of str
         What `idealrank show` finds again; empty without a store.
 

@@ -148,7 +148,7 @@ def pair_grid(pair: Pair) -> Table:
 
 
 def more_grid(pair: Pair) -> Table:
-    """What else is known of a pair, a row a measure.
+    """Build the further table of a pair, one row a measure.
 
     Examples
     --------

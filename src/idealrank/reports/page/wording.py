@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
 
 
 def kind(subject: Subject) -> Kind:
-    """What the page is about.
+    """Return the subject of a page.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _of_many(comparison: Comparison, measure: str) -> str:
 
 
 def sentences(subject: Subject) -> list[str]:
-    """What follows the verdict: its numbers, then what else is to be known.
+    """Return the sentences after the verdict: its numbers, then further facts.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def in_plain_words(subject: Subject) -> str:
 
 
 def _of_leading(comparison: Comparison) -> list[str]:
-    """What all figures and lists of the page are about until another pair is chosen."""
+    """Name the pair that figures and lists of the page show at first."""
     pair = leading_pairs(comparison)[0]
     first = next(iter(pair.measures.values()))
     against = "runner-up" if comparison.method.baseline is None else "baseline"
@@ -152,7 +152,7 @@ def _opened(reason: str) -> str:
 
 
 def _of_evaluation(subject: Subject) -> list[str]:
-    """How sure the first mean of a single run is; the table has the others."""
+    """Describe the confidence of the first mean of a single run; the table holds the others."""
     found = subject.means.get(str(subject.measures[0]), {})
     if len(subject.evaluations) > 1 or not found:
         return []
@@ -179,7 +179,7 @@ def pair_sentences(subject: Subject) -> list[str]:
 
 
 def method(subject: Subject) -> list[str]:
-    """How it was found out, in phrases.
+    """Describe the method in phrases.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class Column(Generic[Row]):
         return Cell(found) if isinstance(found, str) else found
 
     def of(self, known: "Callable[[Other], Row]") -> "Column[Other]":
-        """The same column beside rows of something else, by which what it shows is known."""
+        """Return the column for other rows, with a function that extracts the shown row."""
         return Column(self.title, self.kind, lambda other: self.beside(known(other)), self.name)
 
 
@@ -206,7 +206,7 @@ def share_cell(share: float | None) -> Cell:
 
 
 def lacking(texts: Sequence[str]) -> list[str]:
-    """What each number of a column lacks behind it, as a pattern of digits, for the points of all to stand below each other.
+    """Return padding behind each number of a column, as a pattern of digits, so that decimal points align.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many decimals a table shows: as many as its intervals allow, and enough that no number contradicts a verdict."""
+"""Decimal places in human-readable tables: as many as intervals allow, and enough that no number contradicts a verdict."""
 
 import math
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ def decimals(intervals: Iterable[tuple[float, float]], *, apart: Iterable[tuple[
         What must not look as if it were on the other side of a limit, or on it: an end of an interval and the 0 that it excludes, or two
         means of which one is shown to be better.
     asked : int or None
-        Decimals that somebody asked for; they are taken as they are.
+        Requested number of decimals; used as given.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def _told_apart(fewest: int, apart: Iterable[tuple[float, float]]) -> int:
 
 
 def _is_apart(number: float, limit: float, places: int) -> bool:
-    """Whether the first is still above, or below, the second when both are rounded."""
+    """Return whether two numbers keep their order after rounding."""
     shown, beside = (float(f"{one:.{places}f}") for one in (number, limit))
     return shown > beside if number > limit else shown < beside
 

@@ -37,7 +37,7 @@ class Format:
 
     @property
     def is_data(self) -> bool:
-        """Whether programs read it: every byte of an id counts, none is shown, and all digits are written."""
+        """True for machine-readable formats, with every byte of an id and all digits."""
         return self.use == "programs"
 
 

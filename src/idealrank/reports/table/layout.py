@@ -38,7 +38,7 @@ def printable(text: str, *, surrogates: bool = True) -> str:
     Parameters
     ----------
     text : str
-        Anybody's.
+        Any text.
     surrogates : bool
         Keep bytes that were not UTF-8, which are then written as they were read; not those that 8-bit terminals take for controls.
 

@@ -29,7 +29,7 @@ def as_text(table: Table, width: int = WIDTH) -> str:
 
 
 def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
-    """The lines of a table in pieces, for those who colour them: with a wide gap, a narrow one, or with rows as columns in several blocks.
+    """The lines of a table in pieces, ready for colours: with a wide gap, a narrow one, or with rows as columns in several blocks.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
 
 
 def fits(table: Table, width: int = WIDTH, *, gap: str = "  ") -> bool:
-    """Whether the rows have room as rows.
+    """Return whether the rows fit the width.
 
     Examples
     --------

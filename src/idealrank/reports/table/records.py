@@ -29,7 +29,7 @@ def json_report(
 ) -> Iterator[str]:
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
 
-    Intervals of means are those of `analysis.comparison.run_means.intervals`, one mapping an evaluation, where asked for.
+    Intervals of means come from `analysis.comparison.intervals`, one mapping an evaluation, if requested.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _json_run(evaluation: Evaluation, *, per_query: bool, means: "Mapping[str, R
 
 
 def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]]]:
-    """What `Evaluation.per_query` has, some queries at a time."""
+    """Yield the records of `Evaluation.per_query`, some queries at a time."""
     texts = [str(measure) for measure in evaluation.measures]
     ids = iter(evaluation.queries)
     for top in range(0, len(evaluation.queries), _BLOCK):
@@ -145,7 +145,7 @@ def csv_report(
 def csv_row(cells: Sequence[str]) -> str:
     r"""Cells as one line of CSV, quoted where they must be; an apostrophe stands before what a spreadsheet would compute.
 
-    Numbers are no formulas, those of ids included.
+    Numbers are no formulas, also as ids.
 
     References
     ----------

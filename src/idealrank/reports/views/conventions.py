@@ -130,7 +130,7 @@ def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> 
 
 
 def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:
-    """Which runs answer only some of the judged queries, in a sentence; none where all answer all.
+    """Name the runs that leave judged queries without an answer, in a sentence; none if all answer all.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether measures keep their minds about two rankers, as tables, JSON and CSV."""
+"""Stability of measures on two rankers, as tables, JSON and CSV."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _FEW = 8  # so many rows are shown of each measure
 
 
 def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishability]) -> str:
-    """What was counted at every list length, as JSON; the arguments are those of `distinguished_table`.
+    """Return the counts at every list length as JSON; the arguments match `distinguished_table`.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishabili
 
 
 def distinguished_csv(measures: Sequence[str], found: Sequence[Distinguishability]) -> Iterator[str]:
-    """The same as CSV, a measure and list length a row.
+    """Return the counts as CSV, one row a measure and list length.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def _cell(value: object) -> str:
 
 
 def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishability], *, every_size: bool = False) -> Iterator[str]:
-    """What was counted: one table a measure; what is noted under all of them comes once, below.
+    """Build one table a measure; shared notes follow once, below.
 
     Parameters
     ----------

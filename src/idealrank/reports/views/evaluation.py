@@ -35,7 +35,7 @@ def report_parts(
     per_query : bool
         Values of each query above the means.
     intervals : sequence of mapping of str to RunMean
-        Of each evaluation, what `analysis.comparison.run_means.intervals` says; none where nobody asked.
+        Of each evaluation, its `analysis.comparison.intervals`; none without the option.
     digits : int or None
         Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
 
@@ -51,7 +51,7 @@ def report_parts(
 
 
 def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
-    """The same as text.
+    """Return the report as text.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def means_table(
 
 
 class EvaluatedRun(NamedTuple):
-    """What tables show of an evaluation: its means by measure, and their intervals where there are some.
+    """Means of an evaluation by measure, with intervals if present.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
 
 
 def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
-    """What the means cover: counts that always stand there, and those that are 0 for most people only where they are not.
+    """Build the coverage table: fixed counts, and others only if they are not 0.
 
     Examples
     --------

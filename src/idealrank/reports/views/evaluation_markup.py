@@ -39,7 +39,7 @@ def evaluated_latex(
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     digits: int | None = None,
 ) -> str:
-    r"""The same in LaTeX, with the rules of booktabs.
+    r"""Return the evaluations in LaTeX, with the rules of booktabs.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
 
 
 def explanation_head(explanation: Explanation) -> list[str]:
-    """What the value is, and of what; a line each.
+    """Return the head of an explanation: value and list, one line each.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def ranking_table(explanation: Explanation, caption: str = "") -> Table:
 
 
 def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[str]:
-    """What the documents below those shown add."""
+    """Describe the contribution of the documents below the shown ones."""
     if not rows:
         return []
     judged = sum(row.grade is not None for row in rows)

@@ -1,4 +1,4 @@
-"""What a store remembers of one measure: every value with its change, a line for each run, and since when a query fails."""
+"""History of one measure in a store: every value with its change, one line a run, and the start of a failure."""
 
 import json
 import math
@@ -114,7 +114,7 @@ def _warnings(found: Iterable[Step]) -> list[str]:
     if not kinds:
         return []
     bar = f"Where a bar stands, the {' or the '.join(kinds)} changed: values on its two sides answer different questions."
-    return filled([bar, "Their difference says nothing of the runs; `idealrank diff ID ID` shows what else changed."])
+    return filled([bar, "Their difference says nothing of the runs; `idealrank diff ID ID` shows the other changes."])
 
 
 def since_report(run: str, trace: Trace) -> str:
@@ -176,7 +176,7 @@ def _doubts(trace: Trace) -> list[str]:
 
 
 def _suspects(suspects: Suspects, subject: str) -> list[str]:
-    """What the commits between allow to say."""
+    """Describe the conclusion from the commits in between."""
     bad = suspects.bad[:12]
     if suspects.found:
         return [f"  {bad} is the first bad commit{f': {printable(subject)}' if subject else ''}"]

@@ -71,7 +71,7 @@ def range_words(facts: Facts) -> str:
 
 
 def direction_words(facts: Facts) -> str:
-    """Whether more or less is better, in words.
+    """State the better direction in words.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def measures_record(listed: Iterable[Facts]) -> str:
-    """Measures as JSON: every fact by the name of the measure, those of two runs apart, and the advice of the table.
+    """Measures as JSON: every fact by the name of the measure, measures of two runs apart, and the advice of the table.
 
     Examples
     --------

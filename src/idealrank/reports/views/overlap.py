@@ -1,4 +1,4 @@
-"""How alike two runs are, as a table, JSON and CSV; how many queries it is about stands in each."""
+"""Overlap of two runs, as a table, JSON and CSV; each contains the number of queries."""
 
 import json
 import math
@@ -45,7 +45,7 @@ def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
 
 
 def overlap_said(found: Overlap) -> list[str]:
-    """Which queries both runs answer, and which only one; a line each.
+    """List the queries that both runs answer, and only one; one line each.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class _Query(NamedTuple):
 
 
 def _notes(found: Overlap) -> list[str]:
-    """What a reader must know to understand the numbers, where there is something to know."""
+    """List the notes needed to understand the numbers."""
     n = len(found.queries)
     missing = [str(measure) for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True) if scored < n]
     notes = [f"{', '.join(missing)}: no value where fewer than two common documents can be put in order"] if missing else []

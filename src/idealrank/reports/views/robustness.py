@@ -51,7 +51,7 @@ def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
 
 
 def robust_table(found: Robustness) -> str:
-    """The same as text.
+    """Return the report as text.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def _asked(found: Robustness, shown: Shown) -> list[str]:
 
 
 def mark(one: Variant) -> str:
-    """What a variant says of b, in one or two signs.
+    """Return the verdict of a variant in one or two signs.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _legend(found: Robustness) -> list[str]:
 
 
 def movers_table(found: Robustness, shown: Shown) -> Part:
-    """What turns the verdict; then what moves the difference most, in units of its standard deviation; nothing where nothing does.
+    """Build the table of variants that change the verdict, then of those that move the difference most, in standard deviations.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def means_table(means: Mapping[str, float | None]) -> Table:
 
 
 def verdict_table(kind: str, result: Mapping[str, Any]) -> Table:
-    """What a comparison or a gate said, a test a row.
+    """Build the table of a comparison or gate, one row a test.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def verdict_text(kind: str, result: Mapping[str, Any]) -> str:
-    """The same as text.
+    """Return the verdict as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What changed from one evaluation of a store to another, for people and for programs."""
+"""Changes between two evaluations of a store, for people and programs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ def _rules(found: Mapping[str, Any]) -> str:
 
 
 def _word(value: Any) -> str:
-    """What is told in a word or a number, cut where it is long; names of measures in full."""
+    """Format a changed item in a word or a number, shortened if long; names of measures in full."""
     if isinstance(value, list | tuple):
         return ", ".join(value)
     return "-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)[:40]
@@ -106,7 +106,7 @@ def _means(found: Mapping[str, Any]) -> str:
 
 
 def _sides(first: str) -> list[Column[Mapping[str, Any]]]:
-    """What a row is of, its values in both, and their difference."""
+    """Return the name of a row, its values on both sides, and their difference."""
     return [
         Column(first, cell=lambda one: Cell(one[first])),
         Column("a", "number", lambda one: number_cell(one["a"])),

@@ -67,7 +67,7 @@ def system_places(found: SystemComparison, asked: int | None = None) -> int:
 
 
 def system_sentences(found: SystemComparison, places: int) -> list[str]:
-    """What the first measure says, the verdict first.
+    """Return the sentences of the first measure, the verdict first.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _method(found: SystemComparison) -> list[str]:
     )
     if found.single is not None:
         phrases.append(
-            {"fixed": "a single run is not trained", "alike": "training moves a single run as those of the other side"}[found.single]
+            {"fixed": "a single run is not trained", "alike": "training moves a single run as it moves the other side's"}[found.single]
         )
     if len(found.measures) > 1:
         more = len(found.measures) - 1

@@ -1,4 +1,4 @@
-"""What the theory says of measures, as tables, JSON and CSV."""
+"""Theory of measures, as tables, JSON and CSV."""
 
 import json
 import math
@@ -39,7 +39,7 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True)
 class LimitRow:
-    """What the theory says of one measure for one model.
+    """Theory of one measure for one model.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class LimitRow:
 
 
 def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
-    """Which measures can tell rankers apart, and why.
+    """Build the table of measures that can distinguish rankers, with reasons.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> 
 
 
 def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> str:
-    """The same as JSON.
+    """Return the feasibility as JSON.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> s
 
 
 def feasibility_csv(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
-    """The same as CSV, a measure a row.
+    """Return the feasibility as CSV, one row a measure.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _filled(text: str, label: str, indent: str) -> str:
 
 
 def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> str:
-    """What measures tend to for one model, and their means at some list lengths, as JSON; the arguments are those of `limits_table`.
+    """Return limits for one model and means at some list lengths as JSON; the arguments match `limits_table`.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: Relevance
 
 
 def limits_csv(rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str) -> Iterator[str]:
-    """The same as CSV, a measure a row.
+    """Return the limits as CSV, one row a measure.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _conditions(row: LimitRow) -> list[str]:
 
 
 def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
-    r"""What measures tend to for one model, and their means at some list lengths.
+    r"""Build the table of limits for one model, with means at some list lengths.
 
     Parameters
     ----------

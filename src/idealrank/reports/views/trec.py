@@ -1,4 +1,4 @@
-"""What trec_eval prints: a line per query and measure, then a line per measure for all queries."""
+"""Output of trec_eval: one line a query and measure, then one line a measure for all queries."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class TrecColumn:
 
     @property
     def per_query(self) -> bool:
-        """Whether queries have a line: not for the number of queries, nor for geometric means."""
+        """True if queries have a line; false for the number of queries and geometric means."""
         return self.measure.name != "NumQ" and self.measure.aggregate != "geometric"
 
 

@@ -107,7 +107,7 @@ def _legend(choice: Choice) -> str:
 
 
 def _theory(choice: Choice) -> list[str]:
-    """What is known of each discount and cutoff, the same said once."""
+    """Describe the theory of each discount and cutoff, shared parts once."""
     known = {(setting.depth, setting.discount): setting.theory for setting in choice.settings}
     said: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for depth in choice.depths:

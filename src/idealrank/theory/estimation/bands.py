@@ -1,4 +1,4 @@
-"""How sure an estimated chance is, at each canonical score: Wilson's interval with as many documents as the data are really worth."""
+"""Confidence band of an estimated chance at each canonical score: Wilson's interval with the effective number of documents."""
 
 from dataclasses import dataclass
 
@@ -34,12 +34,12 @@ class PlacedDocuments:
 
     @property
     def clustered(self) -> bool:
-        """Whether several queries show how much queries differ."""
+        """True if several queries show variation between queries."""
         return self.n_queries > 1
 
 
 def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
-    """How many independent documents each of some weighted shares is worth: share (1 - share) / variance.
+    """Return the effective number of independent documents of weighted shares: share (1 - share) / variance.
 
     The variance is the sum over documents, or over queries where there are several, of squared weighted residuals (linearisation of a
     ratio). Queries count as no more than independent documents.

@@ -26,7 +26,7 @@ from idealrank.theory.relevance import Chance, RelevanceModel
 
 @dataclass(frozen=True)
 class Implied:
-    """What NDCG would be, as far as the data tell.
+    """Implied NDCG of an estimate.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class YbarEstimate:
     _sample: Sample = field(repr=False)
 
     def __str__(self) -> str:
-        """What it stands on, and the curve with its band at the bottom, the middle and the top."""
+        """Return the basis of the estimate, and the curve with its band at the bottom, the middle and the top."""
         places = (0.0, 0.5, 1.0)
         ends = zip(places, self(places), *self.band(places), strict=True)
         curve = ", ".join(f"{value:.3f} [{low:.3f}, {high:.3f}] at s = {at:g}" for at, value, low, high in ends)
@@ -173,7 +173,7 @@ class YbarEstimate:
 
     @property
     def ybar(self) -> "Chance | Mapping[float, Chance]":
-        """What the functions of the theory take: this function, or for graded relevance one for each grade."""
+        """Function for the theory, or for graded relevance one for each grade."""
         return self if len(self.grades) == 1 else _by_grade(self._curves, self.grades)
 
     def limit(
@@ -185,7 +185,7 @@ class YbarEstimate:
         resamples: int = 500,
         rng: RandomLike = None,
     ) -> Implied:
-        """What NDCG of the ranker comes to as its list grows, see `limit`, with an interval.
+        """Return the limit of NDCG for this ranker, with an interval; see `limit`.
 
         Where the limit is ybar(1), the very top, the estimate has the bias of its last bin, and the interval does not hold it.
 
@@ -243,7 +243,7 @@ class YbarEstimate:
         resamples: int = 500,
         rng: RandomLike = None,
     ) -> "Implied | tuple[Implied, ...]":
-        """What NDCG of the ranker would be, on average, on a list of n documents of the same kind, with an interval.
+        """Return the mean NDCG of this ranker on a list of n documents of the same kind, with an interval.
 
         N*, see `pseudo_expectation`. The interval is about the mean over such lists; one list varies about it.
 
@@ -337,7 +337,7 @@ def estimate_ybar(
     rel: "float | Literal['graded']" = 1.0,
     level: float = 0.95,
 ) -> YbarEstimate:
-    """The chance that a document is relevant, given where in the list its ranker puts it.
+    """Estimate the probability of relevance along the list of a ranker.
 
     Parameters
     ----------

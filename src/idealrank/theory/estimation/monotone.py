@@ -19,7 +19,7 @@ _ALARM = 0.05
 
 @dataclass(frozen=True)
 class MonotoneCheck:
-    """Whether labels contradict a ybar that rises with the canonical score.
+    """Test that labels contradict a ybar that rises with the canonical score.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class MonotoneCheck:
 
     @property
     def contradicted(self) -> bool:
-        """Whether p is below 0.05."""
+        """True if p is below 0.05."""
         return self.p < _ALARM
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from idealrank.theory.estimation.smoothing import Cells
 
 
 def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid: Any = None) -> FloatArray:
-    """The share of the documents of its query that each document is ranked above, itself and those tied with it counted half.
+    """Compute the share of its query's documents that each document is ranked above; itself and ties count half.
 
     It is (rank from the bottom - 1/2) / n, with mid-ranks for ties: the mean over a query is 1/2, and the document at the top of n has
     1 - 1/(2n).
@@ -161,7 +161,7 @@ class Sample:
 
     @property
     def n(self) -> int:
-        """How many documents."""
+        """Number of documents."""
         return self.score.size
 
     @property
@@ -171,7 +171,7 @@ class Sample:
 
     @property
     def documents(self) -> PlacedDocuments:
-        """Whether each document is relevant at all."""
+        """Mask of the relevant documents."""
         return PlacedDocuments(self.score, self.reached[-1], self.query, self.n_queries)
 
     @cached_property
@@ -187,7 +187,7 @@ class Sample:
 
     @cached_property
     def cells(self) -> Cells:
-        """All documents, those of one canonical score together."""
+        """All documents, grouped by canonical score."""
         distinct, code = np.unique(self.score, return_inverse=True)
         return self._gathered(distinct, code, None)
 

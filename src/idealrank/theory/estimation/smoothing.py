@@ -52,7 +52,7 @@ class Curves:
     knots : float64 array
         From 0 to 1: m + 1 edges of m steps, or m knots.
     values : float64 array, shape (n_grades, m)
-        Chances; those of lower grades are no smaller.
+        Chances; chances of lower grades are no smaller.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def near(cells: Cells, most: int = _CELLS) -> Cells:
 
 
 def place_of(score: FloatArray, cells: int = _CELLS) -> IntArray:
-    """Which of equal cells each score falls in."""
+    """Return the cell of each score among equal cells."""
     return np.minimum((score * cells).astype(np.int64), cells - 1)
 
 

@@ -1,5 +1,5 @@
 // Plots: Vega-Lite templates of the page with the rows of the measure and pair that are chosen. Each is drawn when it comes near the
-// window, the others when there is time, so that the page opens fast and prints whole. Colours are those of the page's style.
+// window, the others when there is time, so that the page opens fast and prints whole. Colours come from the page's style.
 
 const PLOT_WIDEST = 860;
 const PLOT_NARROW = 520; // below, intervals are drawn but not written

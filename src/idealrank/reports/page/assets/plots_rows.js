@@ -18,7 +18,7 @@ function plotLine(role, place) {
   return role === "other" ? { role, line: `r${place}`, dash: String(place % PLOT_DASHES) } : { role, line: role, dash: role };
 }
 
-/** Name, role and number of each run; those of the pair last, so that they are drawn over the others. */
+/** Name, role and number of each run; the pair last, so that it is drawn over the others. */
 function plotRoles(page, now) {
   const order = ["other", "a", "b"];
   const runs = page.runs.map((name, run) => ({ run: shown(name), number: run, role: plotRole(now, run) }));
@@ -194,7 +194,7 @@ function plotRobustRows(page) {
 
 const plotSay = (rows, sentence) => `${rows.map(sentence).join("; ")}.`;
 
-/** By plot: its rows, its words beside those of a pair, and columns of its table. */
+/** By plot: its rows, its words beyond a pair's, and columns of its table. */
 const PLOTS = {
   means: {
     rows: plotMeansRows,

@@ -61,7 +61,7 @@ function rangeInput(name) {
   return make("input", { type: "number", name, step: "any", inputmode: "decimal", oninput: change });
 }
 
-/** Controls show what the address says, but never while somebody types. */
+/** Controls show what the address says, but never during typing. */
 function syncControls(form, now) {
   for (const name of ["find", "only", "slice", "from", "to"]) {
     const control = form.elements[name];

@@ -35,7 +35,7 @@ function queryView(page, state) {
   const deepest = Math.max(0, ...listings.map((listing) => listing.d.length));
   const first = Math.min(cutoff ?? QUERY_DEPTH, deepest);
   const depth = queryMemory.isDeep ? deepest : first;
-  // Contributions are those of the first measure; another one's are not in the page.
+  // Contributions belong to the first measure; the page has no others.
   const hasAdds = state.measure === 0 && listings.some((listing) => listing.a?.some((adds) => adds !== null));
   const most = Math.max(1e-12, ...listings.flatMap((listing) => (listing.a ?? []).map((adds) => Math.abs(adds ?? 0))));
   queryMemory.grades ??= queryGrades(page);

@@ -26,7 +26,7 @@ function queryShade(grade, grades) {
   return Math.min(Math.max(shade, grade > 0 ? 1 : 0), QUERY_SHADES - 1);
 }
 
-/** A square of the grade's colour with its number; a hatched one for what nobody judged. */
+/** A square of the grade's colour with its number; a hatched one for unjudged documents. */
 function queryGradeSquare(grade, grades) {
   if (grade === null) return make("span", { class: "query-grade query-unjudged" }, queryAloud("unjudged"));
   const text = String(grade).replace("-", "\u2212");
@@ -92,7 +92,7 @@ function queryMoveCell(changes, document, side) {
   return make("td", { class: `query-${side}` }, change ? queryMoveMark(change, side) : "");
 }
 
-/** What a document adds to the value, as a bar and a number; "unjudged" in its place where nobody judged it. */
+/** Contribution of a document, as a bar and a number; "unjudged" without a judgment. */
 function queryAddsCell(view, listing, at) {
   const adds = listing.a?.[at] ?? null;
   if (listing.g[at] === null) return make("td", { class: "query-adds quiet" }, "unjudged");

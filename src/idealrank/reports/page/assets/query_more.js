@@ -30,7 +30,7 @@ function queryMissedItem(view, [document, grade]) {
 /** The section of missed documents. */
 function queryMissedSection(view) {
   const missed = queryMissed(view);
-  const who = ["the run does not have", "neither run has"][view.runs.length - 1] ?? "no run shown has";
+  const side = ["the run does not have", "neither run has"][view.runs.length - 1] ?? "no run shown has";
   const title = make("h3", {}, "Missed");
   if (!view.lists.relevant.length) return null;
   if (!missed.length) {
@@ -38,7 +38,7 @@ function queryMissedSection(view) {
     const all = `Nothing: every document judged relevant is in ${queryFirst(view.cutoff ?? view.first)} ${where}.`;
     return make("section", { class: "query-missed" }, title, make("p", { class: "quiet" }, all));
   }
-  const lead = `${queryCount(missed.length)} relevant ${missed.length === 1 ? "document" : "documents"} that ${who} in ${queryFirst(view.cutoff ?? view.first)}${missed.length === 1 ? "" : ", the best first"}.`;
+  const lead = `${queryCount(missed.length)} relevant ${missed.length === 1 ? "document" : "documents"} that ${side} in ${queryFirst(view.cutoff ?? view.first)}${missed.length === 1 ? "" : ", the best first"}.`;
   return make(
     "section",
     { class: "query-missed" },

@@ -178,13 +178,13 @@ function queryIsWithin(change, cutoff) {
   return Math.min(change.from ?? Infinity, change.to ?? Infinity) <= (cutoff ?? Infinity);
 }
 
-/** How many documents nobody has judged, where there are any: a loss may be theirs. */
+/** Number of unjudged documents, if any: they may explain a loss. */
 function queryUnjudgedSentence(names) {
   const [a, b] = names.lists.map((listing) => queryUnjudged(listing, names.cutoff));
   if (!a && !b) return [];
   const [many, few] = [a, b].map((count) => (count ? queryCount(count) : "none"));
   const first = queryFirst(names.cutoff);
-  return [[`Of ${first}, ${names.runs[0]} has ${many} and ${names.runs[1]} ${few} that nobody has judged; they count as not relevant.`]];
+  return [[`Of ${first}, ${names.runs[0]} has ${many} and ${names.runs[1]} ${few} without a judgment; they count as not relevant.`]];
 }
 
 /** What is said instead of causes where there are none to find; null elsewhere. */
@@ -205,7 +205,7 @@ function querySpecial(names, changes) {
  * Why the value of a query changed from run a to run b, in a few sentences.
  *
  * names: {runs: [a, b], values: [a, b], lists: [listing or null, ...], relevant: [[document, grade]...], cutoff: number or null,
- * hasAdds: whether contributions are those of the measure shown}.
+ * hasAdds: whether contributions belong to the measure shown}.
  */
 function queryWords(names) {
   const changes = queryChanges(names.lists[0], names.lists[1], names.relevant, names.cutoff);

@@ -19,7 +19,7 @@ function shown(text) {
   return text.replace(UNFIT, escaped);
 }
 
-/** The same, set apart from what stands beside it, whatever its direction of reading. */
+/** A text isolated from its neighbours, whatever its direction of reading. */
 function isolated(text) {
   return make("bdi", {}, shown(text));
 }
@@ -37,7 +37,7 @@ function countText(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** Said by screen readers, seen by nobody. */
+/** For screen readers only. */
 function announce(text) {
   const place = document.querySelector("dialog[open] [role=status]") ?? document.getElementById("said"); // behind a dialog nothing is heard
   place.textContent = text;

@@ -20,7 +20,7 @@ SHORT = {"judgments do not reach": "out of reach"}
 
 @dataclass(frozen=True)
 class Shown:
-    """How the numbers of a comparison are shown.
+    """Decimal places of the numbers of a comparison.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Shown:
 
     @classmethod
     def of_pair(cls, pair: Pair) -> "Shown":
-        """The same of one pair.
+        """Choose decimal places for one pair.
 
         Examples
         --------
@@ -74,7 +74,7 @@ class Shown:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Difference | Slice], level: float, asked: int | None = None) -> "Shown":
-        """The same of any rows that are shown together.
+        """Choose decimal places for rows that are shown together.
 
         Examples
         --------
@@ -105,7 +105,7 @@ class Shown:
         return cls(places, places, None)
 
     def number(self, value: float) -> str:
-        """A mean, or what else has no sign."""
+        """A mean, or another number without a sign."""
         return number(value, self.places)
 
     def signed(self, value: float | None) -> str:
@@ -122,7 +122,7 @@ class Shown:
 
 
 def _unlike(row: Difference | Slice) -> list[tuple[float, float]]:
-    """What a decided row must not show as equal."""
+    """Return the numbers from which a decided row must differ after rounding."""
     return [(row.mean_a, row.mean_b), (row.difference, 0.0)]
 
 
@@ -134,7 +134,7 @@ def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Line:
-    """What a row of such a table is about.
+    """Row of a table of differences.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ def comparison_parts(
     digits : int or None
         Decimals; None for those that the intervals allow.
     letters : {"better", "groups"}
-        Of many runs: those of the runs that a run is significantly better than, or of groups that cannot be told apart.
+        For many runs: letters of the runs that a run is significantly better than, or of indistinguishable groups.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def comparison_parts(
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
-    """What a pair says by the first measure, the verdict first; then what the other measures say.
+    """Return the sentences of a pair: the verdict by the first measure, then the other measures.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
 
 
 def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
-    """What one measure says of a pair, without numbers.
+    """Describe the verdict of one measure without numbers.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
-    """How far the judgments carry a difference: the tipping point, or why it is not known where unjudged documents could matter.
+    """Describe the reach of the judgments: the tipping point, or the reason for its absence if unjudged documents could matter.
 
     Where no difference is claimed none can tip: the table has the numbers all the same.
 
@@ -203,7 +203,7 @@ def _others(rows: Sequence[Difference]) -> list[str]:
 
 
 def needed_text(row: Difference, method: Method) -> str:
-    """How many queries would detect an undecided difference of the size seen, without a full stop; empty where these are enough.
+    """State the number of queries that would detect an undecided difference of this size, without a full stop; empty if these suffice.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def _columns(where: Where, pair: Pair, shown: Shown, clip: int | None) -> list[C
 
 
 def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
-    """How far the judgments reach, where they do not reach everything; nothing where they do.
+    """Build the table of the reach of judgments, if any document is unjudged.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:
-    """How alike the rankings are; of two runs alone the paragraph has said the first."""
+    """Describe the similarity of the rankings; of two runs alone the paragraph contains the first sentence."""
     return [line for sentence in unchanged(pair.rankings)[0 if titled else 1 :] for line in filled([sentence])]
 
 

@@ -24,7 +24,7 @@ _SOME = 9  # runs named in a sentence
 
 
 def is_many(comparison: Comparison) -> bool:
-    """Whether there are so many runs that one reads groups before pairs.
+    """Return whether there are so many runs that groups come before pairs.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Ranked:
     letters : mapping of str to str
         As tables show them; empty where runs were compared with a baseline alone.
     about : {"groups", "better"}
-        Letters of groups that cannot be told apart, or those of the runs that a run is better than.
+        Letters of groups that cannot be told apart, or letters of the runs that a run is better than.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Ranked:
 
 
 def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
-    """The runs by each measure; letters that name runs go by their order by the first.
+    """The runs by each measure; letters that name runs follow the order by the first.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def fitting(text: str) -> str:
 
 
 def opening(comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better") -> list[Part]:
-    """What comes first: the top group, the league table, the map of all pairs; or each run against the baseline.
+    """Build the opening of a report: top group, league table and map of all pairs, or each run against the baseline.
 
     Parameters
     ----------

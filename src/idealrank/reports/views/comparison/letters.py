@@ -1,4 +1,4 @@
-"""Letters of runs in league tables, as papers have them: each run has one, and beside a mean stand those of the runs it is better than."""
+"""Letters of runs in league tables, as papers have them: each run has one, and a mean carries the letters of the runs it is better than."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
@@ -80,7 +80,7 @@ def better_letters(comparison: Comparison, measure: str, order: Sequence[str]) -
 
 
 def letters_note(comparison: Comparison, letters: Letters) -> str:
-    """What the letters of a league table mean.
+    """Explain the letters of a league table.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
 
 
 def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
-    """A difference over all queries, and below it those of its slices."""
+    """A difference over all queries, and below it the differences of its slices."""
     yield Line.of(row, "all", pair.a, pair.b)
     yield from (Line(one, row.direction, one.name, pair.a, pair.b, row.measure) for one in row.slices or ())
 

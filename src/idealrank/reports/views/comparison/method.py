@@ -1,4 +1,4 @@
-"""How a comparison was made, in phrases."""
+"""Method of a comparison, in phrases."""
 
 from idealrank.analysis.comparison import Comparison
 from idealrank.reports.views.comparison.slices import slice_phrases
@@ -14,7 +14,7 @@ _TESTS = {
 
 
 def method_text(comparison: Comparison) -> str:
-    """How it was compared, in phrases.
+    """Describe the method of a comparison in phrases.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def method_text(comparison: Comparison) -> str:
 
 
 def mark_note(comparison: Comparison, mark: str) -> str:
-    """What a mark beside a difference means: test, correction and level.
+    """Explain the mark of a difference: test, correction and level.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def mark_note(comparison: Comparison, mark: str) -> str:
 
 
 def family_phrases(comparison: Comparison) -> list[str]:
-    """Which tests are corrected together, and how: the first measure, its companions, slices.
+    """Describe the families that are corrected together: the first measure, its companions, slices.
 
     Examples
     --------

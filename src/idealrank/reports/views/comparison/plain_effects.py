@@ -75,7 +75,7 @@ def plain_effect(row: Difference) -> str:
 
 
 def _counts(row: Difference) -> tuple[float, str, int] | None:
-    """What a difference of 1 would be, of what, and with how many decimals; None where the measure counts nothing."""
+    """Return the unit of a measure, its size, and its decimals; None if the measure counts nothing."""
     measure = _measure(row)
     if not isinstance(measure, P | R | Success) or measure.judged_only or not isinstance(measure.cutoff, int):
         return None

@@ -1,4 +1,4 @@
-"""How alike the rankings of two runs are, in sentences: the first thing a team wants to know of a change."""
+"""Similarity of the rankings of two runs, in sentences."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How far the judgments reach, in a sentence: the share of unjudged documents that would have to be relevant, and what is likely.
+"""Reach of the judgments in one sentence: the share of unjudged documents that would have to be relevant, and the likely share.
 
 Every output that says it takes it from here. Nothing here knows where the sentence will stand: names come fit for that place, and
 `Phrases` says what the judgments have to carry.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from idealrank.analysis.comparison.tipping import Tipping
 
 BOTH_RUNS = (
-    "tips at leaves the other run's unjudged documents at 0, the verdict counts those of both runs: it stands if the difference stays "
+    "tips at leaves the other run's unjudged documents at 0, the verdict counts both runs' documents: it stands if the difference stays "
     "significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both at the higher "
     "upper limit"
 )
@@ -104,7 +104,7 @@ def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
 
 
 def _rate_text(tipping: Tipping, name: str) -> str:
-    """What the shares are to be held against."""
+    """Describe the shares to compare with."""
     if tipping.rate_judged is None:
         return "no document at these ranks is judged"
     said = f"among judged documents at these ranks {share(tipping.rate_judged)} are relevant"
@@ -116,7 +116,7 @@ def _rate_text(tipping: Tipping, name: str) -> str:
 
 
 def _conclusion(tipping: Tipping) -> str:
-    """What follows from the shares where the judgments do not reach; the end of the sentence."""
+    """State the conclusion if the judgments do not reach; the end of the sentence."""
     if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
         return ""
     if tipping.significance is None or tipping.significance > tipping.likely:

@@ -115,7 +115,7 @@ def _difference(row: Slice | None, shown: Shown) -> Cell:
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:
-    """Which queries are in no slice, or in several; nothing without slices.
+    """Describe the queries in no slice, or in several; nothing without slices.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A map of all pairs of runs in plain text: who differs from whom, the best run first, never wider than a page."""
+"""A map of all pairs of runs in plain text: differences of all pairs, the best run first, never wider than a page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -59,7 +59,7 @@ def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], 
 
 
 def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alpha: float) -> str:
-    """What a pair says, the first of which has the better mean."""
+    """Return the sign of a pair; its first run has the better mean."""
     turned = (better, run) not in rows
     row = rows[(run, better) if turned else (better, run)]
     if look(row.verdict).side == "equal":

@@ -13,7 +13,7 @@ IDENTICAL = "identical"
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How one verdict, or one outcome of a gate, is shown.
+    """Presentation of one verdict, or of one outcome of a gate.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def correction_word(correction: str) -> str:
 
 
 def is_identical(row: Difference | Slice | Check) -> bool:
-    """Whether both runs have the same value on every query.
+    """Return whether both runs have the same value on every query.
 
     Examples
     --------

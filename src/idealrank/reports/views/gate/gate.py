@@ -1,4 +1,4 @@
-"""What a gate says, for people and as JSON: the verdict first, then every check, the worst queries, contracts, and how it was found out."""
+"""Report of a gate, as text and JSON: the verdict first, then every check, the worst queries, contracts, and the method."""
 
 import json
 import math
@@ -43,7 +43,7 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     gated : Gated
         What was found.
     notes : sequence of str
-        What else there is to say: of baselines whose judgments changed, of one that was replaced.
+        Further notes: of baselines whose judgments changed, of one that was replaced.
     policy_file : str
         Where the policy stands; empty where it was typed.
     digits : int or None
@@ -70,7 +70,7 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
 
 
 def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> str:
-    """The same as text.
+    """Return the report as text.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") ->
 
 
 def verdict(gated: Gated, places: int = USUAL) -> str:
-    """Whether the gate is open, and why, in one sentence with numbers of so many decimals.
+    """State the outcome and its reason in one sentence, with a given number of decimals.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
 
 
 def _answer(gated: Gated, check: Check, places: int) -> str:
-    """What the test says, and what becomes of it."""
+    """State the result of the test and its consequence."""
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
     why = reason_text(gated, check, places, str)
     return f"{check.measure} {means}{f': {why}' if check.carried else f'. {why[:1].upper()}{why[1:]}'}"
@@ -222,7 +222,7 @@ def _nothing_changed(gated: Gated) -> str:
 
 
 def _unjudged(checks: Sequence[Check], places: int) -> Part:
-    """How far the judgments reach, where they do not reach everything."""
+    """Describe unjudged documents, if there are any."""
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
     columns: list[Column[Check]] = [
@@ -242,7 +242,7 @@ def _judged(check: Check, places: int) -> Cell:
 
 
 def _reach(gated: Gated) -> list[str]:
-    """How far the judgments carry what is shown; of a check in the first paragraph that stands there."""
+    """Describe the reach of the judgments for each check that the first paragraph does not cover."""
     said = next((check for check in gated.deciding if not check.carried), None)
     found = [(check, reach_text(gated, check, str)) for check in gated.checks if check is not said]
     clauses = [f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause]
@@ -282,7 +282,7 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
 
 
 def _shut(check: Check) -> bool:
-    """Whether it closes the gate."""
+    """Return whether a check fails the gate."""
     return check.decides and check.outcome == "failed"
 
 
@@ -299,7 +299,7 @@ def _verdict(check: Check) -> Cell:
 
 
 def _with_worst(gated: Gated) -> list[Check]:
-    """Checks whose worst queries are shown: those that decide and did not pass, or the first."""
+    """Checks whose worst queries are shown: deciding checks that did not pass, or the first."""
     stopped = [check for check in gated.deciding if not check.passed]
     return [check for check in (stopped or gated.checks[:1]) if check.worst]
 
@@ -371,7 +371,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 
 def _rule(gated: Gated, policy_file: str) -> list[str]:
-    """What was asked, and how it was looked at."""
+    """Describe the rule and the method."""
     phrases = [f"open where {gated.policy.asked}"]
     if gated.checks:
         drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} made from the values" if gated.n_resamples else "all signs looked at"

@@ -1,4 +1,4 @@
-"""What every output of a gate says in the same words: the verdict, its numbers, and the drop it detects."""
+"""Sentences that every output of a gate shares: the verdict, its numbers, and the detectable drop."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -122,7 +122,7 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[st
 
 
 def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """How far the judgments carry what a check has shown, or why that is not known; empty where nothing is shown or all is judged.
+    """Describe the reach of the judgments for a check, or the reason why it is unknown; empty if nothing is significant or all is judged.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def reasons(gated: Gated) -> list[str]:
 
 
 def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
-    """What exit code 3 means and what to judge, in sentences; none where the judgments reach.
+    """Explain exit code 3 and which documents to judge; none if the judgments reach.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def visible(check: Check, places: int = USUAL) -> str:
 
 
 def unjudged(check: Check) -> str:
-    """The shares of documents that nobody judged, of the baseline and of the run; empty where they were not measured.
+    """The unjudged shares of the baseline and of the run; empty if they were not measured.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def unreached(gated: Gated) -> list[Check]:
 
 
 def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:
-    """What a contract demands and what was found.
+    """State the demand of a contract and the value found.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:
 
 
 def method(gated: Gated) -> str:
-    """How it was decided, in phrases.
+    """Describe the method in phrases.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def method(gated: Gated) -> str:
 
 
 def families(gated: Gated) -> list[str]:
-    """Which checks were tested alone, and which were corrected together, in phrases.
+    """Describe which checks were tested alone, and which were corrected together.
 
     Examples
     --------

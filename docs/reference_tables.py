@@ -1,0 +1,94 @@
+"""Write the tables of names in docs/reference from docstrings: ``python docs/reference_tables.py [--check]``.
+
+A page of the reference is directives that only a build of the site fills. Between ``<!-- names -->`` and ``<!-- end of names -->`` stands
+what a reader without a build needs: each name of the page with its first sentence, each command, each convention.
+"""
+
+import argparse
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from idealrank.cli.main import COMMANDS
+from idealrank.conventions.presets import PRESETS
+
+FOLDER = Path(__file__).resolve().parent / "reference"
+MARKED = re.compile(r"(<!-- names -->\n).*?(<!-- end of names -->)", re.DOTALL)
+ENTRY = re.compile(r"^\.\. (auto(?:function|class|data|exception)|currentmodule|automodule):: (\S+)$", re.MULTILINE)
+
+
+def first_sentence(value: Any) -> str:
+    """The first line of a docstring, as Markdown in a cell."""
+    line = (value.__doc__ or "").strip().partition("\n")[0]
+    return re.sub(r"``(.+?)``", r"`\1`", line).replace("|", "\\|")
+
+
+def resolved(name: str) -> Any:
+    """What a dotted name stands for."""
+    module, rest = name, []
+    while True:
+        try:
+            value: Any = importlib.import_module(module)
+            break
+        except ModuleNotFoundError:
+            module, _, last = module.rpartition(".")
+            rest.insert(0, last)
+    for part in rest:
+        value = getattr(value, part)
+    return value
+
+
+def names_of(page: str) -> Iterator[tuple[str, str]]:
+    """Each name that a page documents, with its first sentence."""
+    home = "idealrank"
+    for kind, name in ENTRY.findall(page):
+        if kind == "currentmodule":
+            home = name
+        elif kind == "automodule":
+            module = importlib.import_module(name)
+            for own in getattr(module, "__all__", [word for word in vars(module) if word.endswith(("Error", "Warning"))]):
+                value = getattr(module, own)
+                if callable(value) and getattr(value, "__module__", "").startswith(name):
+                    yield own, first_sentence(value)
+        else:
+            value = resolved(name if name.startswith("idealrank.") else f"{home}.{name}")
+            yield name.rpartition(".")[2], first_sentence(value)
+
+
+def table(title: str, rows: Iterator[tuple[str, ...]]) -> str:
+    """Rows as Markdown; the first column is code."""
+    columns = title.split(" | ")
+    return "\n".join([f"| {title} |", "|---" * len(columns) + "|", *(f"| {' | '.join([f'`{row[0]}`', *row[1:]])} |" for row in rows)])
+
+
+def written(path: Path) -> str:
+    """A page with its table of today."""
+    page = path.read_text(encoding="utf-8")
+    if not MARKED.search(page):
+        return page
+    if path.name == "commands.md":
+        text = table("command | purpose", iter(COMMANDS.items()))
+    elif path.name == "conventions.md":
+        text = table("convention | proof | reproduces", ((name, one.proof, one.tool) for name, one in PRESETS.items()))
+    else:
+        text = table("name | summary", names_of(page))
+    return MARKED.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+
+
+def main() -> None:
+    """Write the pages, or say which are out of date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a page is not what would be written")
+    stale = [path for path in sorted(FOLDER.glob("*.md")) if written(path) != path.read_text(encoding="utf-8")]
+    if not parser.parse_args().check:
+        for path in stale:
+            path.write_text(written(path), encoding="utf-8")
+    elif stale:
+        sys.exit(f"{', '.join(path.name for path in stale)}: out of date; run: python docs/reference_tables.py")
+
+
+if __name__ == "__main__":
+    main()

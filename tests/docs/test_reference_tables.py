@@ -1,0 +1,24 @@
+"""The tables of names in the reference are the ones that their script writes, and have no empty cell."""
+
+import re
+import subprocess
+import sys
+
+from tests.conftest import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def test_the_tables_are_up_to_date() -> None:
+    done = subprocess.run([sys.executable, ROOT / "docs" / "reference_tables.py", "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_name_has_a_summary() -> None:
+    pages = [path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md")]
+    tables = [found for page in pages for found in re.findall(r"<!-- names -->\n(.*?)<!-- end of names -->", page, re.DOTALL)]
+    rows = [line for table in tables for line in table.splitlines() if line.startswith("| `")]
+
+    assert len(tables) == 10
+    assert len(rows) > 300
+    assert [row for row in rows if not row.split(" | ", 1)[1].strip(" |")] == []

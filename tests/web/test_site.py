@@ -1,0 +1,49 @@
+"""The site that `make docs` builds, opened as a reader opens it: no network, every theme, a phone; skipped where it is not built."""
+
+import pytest
+
+from tests.docs.blocks import ROOT
+from tests.web.browsing import DESK, PHONE, Visits, axe, sideways
+
+SITE = ROOT / "docs" / "site"
+PAGES = (
+    "index", "get-started/index", "get-started/tutorial", "guides/index", "guides/compare", "guides/search-engineers", "concepts/index",
+    "concepts/when-to-use-something-else", "concepts/two-ndcgs", "reference/index", "reference/functions", "reference/measures-table",
+    "reference/commands", "reference/glossary", "project/changelog", "gallery",
+)  # fmt: skip
+ENTRIES = ["Get started", "Guides", "Concepts", "Reference"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (SITE / "index.html").exists(), reason="docs/site is not built: make docs"),
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_the_site_is_for_everybody(visit: Visits, page: str) -> None:
+    for size, scheme in ((DESK, "light"), (DESK, "dark"), (PHONE, "light")):
+        shown = visit(SITE / f"{page}.html", size=size, scheme=scheme)  # type: ignore[arg-type]
+
+        assert sideways(shown) == 0, (size, scheme)
+        assert axe(shown, preload=False) == "", (size, scheme)  # axe would fetch the style sheets again, which a file must not
+
+
+def test_four_entries_lead_into_the_site_from_every_page(visit: Visits) -> None:
+    for page in ("index", "guides/compare"):
+        shown = visit(SITE / f"{page}.html")
+        assert shown.locator(".navbar-header-items .nav-item a").all_inner_texts() == ENTRIES
+
+
+def test_the_sidebar_lists_the_pages_of_the_section(visit: Visits) -> None:
+    shown = visit(SITE / "guides/compare.html")
+    sidebar = shown.locator(".bd-sidebar-primary .bd-links")
+
+    assert {"For search engineers", "The report", "A measure of your own"} <= set(sidebar.locator("a").all_inner_texts())
+    assert sidebar.locator("a[aria-current=page], li.current.active > a").count() >= 1
+
+
+def test_a_card_of_the_front_page_leads_to_its_guide(visit: Visits) -> None:
+    shown = visit(SITE / "index.html")
+    shown.locator(".sd-card", has_text="Stop a regression").click()
+
+    assert shown.url.endswith("/guides/gate.html")
