@@ -31,7 +31,7 @@ HEAD = """# Edge cases
 <!-- Written by docs/edge_cases.py from tests/golden; do not edit. -->
 
 What each tool says, as recorded from the tool itself by `python -m tests.golden.make`; NDCG without a cutoff. A dash means that the
-tool refuses such input (or that it would hang or crash, so nobody asked), `none` that it leaves the query out. The test suite holds
+tool refuses such input (or that it would hang or crash, so it was not run), `none` that it leaves the query out. The test suite holds
 the preset of each tool to every one of these values, and to those at the cutoffs 1, 2, 4 and 10.
 """
 

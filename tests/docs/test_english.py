@@ -1,0 +1,68 @@
+"""Words that make a sentence hard to read occur nowhere: in docstrings, messages, help, pages and templates."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT
+from tests.sources import library, nodes
+
+# Said of a user, a module or `None`; and phrases that leave a noun out.
+WORDS = re.compile(r"\b(who|whom|nobody|somebody|anybody|those of|what else|stands? beside|goes by|go by)\b", re.IGNORECASE)
+OPENERS = re.compile(r"(What|Which|How|Whether|The same)\b")
+# Rules that name the words, and titles of other people's work.
+EXCUSED = {"CHANGELOG.md"}
+CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4,}.*$", re.DOTALL | re.MULTILINE)
+
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")})
+TEMPLATES = sorted((ROOT / "src").rglob("*.html")) + sorted((ROOT / "src").rglob("*.js"))
+
+
+def forbidden(text: str) -> list[str]:
+    return WORDS.findall(text)
+
+
+def sentences(source: str) -> Iterator[tuple[int, str]]:
+    """Docstrings, messages and help of a module, by line; examples in docstrings are code."""
+    for node in nodes(source):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, "\n".join(line for line in node.value.splitlines() if not line.lstrip().startswith((">>>", "...")))
+
+
+def openers(source: str) -> Iterator[tuple[int, str]]:
+    for node in nodes(source):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node) or ""
+            if OPENERS.match(text):
+                yield node.body[0].lineno, text.partition("\n")[0]
+
+
+def test_docstrings_messages_and_help_are_plain() -> None:
+    found = [
+        f"{name}:{line}: {', '.join(forbidden(text))}"
+        for name, source in library().items()
+        for line, text in sentences(source)
+        if forbidden(text)
+    ]
+    assert found == []
+
+
+def test_docstrings_open_with_a_verb_or_a_noun() -> None:
+    found = [f"{name}:{line}: {text}" for name, source in library().items() for line, text in openers(source)]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", [path for path in [*PAGES, *TEMPLATES] if "site" not in path.parts], ids=lambda path: path.name)
+def test_pages_and_templates_are_plain(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    prose = CODE.sub("", text) if path.suffix == ".md" else text
+    assert path.name in EXCUSED or forbidden(prose) == []
+
+
+def test_what_is_forbidden_is_found() -> None:
+    planted = 'def which():\n    """Whether somebody asked."""\n    raise ValueError("nobody knows who")\n'
+    assert [line for line, _ in openers(planted)] == [2]
+    assert [forbidden(text) for _, text in sentences(planted)] == [["somebody"], ["nobody", "who"]]
