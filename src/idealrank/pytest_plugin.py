@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def ranking_gate(request: pytest.FixtureRequest) -> "RankingGate":
-    """Fail a test where a run is shown to be worse than its baseline: ranking_gate(qrels, run, baseline="main.baseline.gz")."""
+    """Fail a test if a run is significantly worse than its baseline: ranking_gate(qrels, run, baseline="main.baseline.gz")."""
     return RankingGate(request.config, request.node.user_properties)
 
 

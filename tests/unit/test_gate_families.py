@@ -78,7 +78,7 @@ def test_companions_close_the_gate_only_where_they_are_named() -> None:
     assert [check.decides for check in named.checks] == [True, True, False]
     assert [check.p_corrected for check in named.checks] == [check.p_corrected for check in alone.checks]
     assert (alone.reasons, alone.closing_queries) == ((), ())
-    assert named.reasons[0].startswith("RR against baseline: a drop of 0.2000 is shown (one-sided p")
+    assert named.reasons[0].startswith("RR against baseline: a drop of 0.2000 is significant (one-sided p")
     assert len(named.closing_queries) == 10
     assert [check.measure for check in ir.gate(run, baseline, measures="P@1", also="AP").checks] == ["P@1", "AP"]
     assert not ir.gate(run, baseline, measures=["RR", "P@1"]).passed

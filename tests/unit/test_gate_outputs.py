@@ -32,7 +32,8 @@ def drop(query: str, before: float = 1.0, now: float = 0.5) -> QueryDrop:
 
 CHECK = Check(
     baseline="main", measure="nDCG@10", direction=1, mean_baseline=0.7082, mean_run=0.6582, difference=-0.05, bound=-0.0123, p=0.001,
-    p_corrected=0.002, p_two_sided=0.004, passed=False, outcome="failed", reason="a drop of 0.0500 is shown (one-sided p 0.002)", n=60,
+    p_corrected=0.002, p_two_sided=0.004, passed=False, outcome="failed", reason="a drop of 0.0500 is significant (one-sided p 0.002)",
+    n=60,
     excluded_queries=1, identical_queries=20, wins=10, ties=20, losses=30, detectable=0.0312,
     worst=(drop("q7"), drop("q9", 0.9, 0.6)), unjudged_baseline=0.0, unjudged_run=0.0871,
 )  # fmt: skip
@@ -45,7 +46,7 @@ FINE = replace(
     outcome="passed",
     family="companions",
     p_corrected=0.4,
-    reason="no drop is shown (one-sided p 0.4)",
+    reason="no drop is significant (one-sided p 0.4)",
     detectable=0.0205,
     worst=(),
 )
@@ -152,7 +153,7 @@ def test_junit_has_a_case_for_each_check_and_contract() -> None:
 def test_a_junit_failure_says_why_and_where() -> None:
     drop_, contract = junit(CLOSED).findall(".//failure")
 
-    assert (drop_.get("type"), drop_.get("message")) == ("drop", "a drop of 0.0500 is shown (one-sided p 0.002)")
+    assert (drop_.get("type"), drop_.get("message")) == ("drop", "a drop of 0.0500 is significant (one-sided p 0.002)")
     for number in (
         "0.6582",
         "0.7082",
@@ -209,7 +210,7 @@ def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:
         ("error", "nDCG@10 against main"), ("error", "Contract of q1 is broken"), ("notice", verdict(CLOSED)),
     ]  # fmt: skip
     assert commands[0][2].startswith(
-        "a drop of 0.050 is shown (one-sided p 0.002); 0.658 against 0.708, -0.050; worst queries: q7 (-0.5000)"
+        "a drop of 0.050 is significant (one-sided p 0.002); 0.658 against 0.708, -0.050; worst queries: q7 (-0.5000)"
     )
     assert commands[1][2] == "RR 0.5000, demanded 1.0000 (contracts.csv:3)"
     assert commands[2][2] == could_see(CLOSED)

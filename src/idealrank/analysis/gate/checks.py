@@ -1,4 +1,4 @@
-"""Hold a run against its baselines, and single queries against contracts: a gate closes where a drop is shown and judgments carry it."""
+"""Hold a run against its baselines, and single queries against contracts: a gate fails on a significant drop that the judgments carry."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -209,7 +209,7 @@ def gate(
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
-    (True, False, ('RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)',))
+    (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
     """
     asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
     evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
@@ -466,8 +466,8 @@ def _reason(one: MeasureTest, p: float, two_sided: float, policy: Policy, direct
         return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'} {said}"
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
     if rejected:
-        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is shown {said}"
-    return f"no {drop}{beyond} is shown {said}"
+        return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is significant {said}"
+    return f"no {drop}{beyond} is significant {said}"
 
 
 def _p(p: float) -> str:

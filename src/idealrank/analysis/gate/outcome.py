@@ -51,7 +51,7 @@ class Policy:
     >>> Policy(strict=True, margin=0.02).asked
     'no drop of 0.02 or more can hide (one-sided, level 0.95)'
     >>> Policy().asked
-    'no drop is shown (one-sided, level 0.95)'
+    'no drop is significant (one-sided, level 0.95)'
     """
 
     tolerance: float = 0.0
@@ -85,7 +85,7 @@ class Policy:
         level = f"(one-sided, level {1 - self.alpha:g})"
         if self.strict:
             return f"no drop of {self.margin:g} or more can hide {level}"
-        return f"no drop beyond {self.tolerance:g} is shown {level}" if self.tolerance else f"no drop is shown {level}"
+        return f"no drop beyond {self.tolerance:g} is significant {level}" if self.tolerance else f"no drop is significant {level}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,7 +90,7 @@ Examples:
   A page on which the queries that closed the gate can be looked at:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
-The gate closes where a drop is shown. With --strict it opens only where a drop of the margin is ruled out. Where unjudged
+The gate fails on a significant drop. With --strict it opens only where a drop of the margin is ruled out. Where unjudged
 documents are likely to explain what is shown, the judgments do not reach, and the gate neither opens nor closes.
 
 A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, also, tolerance, strict, margin, alpha,

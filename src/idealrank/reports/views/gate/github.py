@@ -26,8 +26,8 @@ def annotations(gated: Gated) -> Iterator[str]:
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> next(annotations(ir.gate(bad, good)))[:70]
-    '::error title=RR against run (2)::a drop of 0.5000 is shown (one-sided'
+    >>> next(annotations(ir.gate(bad, good)))[:76]
+    '::error title=RR against run (2)::a drop of 0.5000 is significant (one-sided'
     """
     checks, contracts = failed(gated)
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]

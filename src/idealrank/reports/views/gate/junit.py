@@ -48,7 +48,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> ET.fromstring("".join(gate_junit(ir.gate(bad, good)))).find("testsuite/testcase/failure").get("message")
-    'a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)'
+    'a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)'
     """
     checks, contracts = failed(gated)
     unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)

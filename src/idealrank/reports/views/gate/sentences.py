@@ -65,14 +65,14 @@ def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], 
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> found = ir.gate(bad, good)
     >>> reason_text(found, found.checks[0], 2)
-    'a drop of 0.50 is shown (one-sided p 0.0039, two-sided p 0.0078)'
+    'a drop of 0.50 is significant (one-sided p 0.0039, two-sided p 0.0078)'
     """
     said = check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
     clause = "" if check.carried else _clause(gated, check, shown)
     if not clause:
         return said
     found = said.partition(NOT_CARRIED)[0]
-    shown_by = found if gated.policy.strict else f"the values show {found.replace(' is shown', '', 1)}"
+    shown_by = found if gated.policy.strict else f"the values show {found.replace(' is significant', '', 1)}"
     return f"{shown_by}{NOT_CARRIED} far enough to carry it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
 
 
@@ -90,7 +90,7 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> one_sided(ir.gate(one, one), ["no drop is shown"])
+    >>> one_sided(ir.gate(one, one), ["no drop is significant"])
     []
     """
     told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
@@ -166,7 +166,7 @@ def reasons(gated: Gated) -> list[str]:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> reasons(ir.gate(bad, good))
-    ['RR against run (2): a drop of 0.5000 is shown (one-sided p 0.0039, two-sided p 0.0078)']
+    ['RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)']
     """
     places = gate_places(gated)
     first = len(gated.mismatches)
@@ -355,7 +355,7 @@ def method(gated: Gated) -> str:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> method(ir.gate(bad, good))
-    'no drop is shown (one-sided, level 0.95); RR tested alone; exact, over all signs'
+    'no drop is significant (one-sided, level 0.95); RR tested alone; exact, over all signs'
     """
     phrases = [gated.policy.asked, *families(gated)]
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
