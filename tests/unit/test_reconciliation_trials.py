@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -15,14 +15,14 @@ from idealrank.analysis.reconciliation.stated import Stated
 from idealrank.analysis.reconciliation.trials import Candidate, Refusal, Trials
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.conventions.switches import ROWS, difference_phrase
-from idealrank.data import alignment
+from idealrank.data.alignment import Alignment
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import evaluate, evaluate_lists
-from idealrank.measures import rules
 from idealrank.measures.parse import parse_measure
+from idealrank.measures.rules import Rules
 
 Table = Mapping[str, Mapping[str, float]]
 
@@ -76,14 +76,7 @@ def test_a_float_counts_with_the_digits_of_its_shortest_text() -> None:
 
 
 def test_every_switch_and_every_policy_has_words() -> None:
-    kinds: dict[str, Any] = {
-        "ties": alignment.Ties, "duplicates": alignment.Duplicates, "unjudged": alignment.Unjudged, "grades": alignment.Grades,
-        "negative": alignment.Negative, "missing": alignment.Missing, "without_judgments": alignment.WithoutJudgments,
-        "ideal": rules.Ideal, "no_relevant": rules.NoRelevant, "rounding": rules.Rounding,
-        "recall_points": rules.RecallPoints,
-    }  # fmt: skip
-
-    kinds["score"] = alignment.ScoreType
+    kinds = {name: kind for owner in (Alignment, Rules) for name, kind in get_type_hints(owner).items() if get_origin(kind) is Literal}
 
     assert set(ROWS) == set(SWITCHES)
     assert {name: set(row.values) for name, row in ROWS.items() if row.open_values is None} == {

@@ -15,11 +15,12 @@ from idealrank.measures.parse import parse_run_measure
 _MOST_THRESHOLDS = 10
 
 # What is changed, one at a time and in this order: what a value is made of first, then the lists, the judgments and the queries.
-# A threshold is no switch; its values come from the data.
-CHANGED = (
+# A threshold is no switch; its values come from the data. A switch without a place of its own comes last.
+_ORDER = (
     "gain", "discount", "cutoff", "rel", "ideal", "rounding", "recall_points", "ties", "score", "duplicates", "unjudged", "grades",
     "negative", "missing", "without_judgments", "no_relevant",
 )  # fmt: skip
+CHANGED = (*_ORDER, *(switch for switch in ROWS if switch not in _ORDER))
 MEASURE, PRESET = "measure", "preset"
 AS_ASKED = "as asked"
 GROUPS: tuple[str, ...] = (*CHANGED, MEASURE, PRESET)
