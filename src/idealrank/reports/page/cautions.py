@@ -100,7 +100,7 @@ def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
         others = f" ({counted(len(some) - 1, 'other run')}: no more)" if len(some) > 1 else ""
         yield (
             f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}; "
-            f"they {fate}: find out why before you compare."
+            f"they {fate}: find the reason before you compare."
         )
 
 
@@ -140,7 +140,7 @@ def _on_judged(comparison: Comparison) -> Iterator[str]:
         if decided and row.difference_judged is not None and row.difference * row.difference_judged < 0:
             yield (
                 f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by {shown.signed(row.difference_judged)} "
-                f"instead of {shown.signed(row.difference)} ({row.measure}): the sign hangs on unjudged documents, so judge them before "
+                f"instead of {shown.signed(row.difference)} ({row.measure}): the sign depends on unjudged documents, so judge them before "
                 "you decide."
             )
 
@@ -160,8 +160,8 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
         if _SAME <= alike < 1:
             differing = row.n - row.ties
             yield (
-                f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on {row.ties:,} of {row.n:,} queries: everything "
-                f"said of them rests on the other {differing:,}; read those."
+                f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on {row.ties:,} of {row.n:,} queries: the result "
+                f"rests on the other {differing:,}; read those."
             )
 
 
@@ -178,9 +178,9 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
 
 def _more(row: Difference) -> str:
     if row.queries_needed is None or row.queries_needed <= row.n:
-        return "more queries would tell"
+        return "more queries would decide"
     unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)  # two digits, upwards: the rest would be a promise
-    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would tell"
+    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would decide"
 
 
 def _few(subject: Subject) -> Iterator[str]:
@@ -200,8 +200,8 @@ def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     name, worst = max(tied.items(), key=lambda one: one[1].tied_documents)
     others = f" ({counted(len(tied) - 1, 'other run')}: no more)" if len(tied) > 1 else ""
     yield (
-        f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}, "
-        f"whose order is then a matter of the convention (ties={ties}): see whether ties=expected says the same."
+        f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}; "
+        f"the convention decides their order (ties={ties}): check the result with ties=expected."
     )
 
 
