@@ -127,8 +127,12 @@ class Visits:
 
 
 # What a test may have changed on a page of its own: the address, what is open, the theme, the focus.
-_AS_NEW = """() => {
-  for (const open of document.querySelectorAll("dialog[open]")) open.close();
+_AS_NEW = """async () => {
+  for (const open of document.querySelectorAll("dialog[open]")) {
+    const told = new Promise((told) => open.addEventListener("close", told, { once: true }));
+    open.close();
+    await told; // the page answers first: it moves the focus
+  }
   for (const open of document.querySelectorAll("details[open]")) open.open = false;
   document.activeElement?.blur();
   const theme = document.getElementById("theme");
@@ -171,6 +175,16 @@ class Shared(Visits):
         self.faults.clear()
         self._pages.clear()
         self._contexts.clear()
+
+
+def closed(page: "Page") -> None:
+    """Wait until nothing is open: a dialog closes first, and clears the address and moves the focus a moment later."""
+    page.wait_for_function("!document.querySelector('dialog[open]') && !/[#&]query=/.test(location.hash)")
+
+
+def address(page: "Page") -> str:
+    """The address as the page itself knows it: `page.url` is told later, by another process of the browser."""
+    return page.evaluate("location.href")
 
 
 @cache

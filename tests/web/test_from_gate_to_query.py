@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import PYDOCS
 from tests.in_process import run
 from tests.web import pages
-from tests.web.browsing import Visits
+from tests.web.browsing import Visits, address
 
 
 @pytest.fixture
@@ -42,6 +42,6 @@ def test_four_clicks_lead_to_the_query_that_why_names_first(visit: Visits, pull_
 
     view = page.locator("#query-view[open]")
     assert re.search(rf"\b{worst}\b", view.inner_text())
-    assert f"#query={worst}" in page.url
+    assert f"#query={worst}" in address(page)
     for document in ("configparser.RawConfigParser.read", "configparser.RawConfigParser.read_string"):
         assert document in view.inner_text()

@@ -16,7 +16,7 @@ from idealrank.reports.figures import specifications
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.subject import CutoffCurve, Subject
 from tests.conftest import PYDOCS
-from tests.web.browsing import DESK, PHONE, Shared, Visits, shot, sideways
+from tests.web.browsing import DESK, PHONE, Shared, Visits, address, closed, shot, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -70,6 +70,7 @@ def taken(page: "Page", plot: str, kind: str) -> Path:
     with page.expect_download() as file:
         page.locator("#downloads li:focus-within button", has_text=kind).click()
     page.keyboard.press("Escape")
+    closed(page)
     return Path(file.value.path())
 
 
@@ -127,7 +128,7 @@ def test_the_pointer_names_a_query_and_a_click_opens_it(shared: Shared) -> None:
     bars.last.click()
 
     page.wait_for_selector("#query-view[open]")
-    assert f"query={subject().queries[worst]}" in page.url
+    assert f"query={subject().queries[worst]}" in address(page)
 
 
 def test_another_measure_draws_anew_and_another_theme_does_not(shared: Shared) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import DESK, PHONE, Shared, Visits, axe, shot, sideways
+from tests.web.browsing import DESK, PHONE, Shared, Visits, axe, closed, shot, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -153,5 +153,5 @@ def test_everything_that_can_be_used_can_be_used(shared: Shared, kind: str) -> N
         press(page, "#query-view .buttons button:not(#query-close)")
         press(page, "#query-body button, #query-body input:enabled, #query-body summary")
         page.keyboard.press("Escape")
-        assert page.locator("#query-view[open]").count() == 0
+        closed(page)
     assert page.locator("#failed").is_hidden()

@@ -6,7 +6,7 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import Shared, Visits, axe
+from tests.web.browsing import Shared, Visits, axe, closed
 
 
 def test_names_that_mean_harm_are_shown_and_nothing_else_happens(shared: Shared) -> None:
@@ -34,6 +34,7 @@ def test_each_of_them_opens_by_its_link(visit: Visits) -> None:
         assert page.locator("#query-view[open]").count() == 1
         assert page.locator("#query-view").inner_text() == said
         page.keyboard.press("Escape")
+        closed(page)
     assert page.locator("img").count() == 0
 
 

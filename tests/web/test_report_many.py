@@ -9,7 +9,7 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import DESK, PHONE, Shared, axe, shot, sideways
+from tests.web.browsing import DESK, PHONE, Shared, axe, closed, shot, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -154,6 +154,7 @@ def test_one_menu_has_every_file_and_is_used_by_keyboard_alone(shared: Shared) -
         page.keyboard.press("Enter")
     page.keyboard.press("Escape")
 
+    closed(page)
     assert page.evaluate("document.activeElement.id") == "download"
     assert saved.value.suggested_filename == "all-queries.json"
     found = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.web import pages
-from tests.web.browsing import Shared, Visits
+from tests.web.browsing import Shared, Visits, closed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -31,7 +31,7 @@ def test_a_query_opens_with_both_rankings_and_closes_where_it_began(shared: Shar
     assert page.locator("#query-body table").count() >= 2
     page.keyboard.press("Escape")
 
-    assert not opened(page)
+    closed(page)
     assert page.evaluate("location.hash") in {"", "#"}
     assert link.evaluate("one => one === document.activeElement")
 
@@ -52,7 +52,7 @@ def test_the_keyboard_alone_reaches_the_worst_query(visit: Visits) -> None:
         if page.evaluate("document.activeElement.id") == "query-close":
             break
     page.keyboard.press("Enter")
-    assert not opened(page)
+    closed(page)
 
 
 def test_a_link_opens_its_query_and_the_back_button_closes_it(visit: Visits) -> None:
@@ -61,13 +61,15 @@ def test_a_link_opens_its_query_and_the_back_button_closes_it(visit: Visits) -> 
     page.locator("#query-link").click()
     assert page.evaluate("navigator.clipboard.readText()").endswith("#query=q05")
     page.locator("#query-close").click()
+    closed(page)
     page.locator("#gains a").first.click()
     page.mouse.move(0, 0)
     best = opened(page)
 
     page.go_back()
-    assert not opened(page)
+    closed(page)
     page.go_forward()
+    page.wait_for_selector("#query-view[open]")
     assert opened(page) == best
 
 
