@@ -32,16 +32,16 @@ def shown(value: object) -> str:
 
 
 class IdealrankError(Exception):
-    """Base of every error of this library.
+    """Base class of all errors of this library.
 
     Parameters
     ----------
     *message : str
-        Where, what was found, and what was expected.
+        Place, value found, and value expected.
     hint : str
-        What to do next; the text of the error ends with it.
+        Suggested next step; appended to the text of the error.
     switch : str
-        The setting that lets the call succeed, as in ``duplicates=first``; the text names it already.
+        Setting that lets the call succeed, such as ``duplicates=first``; already named in the text.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class IdealrankError(Exception):
 
 
 class InputError(IdealrankError, ValueError):
-    """The data cannot be evaluated as they are.
+    """The data cannot be evaluated as given.
 
     Examples
     --------
@@ -67,18 +67,18 @@ class InputError(IdealrankError, ValueError):
 
 
 class FileFormatError(InputError):
-    """A line of a file is not what its format asks for.
+    """A line of a file does not match its format.
 
     Parameters
     ----------
     path : str
         The file, as the user typed it.
     line : int
-        From 1; 0 when the file as a whole is meant.
+        Line number from 1; 0 if the error concerns the whole file.
     found, expected : str
-        What stands there, and what should.
+        Text found, and text expected.
     hint : str
-        What to do next, if there is something.
+        Suggested next step, if any.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class FileFormatError(InputError):
 
 
 class OptionError(IdealrankError, ValueError):
-    """A measure, convention or option is unknown or has an impossible value.
+    """A measure, convention or option is unknown or has an invalid value.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class OptionError(IdealrankError, ValueError):
 
 
 class IncompatibleError(IdealrankError, ValueError):
-    """Two results were made under different conventions, measures or queries and must not be joined.
+    """Two results have different conventions, measures or queries and cannot be combined.
 
     Examples
     --------

@@ -174,7 +174,7 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The rule in words."""
+        """Policy as a sentence."""
         low, best = ("below", "best") if self.direction == 1 else ("above", "lowest")
         return f"{low} {self.below:g}" if self.below is not None else f"{self.drop:g} or more {low} the {best} before"
 
@@ -351,7 +351,7 @@ class Timeline:
     Attributes
     ----------
     measure : str
-        Its text.
+        Text of the measure.
     query : str
         The query they are of; empty for the aggregate over all queries.
     direction : {1, -1, 0}
@@ -390,7 +390,7 @@ class Timeline:
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
         """
         rows = [asdict(point) | {"tags": ",".join(point.tags), "measure": self.measure, "query": self.query} for point in self.points]
         names = [*Point.__dataclass_fields__, "measure", "query"]

@@ -25,10 +25,10 @@ def advise(
     qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
         As for `evaluate`.
     surface : {"phone", "desktop", "carousel", "rag"}, optional
-        Where the results are shown: 5 ranks count on a phone, 10 and 20 on a desktop, as many as are visible in a carousel, as many as
-        go into the prompt of a language model.
+        Place where the results are shown. It determines how many ranks count: 5 on a phone, 10 and 20 on a desktop, those visible in a
+        carousel, those that fit into the prompt of a language model.
     visible : int, optional
-        How many that is.
+        Number of visible results.
     convention : Convention or str
         How run and judgments are joined.
     **layout
@@ -37,8 +37,8 @@ def advise(
     Returns
     -------
     Advice
-        Measures that fit with the reason for each, cutoffs, warnings, and what was seen: grades, judgments per query, how deep the
-        lists are judged, relevant documents per query, ties, list lengths.
+        Recommended measures with reasons, cutoffs, warnings, and statistics: grades, judgments and relevant documents per query, depth of
+        judgment, ties, list lengths.
 
     Examples
     --------

@@ -37,36 +37,35 @@ def rank_dcg(
 ) -> FloatOrArray:
     """Compute rankDCG of predicted against true values: 0 for the worst order, 1 for the best.
 
-    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions,
-    as `RankDCG` explains. Only the order of either list counts: any strictly increasing function of it gives the same value.
+    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)`` in the order of falling predictions, as
+    explained at `RankDCG`. Only the order of each list matters: any strictly increasing transformation gives the same value.
 
     Parameters
     ----------
     reference, predicted : array-like, shape (n,) or (n_queries, width)
-        True and predicted values of the same items, of any sign; 2-D: a query a row.
+        True and predicted values of the same items, of any sign; 2-D: one query per row.
     ties : {"worst", "expected", "best"}
-        Items with equal predictions: the least value over their orders (the paper's, and the default here: a constant prediction has
-        0), the mean, or the greatest.
+        Value for items with equal predictions: the minimum over their orders (the paper's choice, and the default: a constant prediction
+        gets 0), the mean, or the maximum.
     group, offsets, qid, mask, padding
         How items form several lists, see `Lists.from_arrays`.
     no_relevant : {"nan", "zero", "one", "left-out"}
-        The value of a list whose true values are all equal, where every order is as good as any other and the quotient is 0/0. The
-        default is NaN, for both 0 and 1 are values of lists that have an order, and would pass for one; as a switch of the convention
-        it is that of a query without relevant documents.
+        Value of a list whose true values are all equal: every order is as good as any other and the quotient is 0/0. The default is NaN,
+        since 0 and 1 would look like proper values. As a switch of the convention it is the value of a query without relevant documents.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Returns
     -------
     float, or float64 array of shape (n_queries,)
-        In [0, 1]; a float for one list, an array where `group`, `offsets`, `qid` or 2-D input makes several.
+        In [0, 1]; a float for one list, an array for several (`group`, `offsets`, `qid` or 2-D input).
 
     Raises
     ------
     InputError
-        The lists differ in shape, or hold what is no finite number (a prediction may be infinite).
+        The lists differ in shape, or hold NaN (predictions may be infinite).
     OptionError
-        `ties` or `no_relevant` is none of these words.
+        `ties` or `no_relevant` has an unknown value.
 
     References
     ----------
@@ -101,27 +100,27 @@ def kendall(
 ) -> FloatOrArray:
     """Compute Kendall's tau of true and predicted values: concordant minus discordant pairs, as a share.
 
-    ``(C - D) / norm`` with the norm of the variant: a all pairs; b the geometric mean of the pairs not tied in either list; c
-    ``n^2 (m - 1) / (2 m)``, m being the number of different values of the list that has fewer. Symmetric in the two lists.
+    ``(C - D) / norm``, where the norm depends on the variant: a all pairs; b the geometric mean of the pairs not tied in either list; c
+    ``n^2 (m - 1) / (2 m)``, m being the smaller number of distinct values of the two lists. Symmetric in the two lists.
 
     Parameters
     ----------
     reference, predicted, group, offsets, qid, mask, padding
         As for `rank_dcg`.
     variant : {"b", "a", "c"}
-        Default b, SciPy's.
+        Variant of tau; default b, as in SciPy.
 
     Returns
     -------
     float, or float64 array of shape (n_queries,)
-        In [-1, 1], as for `rank_dcg`; NaN where there are fewer than two items, and for b and c also where a list has one value only.
+        In [-1, 1], as for `rank_dcg`; NaN for fewer than two items, and for variants b and c also if a list has only one distinct value.
 
     Raises
     ------
     InputError
-        The lists differ in shape, or hold what is no finite number.
+        The lists differ in shape, or hold NaN.
     OptionError
-        There is no such variant.
+        The variant is unknown.
 
     References
     ----------
@@ -161,12 +160,12 @@ def spearman(
     Returns
     -------
     float, or float64 array of shape (n_queries,)
-        In [-1, 1], as for `rank_dcg`; NaN where a list has no two values that differ.
+        In [-1, 1], as for `rank_dcg`; NaN if a list has only one distinct value.
 
     Raises
     ------
     InputError
-        The lists differ in shape, or hold what is no finite number.
+        The lists differ in shape, or hold NaN.
 
     References
     ----------

@@ -23,24 +23,24 @@ def attribute(
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run
         As for `evaluate`; every difference is b - a.
     measure : Measure or str
-        The split is exact for DCG, NDCG, P, R and RBP. For others (AP, RR, ERR, ...) a document adds what the value rises when the list is
-        known down to it; `Attribution.split` says which it is.
+        The split is exact for DCG, NDCG, P, R and RBP. For others (AP, RR, ERR, ...) a document contributes the rise of the value when the
+        list is extended to include it; `Attribution.split` says which.
     convention : Convention or str
-        How to align and how to measure. A query that it leaves out of either run is left out of both.
+        Convention of alignment and measure. A query that it excludes for either run is excluded for both.
     threads : int
-        0 uses all cores; the values are the same for any number.
+        Number of threads; 0 uses all cores. Values do not depend on it.
 
     Returns
     -------
     Attribution
-        Queries and documents, the worst change first, and what documents that entered, left and moved contribute.
+        Queries and documents, the largest loss first, and the contributions of documents that entered, left and moved.
 
     Raises
     ------
     InputError
         A table cannot be read, or no query counts in both runs.
     OptionError
-        The measure cannot be split among documents.
+        The measure cannot be split by document.
 
     Examples
     --------

@@ -125,25 +125,25 @@ def evaluate(
     Parameters
     ----------
     qrels : path, mapping, dataframe, Qrels, PreferenceQrels, AssessorQrels, or array of labels
-        Judgments; preferences and judgments of several assessors are for the measures that need them.
+        Judgments; preferences and per-assessor judgments are for the measures that need them.
     run : path, mapping, dataframe, Run, or array of scores
-        What the system returned; an array when `qrels` is one.
+        Results of the system; an array if `qrels` is one.
     measures : measure or iterable of them, optional
-        `Measure` values or texts such as ``"nDCG@10"``; default nDCG@10, nDCG, AP, RR, P@10 and R@100, or for preferences
-        prefs_simp, prefs_pair and prefs_avgjg, and for several assessors AP_avgjg and P_avgjg@10.
+        `Measure` values or texts such as ``"nDCG@10"``. Default: nDCG@10, nDCG, AP, RR, P@10 and R@100; for preferences prefs_simp,
+        prefs_pair and prefs_avgjg; for several assessors AP_avgjg and P_avgjg@10.
     convention : str or Convention
-        A preset, with switches if need be: ``"lightgbm,ties=expected"``.
+        A preset, optionally with changed switches: ``"lightgbm,ties=expected"``.
     group, offsets, qid, mask, padding
-        For arrays: how items form lists, see `Lists.from_arrays`.
+        For arrays: grouping of items into lists, see `Lists.from_arrays`.
     max_documents : int, optional
-        Look at that many documents of each query only, as if the run held no more (trec_eval's ``-M``); not for arrays.
+        Use only the first documents of each query, up to this number (trec_eval's ``-M``); not for arrays.
     keep_unjudged : bool
-        Keep the hits and the unjudged documents, so that `compare` and `gate` can say how far the judgments reach; not for arrays,
-        all of whose items are judged.
+        Keep hits and unjudged documents, so that `compare` and `gate` can compute how far the judgments reach; not for arrays, in which
+        every item is judged.
     threads : int
-        0 uses all cores; the values are the same for any number.
+        Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
-        Counts the bytes done.
+        Progress callback, called with bytes read.
 
     Returns
     -------
@@ -331,25 +331,24 @@ def ndcg(
     Parameters
     ----------
     labels, scores : array-like, shape (n,) or (n_queries, width)
-        1-D: one query, or several with `group`, `offsets` or `qid`; 2-D: a query a row.
+        1-D: one query, or several with `group`, `offsets` or `qid`; 2-D: one query per row.
     cutoff : int or str, optional
-        Ranks that count: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default all. `k` is an alias.
+        Cutoff: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default all ranks. `k` is an alias.
     group, offsets, qid, mask, padding
-        How items form lists, see `Lists.from_arrays`.
+        Grouping of items into lists, see `Lists.from_arrays`.
     gain, discount, ties, no_relevant
-        Change one switch of the convention, see `Convention`; ``discount="linear"`` is the measure of the ECML/PKDD 2010 challenge,
-        whose other side is `pairwise_loss`.
+        Switches of the convention to change, see `Convention`; ``discount="linear"`` is the measure of the ECML/PKDD 2010 challenge, which
+        `pairwise_loss` complements.
     convention : str or Convention
-        Default ``"standard"``: linear gain, 1/log2(rank + 1), a query without relevant documents counts 0. Arrays have no
-        document ids, so tied scores give the expected value over all orders (``ties="expected"``) unless told otherwise;
-        ``ties="docid"`` is refused.
+        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a query without relevant documents. Arrays have no document ids,
+        so the default for ties is the expected value over all orders (``ties="expected"``); ``ties="docid"`` is refused.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Returns
     -------
     float64 array, shape (n_queries,)
-        One value per query, in [0, 1] for labels of 0 or more; NaN where the policy leaves the query out.
+        One value per query, in [0, 1] for labels of 0 or more; NaN if the policy leaves the query out.
 
     References
     ----------

@@ -17,16 +17,16 @@ def explain(
     qrels, run : path, mapping, dataframe, Qrels or Run
         As for `evaluate`.
     query_id : str or int
-        The query; whole numbers are ids as elsewhere.
+        Query id; integers match ids as elsewhere.
     measure : Measure or str
         nDCG, DCG, AP, RR, P or R.
     convention : Convention or str
-        How to align and how to measure.
+        Convention of alignment and measure.
 
     Returns
     -------
     Explanation
-        Rows with document, grade, gain, discount and contribution, the ideal beside them, and what would raise the value most.
+        Ranked documents with grade, gain, discount and contribution, the ideal list, and the change that would raise the value most.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class GateRequest:
     also : tuple of Measure
         Companions that may close the gate.
     convention : Convention
-        Behind every value.
+        Convention of every value.
     baselines : tuple of str
         Paths; the last is the one that may be replaced.
     contracts : str or tuple of Contract
@@ -250,7 +250,7 @@ class GateJob:
         InputError
             A file cannot be used.
         OptionError
-            An option is impossible.
+            An option has an invalid value.
         """
         asked, caller = self.asked, self.caller
         contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)

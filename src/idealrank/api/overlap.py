@@ -30,17 +30,17 @@ def overlap(
     measures : measure or iterable of them
         Measures of two runs, or their texts: ``"RBO(p=0.9)"``, ``"overlap@10"``, ``"Jaccard@10"``, ``"tau"``, ``"tauAP"``, ``"wtau"``.
     ties : {"shared", "docid", "docid-ascending", "input", "expected"}
-        Documents of a list with equal scores: they share a rank (then tau is tau-b); or are ordered by document id (descending as
-        trec_eval, or ascending) or as they came in; or every order is equally likely and each value is the mean over all of them.
+        Treatment of equal scores in a list: documents share a rank (tau becomes tau-b); are ordered by document id (descending as in
+        trec_eval, or ascending) or by input order; or every order is equally likely and the value is the mean over all orders.
     duplicates : {"error", "first", "last", "best"}
-        A document that a run lists twice for a query.
+        Treatment of a document that a run lists twice for a query.
     threads : int
-        0 uses all cores; the values are the same for any number.
+        Number of threads; 0 uses all cores. Values do not depend on it.
 
     Returns
     -------
     Overlap
-        Values per query, means, the queries of only one run.
+        Values per query, means, and the queries that only one run answers.
 
     Raises
     ------

@@ -29,11 +29,11 @@ def reconcile(
     qrels, run : path, mapping, dataframe, Qrels or Run, or arrays of labels and scores
         As for `evaluate`.
     value : str or float
-        As printed elsewhere; of a text, the digits count: ``"0.50"`` stands for what rounds, or is cut, to 0.50.
+        The stated value. In a text the digits count: ``"0.50"`` matches values that round, or truncate, to 0.50.
     measure : Measure or str
-        What the value is said to be.
+        Measure of the stated value.
     convention : Convention or str
-        The current one.
+        The current convention.
     **layout
         For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
@@ -50,7 +50,7 @@ def reconcile(
 def split_difference(
     qrels: AnyTable, run: AnyTable, measure: MeasureLike, a: "Convention | str", b: "Convention | str", **layout: Any
 ) -> DifferenceSplit:
-    """Split the difference between two conventions' values of a run among their switches.
+    """Split the difference between the values of two conventions by switch.
 
     Parameters
     ----------

@@ -40,40 +40,39 @@ def robust(
     progress: Tell | None = None,
     **layout: Any,
 ) -> Robustness:
-    """Repeat a comparison of two runs under other conventions, cutoffs and measures, and name the switches that change it.
+    """Repeat a comparison of two runs under other conventions, cutoffs and measures, and list the changes that alter its verdict.
 
-    Every variant changes one thing: a switch of the convention (gain, discount, ideal, tie rule, unjudged documents, queries without
-    an answer, ...), the cutoff, the threshold of relevance; or takes the convention of another tool whole, or another measure.
+    Each variant changes one thing: a switch of the convention (gain, discount, ideal, tie rule, unjudged documents, queries without an
+    answer, ...), the cutoff or the relevance threshold; or it uses the whole convention of another tool, or another measure.
 
     Parameters
     ----------
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of scores
         As for `evaluate`; every difference is b - a.
     measure : Measure or str
-        The measure that decides. A switch that it sets itself is changed there.
+        Measure that decides. Switches that it sets itself are changed in it.
     convention : Convention or str
-        The reference.
+        Reference convention.
     variants : iterable of str, optional
-        What to try instead of everything: groups (``"ties"``, ``"cutoff"``, ``"rel"``, ``"measure"``, ``"preset"``), changes
+        Variants to try instead of all: groups (``"ties"``, ``"cutoff"``, ``"rel"``, ``"measure"``, ``"preset"``), changes
         (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets (``"lightgbm"``) and measures (``"AP"``).
     pairs : int
-        Where no switch turns the verdict by itself: of so many switches that cost the leader most, every two are tried together. 0 for
-        none.
+        If no single switch alters the verdict, the number of most costly switches that are tried in pairs; 0 for none.
     test, level, margin, weights, clusters, n_resamples
         As for `compare`; the same for every variant.
     rng : Generator, seed or None
-        One seed for every variant; None derives it from the values, as `compare` does.
+        Random generator or seed, the same for every variant; by default derived from the values, as in `compare`.
     threads : int, optional
-        None or 0 for one a core; the numbers are the same for any.
+        Number of threads; None or 0 uses all cores. Results do not depend on it.
     progress : callable, optional
-        Called with the alignments done and their number.
+        Progress callback, called with the number of finished alignments and the total.
     **layout
         For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
     Returns
     -------
     Robustness
-        The comparison asked for, every variant with its difference, interval, p and verdict, and what turns the verdict.
+        The reference comparison, every variant with difference, interval, p and verdict, and the changes that alter the verdict.
 
     Raises
     ------
@@ -84,9 +83,9 @@ def robust(
 
     Notes
     -----
-    This is a sensitivity analysis, a multiverse of the choices behind one comparison. Variants share their queries, so they agree far
-    more than independent experiments would, and how many of them show a difference is no p value. p values are not corrected, and are
-    not for choosing a variant: decide the convention before looking at runs, and report this beside it.
+    This is a sensitivity (multiverse) analysis of the choices behind one comparison. Variants share their queries and agree far more than
+    independent experiments would, so the number of significant variants is not a p value. The p values are not corrected and must not be
+    used to select a variant: choose the convention before looking at runs, and report this analysis with the result.
 
     References
     ----------

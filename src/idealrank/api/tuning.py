@@ -42,51 +42,51 @@ def choose(
     qrels : path, mapping, dataframe or Qrels
         As for `evaluate`.
     runs : iterable of path, mapping, dataframe or Run
-        Two or more; the more, and the more unlike each other, the better.
+        Two or more runs; more runs, and more diverse ones, give better recommendations.
     measure : measure
-        nDCG or DCG, with any option but discount and cutoff.
+        nDCG or DCG, with any option except discount and cutoff.
     discounts, cutoffs : iterables
-        What to compare, as measures take them; a cutoff of None is the whole list.
+        Settings to compare, as accepted by the measures; a cutoff of None is the whole list.
     convention : Convention or str
-        How to align and how to measure.
+        Convention of alignment and measure.
     size : int, optional
-        Queries of each of the two sets that may disagree, at most half of all; default a tenth of all, and at least 5. Larger sets swap
-        less, and tell settings apart less well.
+        Number of queries in each of the two sets that may disagree, at most half of all. Default: a tenth of all, at least 5. Larger sets
+        disagree less often, and distinguish settings less well.
     n_splits : int
-        Random splits of the queries into two such sets, the same for every setting; all of them where there are no more.
+        Number of random splits into two such sets, the same for every setting; all splits are used if there are no more.
     n_resamples : int
-        Bootstrap samples of the queries, from which the margins come.
+        Number of bootstrap samples of the queries, from which the margins are computed.
     level : float
-        Of the margins, for all differences of rates at once; pairs of runs are significant at ``1 - level``.
+        Simultaneous confidence level of the margins of all differences between rates; pairs of runs are significant at ``1 - level``.
     rng : Generator, seed or None
-        None derives the seed from the values, so that the same input gives the same output.
+        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
     threads : int
-        0 uses all cores; the numbers are the same for any.
+        Number of threads; 0 uses all cores. Results do not depend on it.
     tell : callable, optional
-        Called with settings done and their number.
+        Progress callback, called with the number of finished settings and the total.
 
     Returns
     -------
     Choice
-        For every discount with every cutoff: swap rate (of sets of `size` queries, not of all), share of pairs of runs
-        that differ significantly, queries needed, generalisability, unjudged share, and what the theory says.
+        For every discount with every cutoff: swap rate (between sets of `size` queries, not all queries), share of run pairs that differ
+        significantly, queries needed, generalisability, unjudged share, and theoretical properties.
 
     Raises
     ------
     OptionError
-        Fewer than two runs, or an option that is impossible.
+        Fewer than two runs, or an option has an invalid value.
     InputError
         A table cannot be read, or fewer than four queries are scored in all runs.
 
     Notes
     -----
-    The rule: only settings are considered at whose cutoff a tenth of the documents shown, or less, was never judged in any run. Of these
-    the one with the lowest swap rate is the best. All that cannot be told apart from it, by simultaneous bootstrap margins over
-    queries, are as good, and of them the one nearest to nDCG@10 is recommended: by its discount first, then by the ratio of cutoffs.
+    Only settings are considered for which at most a tenth of the documents down to the cutoff is unjudged, in every run. The best of these
+    has the lowest swap rate. Settings whose swap rates are not significantly higher, by simultaneous bootstrap margins over queries, count
+    as equally good. Among these, the setting nearest to nDCG@10 is recommended: first by its discount, then by the ratio of cutoffs.
 
-    Significance is by the sign-flip permutation test with single-step max-T over the pairs, as in `compare`. What separates runs
-    well need not be what users want: discriminative power is not validity, and such numbers depend much on the queries and runs at
-    hand. The theory is about many documents under one query, while rates are of sampled queries.
+    Significance is tested by sign flips with single-step max-T over the pairs, as in `compare`. A measure that separates runs well is not
+    necessarily what users want: discriminative power is not validity, and it depends on the queries and runs. The theory concerns many
+    documents for one query, whereas the rates are computed over sampled queries.
 
     References
     ----------

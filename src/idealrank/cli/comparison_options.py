@@ -19,7 +19,7 @@ class Testing:
     correction : str
         Of p values: ``auto`` or ``holm``.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     margin : float or None
         A difference that does not matter.
     rng : int or None

@@ -25,20 +25,20 @@ SWITCHES: tuple[str, ...] = _ALIGNMENT + Rules.names()
 
 @dataclass(frozen=True)
 class Convention:
-    """Rules for aligning and measuring.
+    """Rules for aligning runs with judgments and for measuring.
 
     Parameters
     ----------
     name : str
-        A preset, with the switches that were changed: ``"lightgbm,ties=expected"``.
+        Name of a preset, with any changed switches: ``"lightgbm,ties=expected"``.
     alignment : Alignment
         Ties, duplicates, score type, unjudged documents, grades, negative grades, missing queries, queries without judgments.
     rules : Rules
         Gain, discount, ideal, queries without relevant documents, rounding, default cutoff, recall points.
     tool : str
-        What the preset reproduces.
+        Tool that the preset reproduces.
     proof : {"live peer", "recorded", "source-derived", "definition"}
-        How that was shown.
+        Evidence for the reproduction.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Convention:
 
     @classmethod
     def of(cls, name: "str | Convention" = "standard", **switches: Any) -> "Convention":
-        """A preset, with some switches changed.
+        """Return a preset with some switches changed.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Convention:
 
     @property
     def fingerprint(self) -> str:
-        """Eight hexadecimal digits of a hash of all switches: equal if and only if the numbers are made the same way.
+        """Hash of all switches, eight hexadecimal digits: equal if and only if values are computed in the same way.
 
         Examples
         --------

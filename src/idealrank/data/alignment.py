@@ -49,7 +49,7 @@ class Alignment:
         Order of documents with equal scores: by document id (bytes, descending as trec_eval, or ascending), as they came in,
         or the expected, best or worst value over all orders.
     duplicates : {"error", "first", "last", "best", "twice"}
-        A document that a run lists twice for a query.
+        Treatment of a document that a run lists twice for a query.
     score : {"float64", "float32"}
         The precision in which scores are compared; float32 makes ties of near-ties, as trec_eval 9 does.
     unjudged : {"not-relevant", "skipped", "error"}

@@ -143,20 +143,20 @@ def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
 class AssessorQrels:
     """Grades by query, assessor (or group of assessors) and document; immutable.
 
-    Measures of several assessors (``AP_avgjg``, ``P_avgjg``, ``Rprec_mult_avgjg``) look at one ranking through the eyes of each
-    and average what they see.
+    Measures of several assessors (``AP_avgjg``, ``P_avgjg``, ``Rprec_mult_avgjg``) are computed with the grades of each assessor and
+    averaged.
 
     Parameters
     ----------
     grades : mapping
         ``{query: {assessor: {document: grade}}}``; grades become float64 and must be finite.
     name : str
-        Stands in messages.
+        Name used in messages.
 
     Raises
     ------
     InputError
-        A grade is not a finite number, or the mapping is nested in another way.
+        A grade is not finite, or the mapping is nested differently.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class AssessorQrels:
         refuse : callable
             Raises the error for a row.
         name : str
-            Stands in messages.
+            Name used in messages.
         paths : sequence of str
             The files.
 
@@ -251,12 +251,12 @@ class AssessorQrels:
         return fingerprint_of_groups(b"grades", self.groups.judgments(self.documents, self.groups.group))
 
     def of(self, assessor: str) -> Qrels:
-        """The judgments of one assessor.
+        """Return the judgments of one assessor.
 
         Raises
         ------
         KeyError
-            There is no assessor of this name.
+            No assessor has this name.
 
         Examples
         --------

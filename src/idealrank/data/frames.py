@@ -14,7 +14,7 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
     columns : mapping
         Name to values.
     backend : {"pandas", "polars", "pyarrow", ...}
-        Any eager backend of narwhals that is installed.
+        Any eager dataframe library that narwhals supports and that is installed.
 
     Raises
     ------

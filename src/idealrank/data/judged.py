@@ -36,7 +36,7 @@ class Judged:
     queries : QueryIds
         Ids of the queries that count, in the order of every per-query array.
     ties : str
-        The tie policy; measures read it for the expected, best and worst value.
+        Tie policy; measures read it for the expected, best and worst value.
     lengths : int64 array, shape (n_queries,)
         List lengths after duplicates and removals.
     returned : int64 array, shape (n_queries,)
@@ -44,13 +44,13 @@ class Judged:
     hits, ideal, judgments, given, unjudged : callable
         Give `Hits`, the judged grades sorted for the ideal, `Judgments`, grades of hits as given, and `UnjudgedHits`, when first asked.
     alignments, scope : Alignments, Scope
-        Counters per query, and which queries were compared.
+        Counters per query, and the scope of the queries.
     unjudged_depth : int
         Unjudged documents below this rank were not kept; 0 where none were.
     qrels : Qrels, optional
-        Whose rows `Hits.document` counts.
+        Judgments that `Hits.document` indexes.
     depth, complete : int, bool
-        Hits below this rank were dropped, 0 when all are here; every returned item is judged and the reverse, as in arrays.
+        Hits below this rank were dropped, 0 if none; whether every returned item is judged and the reverse, as in arrays.
     rectangle, parts : Rectangle, callable, optional
         The same lists as a rectangle; what gives the same queries stretch by stretch.
 
@@ -167,9 +167,9 @@ class Judged:
         return iter((self,)) if self._parts is None else self._parts()
 
     def condensed(self, *, pooled: bool = True) -> "Judged":
-        """Return the lists without unjudged documents: ranks close up, and lengths count judged documents.
+        """Return the lists without unjudged documents: ranks close up, and lengths count judged documents only.
 
-        ``pooled=False`` takes out those pooled but not judged too: their grade was given below 0 and is counted 0.
+        ``pooled=False`` also removes documents that were pooled but not judged, which have a grade below 0 and count as 0.
 
         Examples
         --------
@@ -203,7 +203,7 @@ class Judged:
         return closer
 
     def relevant(self, threshold: float) -> Relevant:
-        """The hits with at least this grade; found once, for every binary measure asks.
+        """Return the hits with at least this grade; computed once and shared by all binary measures.
 
         Examples
         --------
@@ -225,7 +225,7 @@ class Judged:
         return self._relevant[threshold]
 
     def sum_by_query(self, query: IntArray, values: FloatArray) -> FloatArray:
-        """Sum values into their queries, strictly in the order given, so that the bits never depend on a processor.
+        """Sum values by query, strictly in the given order, so that the bits do not depend on the processor.
 
         Examples
         --------

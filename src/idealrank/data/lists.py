@@ -19,16 +19,16 @@ from idealrank.errors import InputError
 
 
 class Lists:
-    """Labels and scores of many queries, every item judged; checked when built, nothing copied that need not be.
+    """Labels and scores of many queries, every item judged; validated on construction and copied only if necessary.
 
     Parameters
     ----------
     labels, scores : array, shape (n,)
-        float32, float64 or whole numbers; one entry an item.
+        float32, float64 or integers; one entry per item.
     offsets : int64 array, shape (n_queries + 1,)
         Query q has the items ``offsets[q]:offsets[q + 1]`` (of `order`, if given).
     order : int64 array, shape (n,), optional
-        Groups items by query when queries come in any order.
+        Permutation that groups items by query, if queries come in any order.
     queries : sequence of str, optional
         Query ids; default ``"0", "1", ...``.
 
@@ -68,14 +68,14 @@ class Lists:
         mask: Any = None,
         padding: float | None = None,
     ) -> "Lists":
-        """Lists from the layouts in use: one query, rows of a matrix, group sizes, offsets, or a query id per item.
+        """Build lists from one of the usual layouts: one query, rows of a matrix, group sizes, offsets, or a query id per item.
 
         Parameters
         ----------
         labels, scores : array-like, shape (n,) or (n_queries, width)
-            2-D: a query a row.
+            2-D: one query per row.
         group : array-like of int, optional
-            Group sizes, as LightGBM and XGBoost take them; they add up to n.
+            Group sizes, as in LightGBM and XGBoost; they sum to n.
         offsets : array-like of int, optional
             Group offsets, from 0 to n.
         qid : array-like, shape (n,), optional
@@ -88,7 +88,7 @@ class Lists:
         Raises
         ------
         InputError
-            Shapes do not fit, or more than one of group, offsets and qid is given.
+            Shapes do not match, or more than one of group, offsets and qid is given.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class Lists:
         return lists if keep is None else lists.only(keep.reshape(-1))
 
     def part(self, begin: int, end: int) -> "Lists":
-        """The lists from `begin` to before `end`; nothing is copied unless queries come in any order.
+        """Return the lists from `begin` to before `end`; nothing is copied unless queries come in any order.
 
         Examples
         --------
@@ -142,7 +142,7 @@ class Lists:
         return Lists(self.labels[rows], self.scores[rows], self.offsets[begin : end + 1] - first, queries=queries)
 
     def only(self, keep: BoolArray) -> "Lists":
-        """The lists without the items where `keep` is False; the other items close up.
+        """Return the lists without the items where `keep` is False; the other items close up.
 
         Examples
         --------
@@ -161,7 +161,7 @@ class Lists:
         return kept
 
     def fingerprint(self, threads: int = 0) -> str:
-        """Hash of the labels of each query, in any order, 32 hexadecimal digits; queries without ids count by their places.
+        """Return a hash of the labels of each query, in any order, 32 hexadecimal digits; queries without ids are identified by position.
 
         Examples
         --------
@@ -175,7 +175,7 @@ class Lists:
         return fingerprint_text(*_kernel.fingerprint_lists(self.labels, self.offsets, order=self.order, queries=ids, threads=threads))
 
     def name_item(self, row: int) -> str:
-        """An item by its place in the arrays as they were given.
+        """Describe an item by its place in the arrays as given.
 
         Examples
         --------

@@ -23,12 +23,12 @@ class Qrels:
     grades : mapping of str to mapping of str to number
         ``{query: {document: grade}}``; grades become float64 and must be finite.
     name : str
-        Stands in messages.
+        Name used in messages.
 
     Raises
     ------
     InputError
-        A grade is not a finite number.
+        A grade is not finite.
 
     Examples
     --------
@@ -74,16 +74,16 @@ class Qrels:
     def from_columns(
         cls, queries: Any, documents: Any, grades: FloatArray, *, duplicates: QrelsDuplicates = "error", name: str = "qrels"
     ) -> "Qrels":
-        """Judgments from three columns of equal length, rows in any order.
+        """Build judgments from three columns of equal length, rows in any order.
 
         Parameters
         ----------
         queries, documents : sequence of str, bytes or int, or (offsets, bytes)
-            Ids; a pair is an Arrow-like text column.
+            Ids; a pair stands for an Arrow-like text column.
         grades : float64 array, shape (n,)
             The grades.
         duplicates : {"error", "first", "last", "best"}
-            What to do with a document judged twice for a query.
+            Treatment of a document judged twice for a query.
 
         Examples
         --------

@@ -47,15 +47,15 @@ class Ranking:
 
 
 class Run:
-    """Scored documents per query, with the system's name; immutable. In memory, or a file that is streamed when evaluated.
+    """Scored documents per query, with the system's name; immutable. Held in memory, or streamed from a file during evaluation.
 
     Parameters
     ----------
     scores : mapping of str to mapping of str to number, or of str to sequence of str
-        ``{query: {document: score}}``, or ``{query: [document, ...]}`` for a ranking without scores. NaN is refused;
-        infinite scores have an order and are fine.
+        ``{query: {document: score}}``, or ``{query: [document, ...]}`` for a ranking without scores. NaN is refused; infinite scores are
+        allowed.
     name : str
-        The system's name.
+        Name of the system.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class Run:
 
     @classmethod
     def from_columns(cls, queries: Any, documents: Any, scores: FloatArray, *, name: str = "run") -> "Run":
-        """A run from three columns of equal length, rows in any order.
+        """Build a run from three columns of equal length, rows in any order.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Run:
         return self._source
 
     def ranking(self, query_id: str, alignment: Alignment | None = None) -> Ranking:
-        """One query ranked by the rules of an alignment (default: scores descending, ties by document id descending).
+        """Return one query ranked by the rules of an alignment (default: scores descending, ties by document id descending).
 
         Raises
         ------

@@ -102,13 +102,13 @@ def join(
     Parameters
     ----------
     run_a, run_b : Run
-        The runs.
+        Names of the runs.
     ties : {"shared", "docid", "docid-ascending", "input", "expected"}
         Documents of a list with equal scores: they share a rank, as the definitions of tau-b and of RBO have it; or they are
         ordered by document id (descending as trec_eval, or ascending) or as they came in; or every order is equally likely and
         measures give the mean over all orders, independent in both lists.
     duplicates : {"error", "first", "last", "best"}
-        A document that a run lists twice for a query.
+        Treatment of a document that a run lists twice for a query.
     depth : int
         Where ties have an order: documents below this rank of either list are left out, which takes less memory; 0 looks at all.
     threads : int

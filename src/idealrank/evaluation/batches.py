@@ -108,7 +108,7 @@ def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignmen
     alignment : Alignment
         Policies for grades, ties and scores.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Examples
     --------

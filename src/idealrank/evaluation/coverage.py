@@ -20,30 +20,30 @@ class Coverage:
     Attributes
     ----------
     queries_in_qrels, queries_in_run : int
-        Queries with judgments, and queries the run answers.
+        Number of queries with judgments, and of queries that the run answers.
     missing : int
-        Judged queries that the run does not answer; `missing_queries` names them.
+        Number of judged queries that the run does not answer; `missing_queries` names them.
     without_judgments : int
-        Queries of the run without judgments.
+        Number of queries of the run without judgments.
     scored : int
-        Queries that the values are of.
+        Number of queries with a value.
     no_relevant : int
-        Scored queries without a judged grade above 0.
+        Number of scored queries without a judged grade above 0.
     unjudged, considered : int
-        Documents without a judgment, among the `considered` ones: those returned down to `unjudged_cutoff` (0: all), whatever the
-        grade of a judgment is.
+        Documents without a judgment, among the `considered` documents: those returned down to `unjudged_cutoff` (0: all). The grade does
+        not matter.
     judged : int
-        Documents returned, down to any depth, that have a judgment: all that measures of order (rankDCG, tau, AUC) look at.
+        Returned documents with a judgment, at any depth: the input of measures of order (rankDCG, tau, AUC).
     tied_queries, tied_documents : int
-        Queries with documents of equal score, and those documents.
+        Number of queries with documents of equal score, and of those documents.
     duplicates : int
-        Documents listed more than once for a query.
+        Number of documents listed more than once for a query.
     truncated_grades : int
-        Grades cut to whole numbers by the convention.
+        Number of grades truncated to integers by the convention.
     out_of_range : int
-        Values outside the bounds of their measure.
+        Number of values outside the bounds of their measure.
     best_grade : float
-        The best judged grade of any scored query, as measures count it; infinite if unknown.
+        Highest judged grade of any scored query, as measures count it; infinite if unknown.
 
     Examples
     --------
@@ -74,15 +74,15 @@ class Coverage:
 
     @property
     def unjudged_share(self) -> float:
-        """Of the documents returned down to `unjudged_cutoff`, all queries together, the share without a judgment, in [0, 1].
+        """Share of documents without a judgment among those returned down to `unjudged_cutoff`, over all queries, in [0, 1].
 
-        0 where nothing is returned. Every command means this by "unjudged". Ranks that a list lacks and queries without an answer
-        do not count, where the measure `Unjudged`, trec_eval's ``unj``, divides by the cutoff.
+        0 if nothing is returned. Every command uses "unjudged" in this sense. Ranks beyond the end of a list and queries without an answer
+        do not count, whereas the measure `Unjudged`, trec_eval's ``unj``, divides by the cutoff.
         """
         return self.unjudged / self.considered if self.considered else 0.0
 
     def as_dict(self) -> dict[str, float]:
-        """The counts by name, as JSON has them.
+        """Return the counts by name, as in the JSON record.
 
         Examples
         --------
@@ -97,9 +97,9 @@ class Coverage:
         return {name: getattr(self, name) for name in names}
 
     def doubt(self, name: str) -> str:
-        """Describe signs that judgments and run do not belong together; empty without any.
+        """Describe signs that judgments and run do not belong together; empty if there are none.
 
-        The values are not wrong then, but say nothing.
+        The values are then correct but meaningless.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class Coverage:
 
     @property
     def mismatch(self) -> str:
-        """Why no value of the run means anything, in a phrase after its name; empty if a document that it returns is judged.
+        """Reason why the values of the run are meaningless, as a phrase to follow its name; empty if a returned document is judged.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Coverage:
 
     @property
     def mismatch_words(self) -> str:
-        """The mismatch with its number of queries, as `idealrank validate` says it; empty without one.
+        """The mismatch with its number of queries, as printed by `idealrank validate`; empty if there is none.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Coverage:
         return no_judged_document_words(answered, answered) if answered else no_common_query_words(self.missing)
 
     def plus(self, other: "Coverage") -> "Coverage":
-        """Counts of two parts of one collection."""
+        """Add the counts of two parts of one collection."""
         sums = {
             one.name: getattr(self, one.name) + getattr(other, one.name)
             for one in fields(self)

@@ -62,13 +62,13 @@ class Provenance:
     Attributes
     ----------
     version : str
-        Of this library.
+        Version of idealrank.
     convention : Convention
         The one asked for; for arrays with ties by document id replaced by the expected value.
     measures : tuple of str
         Texts with every option resolved.
     inputs : tuple
-        The files, with path, size, modification time, and SHA-256 computed when asked.
+        The files, with path, size, modification time, and SHA-256 computed on request.
     max_documents : int or None
         How many documents of each query were looked at.
     judgments : str or None
@@ -98,26 +98,25 @@ class Evaluation:
     Attributes
     ----------
     name : str
-        The run's name.
+        Name of the run.
     queries : sequence of str
         Query ids.
     measures : tuple of Measure
-        As asked.
+        Text of the measure as requested.
     values : float64 array, shape (n_queries, n_measures)
-        NaN where a query is left out of a measure, or where the convention says NaN.
+        Values by measure; NaN if a query is left out of the measure, or if the convention says so.
     scored : bool array, shape (n_queries, n_measures)
         Which values count in the aggregate.
     coverage : Coverage
-        What the numbers cover.
+        Counts of queries, documents and judgments behind the values.
     provenance : Provenance
-        How they were made.
+        Inputs, convention and version.
     path : str
-        Of the run, as typed.
+        Path of the run, as typed.
     texts : mapping
-        For measures of text, by the text of the measure: what they say of each query, in the order of `queries`.
+        Texts that text measures give for each query, by the text of the measure, in the order of `queries`.
     judged : Judged or None
-        The hits behind the values and the unjudged documents beside them, which tell how far the judgments reach; None unless
-        `evaluate` was asked to keep them. Another process does not get them.
+        Hits and unjudged documents behind the values; None unless `evaluate` was asked to keep them. They are not sent to another process.
 
     Examples
     --------
@@ -146,7 +145,7 @@ class Evaluation:
 
     @property
     def convention(self) -> Convention:
-        """The convention behind every value."""
+        """Convention of every value."""
         return self.provenance.convention
 
     def __getitem__(self, measure: MeasureLike) -> FloatArray:
@@ -166,21 +165,21 @@ class Evaluation:
     def mean(self) -> Means:
         """Aggregate of each measure over the queries that count: the mean, or the sum for counts; exact, in any order.
 
-        A measure without a query that counts has NaN.
+        NaN if no query counts for a measure.
         """
         return Means({str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
-        """``{query: {measure: value}}``; None where the query does not count."""
+        """Return ``{query: {measure: value}}``; None if the query does not count."""
         return values_by_query(self.queries, self.measures, self.values, self.scored)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a column ``query`` and one per measure.
+        """Return a dataframe with a column ``query`` and one column per measure.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
 
         Examples
         --------
@@ -193,12 +192,12 @@ class Evaluation:
         return frame_of(columns, backend)
 
     def select(self, measures: "MeasureLike | Iterable[MeasureLike]") -> "Evaluation":
-        """The evaluation by some of its measures.
+        """Return the evaluation with some of its measures.
 
         Raises
         ------
         KeyError
-            One of them was not evaluated.
+            A measure was not evaluated.
 
         Examples
         --------
@@ -211,14 +210,14 @@ class Evaluation:
         return self._with_columns(self, columns, [])
 
     def join(self, other: "Evaluation", measures: "Iterable[Measure] | None" = None) -> "Evaluation":
-        """The evaluation with the values of further measures, of another evaluation of the same run.
+        """Return the evaluation with further measures from another evaluation of the same run.
 
         Parameters
         ----------
         other : Evaluation
-            A query that it lacks counts for nothing in its measures.
+            Evaluation of the same run. A query that it lacks does not count in its measures.
         measures : iterable of Measure, optional
-            Of the other evaluation; default all. Those that stand here already stay as they are.
+            Measures of the other evaluation; default all. Measures that exist already are kept.
 
         Examples
         --------
@@ -246,7 +245,7 @@ class Evaluation:
         )
 
     def on(self, queries: Sequence[str]) -> "Evaluation":
-        """The evaluation with a row for each of these queries, in their order: one that it lacks counts for nothing.
+        """Return the evaluation with one row for each given query, in their order; a query that it lacks does not count.
 
         Examples
         --------
@@ -274,12 +273,12 @@ class Evaluation:
         return self.judged.depth == 0 or 0 < depth <= self.judged.depth
 
     def further(self, measures: "MeasureLike | Iterable[MeasureLike]") -> "Evaluation":
-        """Evaluate further measures on the kept hits: nothing is read or ranked again.
+        """Evaluate further measures on the kept hits, without reading or ranking again.
 
         Raises
         ------
         InputError
-            The hits were not kept, or not as deep as a measure looks; `evaluate` has `keep_for`.
+            The hits were not kept, or not deep enough for a measure; see `keep_for` of `evaluate`.
 
         Examples
         --------
@@ -301,12 +300,12 @@ class Evaluation:
         )  # fmt: skip
 
     def merge(self, other: "Evaluation") -> "Evaluation":
-        """The evaluation of both parts of a collection that was split by query.
+        """Merge the evaluations of two parts of a collection that was split by query.
 
         Raises
         ------
         IncompatibleError
-            The parts were made under different conventions or measures, or share a query.
+            The parts have different conventions or measures, or share a query.
 
         Examples
         --------
@@ -374,7 +373,7 @@ def evaluate(
     measures : measure or iterable of them
         Measures or texts.
     convention : Convention or str
-        How to align and how to measure.
+        Convention of alignment and measure.
     max_documents : int, optional
         Look at that many documents of each query only, as if the run held no more; ideals stay as they are (trec_eval's ``-M``).
     keep_unjudged : bool
@@ -383,7 +382,7 @@ def evaluate(
     keep_for : iterable of Measure
         Keep the hits as deep as these need them, too, for `Evaluation.further`.
     threads : int
-        0 uses all cores; the values are the same for any number.
+        Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
         Counts bytes of the run.
     inputs : sequence

@@ -122,7 +122,7 @@ def judged_hits(
     max_documents : int, optional
         As for `evaluate`.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Examples
     --------

@@ -49,27 +49,27 @@ class Overlap:
     Attributes
     ----------
     names, paths : tuple of str
-        Of the two runs; paths as typed, empty where there is no file.
+        Names and paths of the two runs; a path is empty if there is no file.
     queries : sequence of str
-        Ids of the queries of both.
+        Ids of the queries that both runs answer.
     measures : tuple of Measure
-        As asked.
+        Text of the measure as requested.
     values : float64 array, shape (n_queries, n_measures)
-        NaN where a measure is undefined.
+        Values by measure; NaN if undefined.
     scored : bool array, shape (n_queries, n_measures)
         Which values count in the mean.
     only_a, only_b : sequence of str
-        Queries that only the first, and only the second, run answers; they are in no value.
+        Queries that only the first, or only the second, run answers; no value includes them.
     common : int64 array, shape (n_queries,)
-        Documents that both lists have.
+        Number of documents that both lists have.
     lengths, tied : int64 array, shape (n_queries, 2)
-        Documents in each list, and those that share their score with another.
+        Number of documents in each list, and of those that share their score with another.
     ties, duplicates : str
         The policies.
     inputs : tuple
-        The files, with path, size, modification time, and SHA-256 computed when asked.
+        The files, with path, size, modification time, and SHA-256 computed on request.
     version : str
-        Of this library.
+        Version of idealrank.
 
     Examples
     --------
@@ -105,22 +105,22 @@ class Overlap:
         return self.values[:, self.measures.index(wanted)]
 
     def mean(self) -> PairMeans:
-        """Mean of each measure over the queries where it is defined, exact in any order; NaN where there is none."""
+        """Mean of each measure over the queries for which it is defined, exact in any order; NaN if there are none."""
         return PairMeans(
             {str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)}
         )
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
-        """``{query: {measure: value}}``; None where the measure is undefined."""
+        """Return ``{query: {measure: value}}``; None if the measure is undefined."""
         return values_by_query(self.queries, self.measures, self.values, self.scored)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with columns ``query`` and ``common`` and one per measure.
+        """Return a dataframe with columns ``query`` and ``common`` and one column per measure.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
 
         Examples
         --------
@@ -181,7 +181,7 @@ def overlap(
     Parameters
     ----------
     run_a, run_b : Run
-        The runs.
+        Names of the runs.
     measures : measure or iterable of them
         Measures of two runs, or their texts.
     ties, duplicates, depth, threads, progress

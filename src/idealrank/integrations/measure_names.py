@@ -11,18 +11,18 @@ _HASHED = 8  # hexadecimal digits
 def metric_names(texts: Iterable[str]) -> dict[str, str]:
     """Convert names of measures or runs to letters, digits and underscores, for MLflow and Weights & Biases.
 
-    ``@`` becomes ``_at_``, ``+`` ``_plus_``, every other sign one underscore between words. A name that another text has already, and
-    one that is very long, ends with digits of a hash of its text, so that no two texts share a name.
+    ``@`` becomes ``_at_``, ``+`` becomes ``_plus_``, and any other run of signs a single underscore. A name that is already taken, or very
+    long, ends with digits of a hash of its text, so that no two texts share a name.
 
     Parameters
     ----------
     texts : iterable of str
-        All those that are logged together, in their order.
+        Texts that are logged together, in their order.
 
     Returns
     -------
     dict of str to str
-        By text. Trackers keep the way back beside the values, as the tag or setting ``measures``.
+        Names by text. Trackers store the reverse mapping next to the values, as the tag or setting ``measures``.
 
     Examples
     --------

@@ -26,34 +26,34 @@ def log_to_mlflow(
 ) -> None:
     """Log an evaluation, a comparison or a gate to MLflow.
 
-    Metrics are means with their intervals, ``nDCG_at_10``, ``nDCG_at_10_low`` and ``nDCG_at_10_high``, what they cover,
-    ``coverage_unjudged_share`` and others, and differences, ``nDCG_at_10_difference``; see `metric_names` for the names. What is
-    infinite or has no value is no metric. Parameters are the convention with every switch, tags the name of the run, the verdict and, as
-    ``idealrank.measures``, the texts of the measures by their names. Files, under ``idealrank/``, are the report, the result as JSON, the
-    per-query table as CSV and, where pyarrow is installed, as Parquet, and where pandas is, as a table of MLflow.
+    Metrics: means with intervals (``nDCG_at_10``, ``nDCG_at_10_low``, ``nDCG_at_10_high``), coverage (``coverage_unjudged_share`` and
+    others), and differences (``nDCG_at_10_difference``); `metric_names` defines the names. Infinite and undefined values are not logged.
+    Parameters: the convention with every switch. Tags: the name of the run, the verdict and, as ``idealrank.measures``, the texts of the
+    measures by name. Files, under ``idealrank/``: the report, the result as JSON, and the per-query table as CSV, as Parquet if pyarrow is
+    installed, and as an MLflow table if pandas is installed.
 
     Parameters
     ----------
     result : Evaluation, Comparison or Gated
-        What to log.
+        Evaluation, comparison or gate to log.
     evaluations : sequence of Evaluation, optional
-        Those behind a comparison or a gate, for the per-query table and the report.
+        Evaluations behind a comparison or a gate, for the per-query table and the report.
     page : str, optional
-        A report that `report` made with rankings and texts, or an empty one for none; default one of the values alone, where the extra
-        ``report`` is installed.
+        A page from `report`, with rankings and texts; an empty text for none. Default: a page of the values alone, if the extra ``report``
+        is installed.
     run_id : str, optional
-        Of the MLflow run; default the one that is active.
+        Id of the MLflow run; default the active run.
     step : int, optional
-        Of the training, where a model is evaluated again and again. Files of each step have a folder of their own.
+        Training step, for a model that is evaluated repeatedly. Each step has its own folder of files.
     prefix : str
-        Begins every name, as ``test/``; for several results in one run.
+        Prefix of every name, such as ``test/``, to log several results in one run.
 
     Raises
     ------
     MissingExtraError
         MLflow is not installed.
     OptionError
-        No MLflow run is active, or the result is of another kind.
+        No MLflow run is active, or the result has another type.
 
     Examples
     --------

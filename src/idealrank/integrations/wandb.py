@@ -25,33 +25,33 @@ def log_to_wandb(
 ) -> None:
     """Log an evaluation, a comparison or a gate to Weights & Biases.
 
-    Numbers and names match `log_to_mlflow`. The convention with every switch is in the configuration under
-    ``idealrank``, the name of the run, the verdict and the texts of the measures by their names in the summary. The per-query table is
-    a table of W&B (its first 10,000 rows) and, as CSV and, where pyarrow is installed, as Parquet, part of an artefact of type
-    ``idealrank`` beside the report and the result as JSON. It works offline as well.
+    Numbers and names match `log_to_mlflow`. The configuration holds the convention with every switch under ``idealrank``; the summary holds
+    the name of the run, the verdict and the texts of the measures by name. The per-query table is logged as a W&B table (first 10,000
+    rows), and as CSV (and Parquet, if pyarrow is installed) in an artefact of type ``idealrank``, together with the report and the JSON
+    result. Logging works offline as well.
 
     Parameters
     ----------
     result : Evaluation, Comparison or Gated
-        What to log.
+        Evaluation, comparison or gate to log.
     evaluations : sequence of Evaluation, optional
-        Those behind a comparison or a gate, for the per-query table and the report.
+        Evaluations behind a comparison or a gate, for the per-query table and the report.
     page : str, optional
-        A report that `report` made with rankings and texts, or an empty one for none; default one of the values alone, where the extra
-        ``report`` is installed.
+        A page from `report`, with rankings and texts; an empty text for none. Default: a page of the values alone, if the extra ``report``
+        is installed.
     run : wandb.Run, optional
-        Default the one that is active.
+        W&B run; default the active run.
     step : int, optional
         Of the training, where a model is evaluated again and again.
     prefix : str
-        Begins every name, as ``test/``; for several results in one run.
+        Prefix of every name, such as ``test/``, to log several results in one run.
 
     Raises
     ------
     MissingExtraError
         W&B is not installed.
     OptionError
-        No run of W&B is active, or the result is of another kind.
+        No W&B run is active, or the result has another type.
 
     Examples
     --------

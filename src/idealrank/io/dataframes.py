@@ -29,9 +29,9 @@ def qrels_from_frame(
     columns : mapping or sequence, optional
         Names of the columns, see `choose_columns`; guessed where not given.
     duplicates : {"error", "first", "last", "best"}
-        What to do with a document judged twice for a query.
+        Treatment of a document judged twice for a query.
     name : str
-        Stands in messages.
+        Name used in messages.
     tell : callable, optional
         Gets what was guessed; without it only doubtful guesses are warned of.
 
@@ -60,7 +60,7 @@ def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", te
     columns : mapping or sequence, optional
         Names of the columns, see `choose_columns`; guessed where not given.
     name : str
-        The system's name.
+        Name of the system.
     tell : callable, optional
         Gets what was guessed; without it only doubtful guesses are warned of.
 

@@ -32,12 +32,12 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
     Parameters
     ----------
     path : path, or list of paths
-        Comma- or tab-separated, with a header line that names ``query`` (or query_id, query-id, qid, topic) and ``category`` (or slice);
-        of two columns the other may have any name but that of another kind, of more the others are not looked at. Or without a header
-        line: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks, among which those that begin with ``#`` are comments. A
-        query may stand in several lines, and is then in each of these categories. Compressed files are unpacked, ``-`` is standard input.
+        Comma- or tab-separated file. Its header names ``query`` (or query_id, query-id, qid, topic) and ``category`` (or slice). If there
+        are only two columns, the second may have any name except one reserved for other files; further columns are ignored. Without a
+        header: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks; lines that begin with ``#`` are comments. A query on
+        several lines belongs to several categories. Compressed files are decompressed; ``-`` is standard input.
     tell : callable, optional
-        Gets every message about what was odd; without it they are warnings.
+        Callback for messages about irregularities; without it they are warnings.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
     InputError
         A file cannot be opened.
     FileFormatError
-        A column is missing, or a cell is empty; with file and line.
+        A column is missing, or a cell is empty; the message names file and line.
 
     Examples
     --------
@@ -74,11 +74,11 @@ def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed
     Parameters
     ----------
     path : path, or list of paths
-        As for `read_categories`, with a column ``traffic`` (or weight, count, frequency) of finite numbers from 0 on, each query once.
+        As for `read_categories`, with a column ``traffic`` (or weight, count, frequency) of finite numbers of at least 0, each query once.
     zeros : {"allowed", "refused"}
-        Refused where the numbers are to be weights: a query without weight has no place in a comparison.
+        Whether zeros are allowed. They are refused in weights: a query without weight cannot be compared.
     tell : callable, optional
-        Gets every message about what was odd; without it they are warnings.
+        Callback for messages about irregularities; without it they are warnings.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed
     InputError
         A file cannot be opened.
     FileFormatError
-        A column is missing, a cell is no such number, or a query stands there twice; with file and line.
+        A column is missing, a cell is not such a number, or a query appears twice; the message names file and line.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
     path : path, or list of paths
         As for `read_categories`, with a column ``cluster`` (or user, session), each query once.
     tell : callable, optional
-        Gets every message about what was odd; without it they are warnings.
+        Callback for messages about irregularities; without it they are warnings.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
     InputError
         A file cannot be opened.
     FileFormatError
-        A column is missing, a cell is empty, or a query stands there twice; with file and line.
+        A column is missing, a cell is empty, or a query appears twice; the message names file and line.
 
     Examples
     --------

@@ -42,17 +42,17 @@ def read_qrels(
     Parameters
     ----------
     path : path, or list of paths
-        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed.
     format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"}
         ``"auto"`` inspects the extension and the first line.
     columns : mapping or sequence, optional
-        For columns and records: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed where not given.
+        For columns and records: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
     duplicates : {"error", "first", "last", "best"}
-        What to do with a document judged twice for a query.
+        Treatment of a document judged twice for a query.
     group : path, optional
         For LETOR files without ``qid:``: the file of group sizes.
     tell : callable, optional
-        Gets every message about guesses; without it only the doubtful ones are warned of.
+        Callback for messages about guesses; without it only doubtful guesses raise a warning.
 
     Returns
     -------
@@ -101,16 +101,16 @@ def read_run(
 ) -> Run:
     """Read a run.
 
-    TREC runs are mapped, not read: evaluating them reads, checks and ranks in one pass, and only then are their lines checked.
+    TREC runs are memory-mapped: evaluation reads, checks and ranks them in one pass, so their lines are not checked before that.
 
     Parameters
     ----------
     path, format, columns, group, tell
-        As in `read_qrels`; `columns` names ``score``, or ``rank`` where there is none.
+        As for `read_qrels`; `columns` names ``score``, or ``rank`` if there is none.
     name : str, optional
-        The system's name; default: the file's, without endings.
+        Name of the system; default: the file name without extensions.
     labels : path, optional
-        The LETOR file that a file of scores (``format="letor"``: one number a line) belongs to.
+        LETOR file that a file of scores (``format="letor"``: one number per line) belongs to.
 
     Returns
     -------

@@ -62,7 +62,7 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
     length : int
         Letters that are kept of each text; a longer one ends with an ellipsis. Line ends and tabs become blanks.
     tell : callable, optional
-        Gets every message about what was odd; without it they are warnings.
+        Callback for messages about irregularities; without it they are warnings.
 
     Returns
     -------

@@ -56,7 +56,7 @@ class Means(dict[str, float]):
 def values_by_query(
     queries: Iterable[str], measures: Iterable[Measure], values: FloatArray, scored: BoolArray
 ) -> dict[str, dict[str, float | None]]:
-    """``{query: {measure: value}}``; None where the query does not count.
+    """Return ``{query: {measure: value}}``; None if the query does not count.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def sums_of_precision(grades: FloatArray, threshold: float, limit: int) -> Float
 
 
 class P(BinaryMeasure):
-    """Precision: the share of the first k ranks that hold a relevant document; ranks the list lacks count as not relevant.
+    """Precision: share of the first k ranks that hold a relevant document; ranks beyond the end of the list count as not relevant.
 
     ``P@k = |relevant in the top k| / k``, in [0, 1].
 
@@ -69,7 +69,7 @@ class P(BinaryMeasure):
     cutoff : int or str
         k; must be given.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
 
     References
     ----------
@@ -116,7 +116,7 @@ class P(BinaryMeasure):
 
 
 class R(NeedsRelevant):
-    """Recall: the share of the relevant documents that stand in the first k ranks (or the whole list).
+    """Recall: share of the relevant documents within the first k ranks (or the whole list).
 
     ``R@k = |relevant in the top k| / |relevant|``, in [0, 1].
 
@@ -125,9 +125,9 @@ class R(NeedsRelevant):
     cutoff : int or str, optional
         k; default the whole list.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -175,21 +175,21 @@ class R(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class F(NeedsRelevant):
-    """F of the first k ranks: the weighted harmonic mean of P@k and R@k; F1 unless told otherwise.
+    """F measure of the first k ranks: the weighted harmonic mean of P@k and R@k; F1 by default.
 
     ``F@k = (1 + beta) P@k R@k / (beta P@k + R@k) = (1 + beta) |relevant in the top k| / (k + beta |relevant|)``, in [0, 1]. The weight is
-    that of `SetF`: the F of van Rijsbergen with his beta b is ``beta = b^2`` here, so that F2 is ``beta=4``; all are F1 at 1.
+    that of `SetF`: van Rijsbergen's beta b is ``beta = b^2`` here, so F2 is ``beta=4``; both are F1 at 1.
 
     Parameters
     ----------
     cutoff : int or str
         k; must be given. The F of whole lists, however long, is `SetF`.
     beta : float, optional
-        How much recall counts against precision, 0 or above; default 1.
+        Weight of recall relative to precision, 0 or above; default 1.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -228,7 +228,7 @@ class F(NeedsRelevant):
 
 
 class AP(NeedsRelevant):
-    """Average precision: the mean of the precision at the rank of each relevant document, those not returned counting 0.
+    """Average precision: mean of the precision at the rank of each relevant document; 0 for those not returned.
 
     ``AP@k = (1 / |relevant|) sum over relevant documents at ranks r <= k of |relevant in the top r| / r``, in [0, 1].
 
@@ -360,7 +360,7 @@ def _precision_sums(groups: RelevantGroups, limit: "IntArray | int") -> FloatArr
 
 
 class RR(NeedsRelevant):
-    """Reciprocal rank of the first relevant document; 0 when none is within the cutoff.
+    """Reciprocal rank of the first relevant document; 0 if none is within the cutoff.
 
     ``RR@k = 1 / rank of the first relevant document if that is <= k, else 0``, in [0, 1].
 

@@ -104,15 +104,15 @@ class Bpref(NeedsRelevant):
     """Binary preference: the share of pairs of a relevant and a judged nonrelevant document that the list shows in the right order.
 
     ``Bpref = (1 / R) sum over returned relevant documents of (1 - min(n, R) / min(N, R))``, in [0, 1], with R relevant and N judged
-    nonrelevant documents, n of the latter above the relevant one; 1 is summed where N is 0. Documents without a judgment, and those
-    pooled but not judged (grade given below 0), are not looked at.
+    nonrelevant documents, and n nonrelevant documents above the relevant one; the summand is 1 if N is 0. Documents without a judgment, and
+    those pooled but not judged (grade below 0), are ignored.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -164,7 +164,7 @@ def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, F
 
 
 class GMBpref(Bpref):
-    """Geometric mean of binary preference over queries, which sees what happens to the hardest of them.
+    """Geometric mean of binary preference over queries; sensitive to changes in the hardest queries.
 
     ``GMBpref = (product over the n queries of max(Bpref, 0.00001))^(1/n)``, in [0, 1]; per query it is `Bpref`.
 
@@ -204,8 +204,8 @@ class InfAP(NeedsRelevant):
     """Inferred average precision: AP estimated from a random sample of the pool that was judged.
 
     ``infAP = (1 / R) sum over returned relevant documents at ranks k of [1 + p (r + e) / (r + n + 2e)] / k``, in [0, 1], with p pooled
-    documents above rank k, r of them relevant and n judged nonrelevant, and e = 0.00001. A grade given below 0 says that a document was
-    pooled but not judged. It equals AP where every returned document is in the pool and judged, but for e.
+    documents above rank k, of which r are relevant and n judged nonrelevant, and e = 0.00001. A grade below 0 marks a document as pooled
+    but not judged. Except for e it equals AP if every returned document is in the pool and judged.
 
     Parameters
     ----------
@@ -214,8 +214,8 @@ class InfAP(NeedsRelevant):
 
     Notes
     -----
-    Best and worst tie orders put relevant documents first or last. The expected value over tie orders costs, for a tie of n documents
-    of which j are judged, up to n j steps.
+    Best and worst tie orders put relevant documents first or last. The expected value over tie orders costs up to n j steps for a tie of
+    n documents, of which j are judged.
 
     References
     ----------

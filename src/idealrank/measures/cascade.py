@@ -30,21 +30,21 @@ RBPNumber: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class ERR(Measure):
-    """Expected reciprocal rank of the document that satisfies the user and ends the reading, the likelier the higher its grade.
+    """Expected reciprocal rank of the document that satisfies the user and ends the session; a higher grade is more likely to satisfy.
 
     ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in [0, 1).
 
-    With tied scores under ``ties=expected`` it is the mean over all orders: the mean of ``prod (1 - R)`` over the first j of n tied
-    documents is an elementary symmetric polynomial of theirs, divided by its number of terms. Tie groups in which graded documents times
-    places that count are more than 16 million are integrated instead, which agrees to 12 digits. Where a cutoff falls inside such a group
-    and users still reach it, because hardly any document stops them, the sum stays and takes as long as that product says.
+    For tied scores, ``ties=expected`` gives the mean over all orders: the mean of ``prod (1 - R)`` over the first j of n tied documents is
+    an elementary symmetric polynomial, divided by its number of terms. If a tie group has more than 16 million products of graded documents
+    and places that count, the mean is integrated instead, which agrees to 12 digits. If a cutoff falls inside such a group and users still
+    reach it, since hardly any document stops them, the sum is used and takes time proportional to that product.
 
     Parameters
     ----------
     cutoff : int or str, optional
         k; default the whole list.
     max_rel : float, optional
-        Greatest grade that can be given, default 4 as in gdeval; a grade above it is an error. Grades below 0 count as 0.
+        Highest grade of the scale, default 4 as in gdeval; a grade above it is an error. Grades below 0 count as 0.
 
     References
     ----------
@@ -79,7 +79,7 @@ class ERR(Measure):
         return 4.0 if self.max_rel is None else float(self.max_rel)
 
     def satisfaction(self, grades: FloatArray) -> FloatArray:
-        """Chance that each grade satisfies the user."""
+        """Probability that each grade satisfies the user."""
         if grades.size and grades.max() > self._greatest:
             raise InputError(
                 f"{self}: found grade {number_text(float(grades.max()))}, expected at most {number_text(self._greatest)}; "
@@ -125,29 +125,29 @@ def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: In
 class RBP(Measure):
     """Rank-biased precision: the gain per document seen, if users continue to the next rank with probability p.
 
-    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of all unjudged documents, below the
-    list too: by so much RBP could still rise.
+    ``RBP = (1 - p) sum over ranks r of gain_r p^(r-1)``, in [0, 1]. Its residual is the weight of all unjudged documents, including those
+    below the list: the most by which RBP could rise.
 
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks looked at; what stands below counts as not seen. Default the whole list.
+        Number of ranks; documents below count as not seen. Default the whole list.
     p : float, optional
         Persistence, 0 <= p < 1, default 0.8. The user sees 1 / (1 - p) documents on average.
     rel : float, optional
-        Least grade that gains anything; default 1, or any above 0 with `max_rel`.
+        Lowest grade with a gain; default 1, or any grade above 0 with `max_rel`.
     max_rel : float or "query", optional
-        Graded gains: ``grade / max_rel`` between 0 and 1 instead of 1. ``query`` divides by the highest grade judged for the query
-        where that exceeds 1, as trec_eval 10 does.
+        Grade with gain 1, for graded gains ``grade / max_rel`` between 0 and 1. ``query`` divides by the highest grade judged for the query
+        if it exceeds 1, as in trec_eval 10.
     of : str, optional
-        Which number: ``EU`` RBP itself (default), ``ETU`` the total gain, ``EC`` and ``ETC`` cost per document and in total at a cost
-        of 1 each, ``ED`` documents seen; ``residual`` of RBP, ``residual-ETU`` and the others, which are 0. ``residual-seen`` is the
-        residual where some document of the list has no judgment (or one below 0), and 0 elsewhere: trec_eval 10's ``rbp_resid``.
+        Quantity to return: ``EU`` RBP itself (default), ``ETU`` the total gain, ``EC`` and ``ETC`` the cost per document and in total at a
+        cost of 1 each, ``ED`` documents seen; ``residual`` of RBP, ``residual-ETU`` and the others, which are 0. ``residual-seen`` is the
+        residual if some document of the list has no judgment (or a grade below 0), and 0 otherwise: trec_eval 10's ``rbp_resid``.
 
     Notes
     -----
-    trec_eval 10's ``rbp`` is ``RBP(max_rel=query,p=0.9)`` and its ``rbp_resid`` ``RBP(of=residual-seen,p=0.9)``; their spellings are
-    ``trec_rbp`` and ``rbp_resid``.
+    trec_eval 10's ``rbp`` is ``RBP(max_rel=query,p=0.9)``, and its ``rbp_resid`` is ``RBP(of=residual-seen,p=0.9)``; ``trec_rbp`` and
+    ``rbp_resid`` are accepted as names.
 
     References
     ----------
@@ -202,15 +202,15 @@ class RBP(Measure):
 
     @property
     def persistence(self) -> float:
-        """The probability to go on."""
+        """Probability to continue."""
         return 0.8 if self.p is None else float(self.p)
 
     def depth(self, *, lists: bool = False) -> int:
-        """All of `lists` where the highest grade of a query is asked for."""
+        """All of `lists` if the highest grade of a query is needed."""
         return 0 if lists and self.max_rel == "query" else super().depth(lists=lists)
 
     def compute(self, judged: Judged) -> PerQuery:
-        """The number of every query."""
+        """Value of every query."""
         number = self.of or "EU"
         seen = 1.0 / (1.0 - self.persistence)
         if number in ("residual-EC", "residual-ETC", "residual-ED"):
@@ -221,16 +221,16 @@ class RBP(Measure):
         return PerQuery(values * seen if number.endswith("ETU") else values)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
-        """The gain of each grade; None where it depends on the query, or the number asked for is another."""
+        """Gain of each grade; None if it depends on the query, or if another quantity is requested."""
         return self._gains(grades) if self.of in (None, "EU") and self.max_rel != "query" else None
 
     @property
     def split(self) -> str:
-        """Exact for sums of gains: each document raises them by its own term."""
+        """Exact for sums of gains: each document adds its own term."""
         return EXACT if self.of in (None, "EU", "ETU") else FROM_THE_TOP
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """The chance to look at the document, over the mean number of documents looked at."""
+        """Probability of looking at the document, divided by the mean number of documents looked at."""
         if self.of not in (None, "EU"):
             return None
         return hit_weights(judged, documents, np.ones(documents.query.size), self._weights, self.cutoff)
@@ -274,7 +274,7 @@ class RBP(Measure):
 
     @property
     def trec_name(self) -> str:
-        """``rbp`` and ``rbp_resid`` where the options are trec_eval's, with its persistence where that is not 0.9."""
+        """``rbp`` and ``rbp_resid`` if the options are trec_eval's, with its persistence if it is not 0.9."""
         gains = self.max_rel == "query" and self.of in (None, "EU")
         if self.cutoff is not None or self.judged_only or not (gains or self.of == "residual-seen"):
             return str(self)

@@ -43,7 +43,7 @@ class NumQ(Measure):
         return PerQuery(np.ones(judged.n_queries))
 
     def depth(self, *, lists: bool = False) -> int:
-        """1: no hit is looked at."""
+        """1: hits are not needed."""
         return 1
 
     @property
@@ -60,7 +60,7 @@ class NumRet(Measure):
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count, default all.
+        Cutoff, default all ranks.
 
     References
     ----------
@@ -88,7 +88,7 @@ class NumRet(Measure):
         return PerQuery(np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)).astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
-        """1: no hit is looked at."""
+        """1: hits are not needed."""
         return 1
 
     @property
@@ -98,14 +98,14 @@ class NumRet(Measure):
 
 
 class NumRel(BinaryMeasure):
-    """Number of relevant documents among the judged.
+    """Number of relevant documents among the judged documents.
 
     ``NumRel = |judged documents with a grade of at least rel|``, in [0, inf).
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
 
     References
     ----------
@@ -133,7 +133,7 @@ class NumRel(BinaryMeasure):
         return PerQuery(judged.relevant(self.threshold).total.astype(np.float64))
 
     def depth(self, *, lists: bool = False) -> int:
-        """1: no hit of a run is looked at; all items of `lists`, for the relevant ones are counted there."""
+        """1: hits of a run are not needed; all items of `lists`, among which the relevant ones are counted."""
         return 0 if lists else 1
 
     @property
@@ -150,9 +150,9 @@ class NumRelRet(BinaryMeasure):
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count, default all.
+        Cutoff, default all ranks.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
 
     References
     ----------
@@ -191,7 +191,7 @@ class NumNonrelJudgedRet(BinaryMeasure):
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
 
     References
     ----------

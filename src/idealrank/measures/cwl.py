@@ -24,7 +24,7 @@ _MISSED = 1e-9
 
 
 class INST(WithGoal, AdaptiveUser):
-    """INST: users aim for a gain of T; they continue the likelier, the further down they are and the more gain is missing.
+    """INST: users aim for a gain of T; they are more likely to continue the further down they are and the more gain is missing.
 
     ``INST = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2`` with T_i = T less the gain of
     the first i documents and weights W that add up to 1; in [0, 1].
@@ -32,17 +32,17 @@ class INST(WithGoal, AdaptiveUser):
     Parameters
     ----------
     cutoff : int or str, optional
-        Deepest rank of the user, default 1000 as in cwl-eval; the weights of the ranks below still count there.
+        Deepest rank of the user, default 1000 as in cwl-eval; the weights of the ranks below it are part of the norm.
     T : float, optional
-        Gain that the user hopes for, at least 0.25; default 1.
+        Gain that the user aims for, at least 0.25; default 1.
     of : str, optional
-        Which number: ``EU`` expected utility per document seen (default), ``ETU`` expected total utility, ``EC`` and ``ETC`` expected
-        cost per document and in total, ``ED`` expected depth; ``residual`` (of EU), ``residual-ETU``, ``residual-EC``,
-        ``residual-ETC``, ``residual-ED``: the change if every document without a judgment were fully relevant.
+        Quantity to return: ``EU`` expected utility per document seen (default), ``ETU`` expected total utility, ``EC`` and ``ETC`` expected
+        cost per document and in total, ``ED`` expected depth; ``residual`` (of EU), ``residual-ETU``, ``residual-EC``, ``residual-ETC``,
+        ``residual-ED``: the change if every unjudged document were fully relevant.
     min_rel : float, optional
-        Greatest grade that gains nothing, default 0.
+        Highest grade with gain 0, default 0.
     max_rel : float, optional
-        Least grade that gains 1, default 1: ``gain = (grade - min_rel) / (max_rel - min_rel)`` between 0 and 1.
+        Lowest grade with gain 1, default 1: ``gain = (grade - min_rel) / (max_rel - min_rel)`` between 0 and 1.
 
     References
     ----------
@@ -71,17 +71,17 @@ class INST(WithGoal, AdaptiveUser):
         return 2.0 if self.T is None else 2.0 * float(self.T)
 
     def passing(self, gains: FloatArray) -> FloatArray:
-        """Nothing beside the total that they add to."""
+        """0: the model keeps no state besides the total gain."""
         return gains
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
-        """C(i)."""
+        """Probability to continue from rank i, C(i)."""
         away = rank + self._hoped - total
         ratio = (away - 1.0) / away
         return ratio * ratio
 
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where nothing is gained neighbouring ratios shorten; where each document gains 1 they are all the same."""
+        """Closed form: for ranks without gain, neighbouring ratios cancel; for documents of gain 1, all ratios are equal."""
         away = rank - 1.0 + self._hoped - total
         if gain:
             ratio = (away - 1.0) / away
@@ -91,7 +91,7 @@ class INST(WithGoal, AdaptiveUser):
 
 
 class INSQ(WithGoal, StaticUser):
-    """INSQ: users aim for a gain of T, and are more patient the further down they are, whatever they found.
+    """INSQ: users aim for a gain of T, and become more patient further down, independently of what they found.
 
     ``INSQ = sum_i gain_i / (i + 2T - 1)^2  /  sum_i 1 / (i + 2T - 1)^2``, in [0, 1], for
     ``C(i) = ((i + 2T - 1) / (i + 2T))^2``.
@@ -101,7 +101,7 @@ class INSQ(WithGoal, StaticUser):
     cutoff, of, min_rel, max_rel
         As for `INST`.
     T : float, optional
-        Gain that the user hopes for, above 0; default 1.
+        Gain that the user aims for, above 0; default 1.
 
     References
     ----------
@@ -125,7 +125,7 @@ class INSQ(WithGoal, StaticUser):
 
     @property
     def views(self) -> Discount:
-        """(2T / (2T + rank - 1))^2."""
+        """``(2T / (2T + rank - 1))^2`` for each rank."""
         hoped = 2.0 if self.T is None else 2.0 * float(self.T)
         return RankDiscount(f"insq({number_text(hoped)})", lambda rank: (hoped / (hoped + rank - 1)) ** 2)
 
@@ -133,15 +133,15 @@ class INSQ(WithGoal, StaticUser):
 class BPM(WithGoal, AdaptiveUser):
     """Bejeweled player model, static: users read until a gain of T or k documents, whichever comes first.
 
-    ``BPM@k = sum_{i=1..s} gain_i / s``, s the first rank at which the gains add up to T, at most k; in [0, 1]. ``C(i) = 1`` before
-    s. With a T next to 0 the user stops at the first gain, as the one of reciprocal rank.
+    ``BPM@k = sum_{i=1..s} gain_i / s``, where s is the first rank at which the gains reach T, at most k; in [0, 1]. ``C(i) = 1`` before s.
+    With T close to 0 the user stops at the first gain, as in reciprocal rank.
 
     Parameters
     ----------
     cutoff : int or str
         k; must be given.
     T : float, optional
-        Gain that satisfies, above 0; default 1.
+        Gain at which the user stops, above 0; default 1.
     of, min_rel, max_rel
         As for `INST`.
 
@@ -171,15 +171,15 @@ class BPM(WithGoal, AdaptiveUser):
         return (1.0 if self.T is None else float(self.T)) - _MISSED
 
     def stops(self) -> bool:
-        """At k."""
+        """Rank k, at which every user stops."""
         return True
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
-        """On until the goal is reached."""
+        """1 until the goal is reached, then 0."""
         return (total < self._goal).astype(np.float64)
 
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Documents of gain 1 are read until they make up what is missing."""
+        """Users read documents of gain 1 until they reach the goal."""
         if not gain:
             return count.astype(np.float64), np.ones(rank.shape)
         missing = np.maximum(np.ceil(self._goal - total), 0.0)
@@ -187,7 +187,7 @@ class BPM(WithGoal, AdaptiveUser):
 
 
 class SDCG(StaticUser):
-    """Scaled DCG: DCG divided by the DCG of k documents of full gain, whether or not so many exist.
+    """Scaled DCG: DCG divided by the DCG of k documents of full gain, even if the query has fewer relevant documents.
 
     ``SDCG@k = sum_{i=1..k} gain_i / log2(i + 1)  /  sum_{i=1..k} 1 / log2(i + 1)``, in [0, 1].
 
@@ -221,16 +221,16 @@ class SDCG(StaticUser):
 
     @property
     def views(self) -> Discount:
-        """1 / log2(rank + 1)."""
+        """``1 / log2(rank + 1)`` for each rank."""
         return make_discount("log2")
 
     def stops(self) -> bool:
-        """At k."""
+        """Rank k, at which every user stops."""
         return True
 
 
 class GP(StaticUser):
-    """Graded precision: the mean gain of the first k documents. Its ETU is cumulated gain, or with binary gains the number found.
+    """Graded precision: the mean gain of the first k documents. Its ETU is cumulated gain.
 
     ``GP@k = sum_{i=1..k} gain_i / k``, in [0, 1].
 
@@ -263,20 +263,20 @@ class GP(StaticUser):
 
     @property
     def views(self) -> Discount:
-        """1."""
+        """1 for each rank."""
         return RankDiscount("all", lambda rank: float(rank > 0))
 
     def stops(self) -> bool:
-        """At k."""
+        """Rank k, at which every user stops."""
         return True
 
 
 @dataclass(frozen=True, kw_only=True)
 class TBG(StaticUser):
-    """Time-biased gain, normalised: a user whose chance to be still there halves every `halflife` seconds of reading.
+    """Time-biased gain, normalised: the probability that the user still reads halves every `halflife` seconds.
 
-    ``TBG = sum_i gain_i V(i) / sum_i V(i), V(i) = 2^(-t_i / halflife)`` with t_i the time that the documents above rank i took; in
-    [0, 1]. ``of=ETU`` is the time-biased gain of the paper, before it is multiplied by what a relevant document is worth (0.4928 there).
+    ``TBG = sum_i gain_i V(i) / sum_i V(i), V(i) = 2^(-t_i / halflife)``, where t_i is the reading time of the documents above rank i; in
+    [0, 1]. ``of=ETU`` is the time-biased gain of the paper without its factor for the worth of a relevant document (0.4928).
 
     Parameters
     ----------
@@ -285,10 +285,10 @@ class TBG(StaticUser):
     halflife : float, optional
         Seconds, above 0; default 224 as in the paper.
     cost : float, optional
-        Seconds that a document of no gain takes, default 1 as in cwl-eval without a cost file.
+        Seconds to read a document of no gain, default 1 as in cwl-eval without a cost file.
     cost_relevant : float, optional
-        Seconds that a document of gain 1 takes, those between taking their share; default as `cost`. With it, expected values over
-        ties are not offered.
+        Seconds to read a document of gain 1, interpolated for gains between 0 and 1; default `cost`. Expected values over ties are not
+        available with it.
 
     References
     ----------
@@ -325,12 +325,12 @@ class TBG(StaticUser):
 
     @property
     def costs(self) -> tuple[float, float]:
-        """Seconds of a document, and how many more one of gain 1 takes."""
+        """Seconds to read a document, and the additional seconds for one of gain 1."""
         cost = 1.0 if self.cost is None else float(self.cost)
         return cost, 0.0 if self.cost_relevant is None else float(self.cost_relevant) - cost
 
     def stops(self) -> bool:
-        """At the last rank, as in cwl-eval."""
+        """The last rank, as in cwl-eval."""
         return True
 
     def _remaining(self, seconds: float) -> float:
@@ -338,23 +338,23 @@ class TBG(StaticUser):
 
     @property
     def views(self) -> Discount:
-        """2^(-cost (rank - 1) / halflife), where all documents cost the same."""
+        """``2^(-cost (rank - 1) / halflife)``, if all documents cost the same."""
         cost = self.costs[0]
         text = f"tbg({self.halflife},{number_text(cost)})"
         return RankDiscount(text, lambda rank: self._remaining(cost * (rank - 1)))
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
-        """By weights where all documents cost the same, else by a walk."""
+        """Documents seen: by weights if all documents cost the same, otherwise by a walk down the list."""
         return walk(self, judged, unjudged) if self.costs[1] else super().seen(judged, unjudged)
 
     def passing(self, gains: FloatArray) -> FloatArray:
-        """Share of the users that remain after the time of each document."""
+        """Share of users that remain after each document's reading time."""
         distinct, which = np.unique(gains, return_inverse=True)
         cost, dearer = self.costs
         return np.array([self._remaining(cost + dearer * gain) for gain in distinct.tolist()])[which.reshape(gains.shape)]
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
-        """That share."""
+        """Share of users that continue."""
         return passing
 
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -88,7 +88,7 @@ class _Discounted(Measure):
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
         The value of a query without relevant documents, of NDCG alone; see `Rules`.
     rounding : {"none", "round-2", "round-5", "floor-2"}, optional
-        Rounding that some tools do per query.
+        Rounding that some tools apply to each query.
     """
 
     gain: "GainLike | None" = None
@@ -228,7 +228,7 @@ class DCG(_Discounted):
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count: a constant, ``"0.2n"``, ``"sqrt(n)"`` or ``"n^0.25"`` of the list length n; default all.
+        Cutoff: a constant, or ``"0.2n"``, ``"sqrt(n)"`` or ``"n^0.25"`` of the list length n; default all ranks.
     gain : str, mapping or callable, optional
         See `make_gain`; default the convention's.
     discount : str, sequence or callable, optional
@@ -263,20 +263,20 @@ class DCG(_Discounted):
         return PerQuery(rounded(self._sum(self._dcg, judged), self.rounding))
 
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
-        """Gain times the discount of the rank."""
+        """Gain multiplied by the discount of the rank."""
         return self._terms_of(judged, documents, gains)
 
     def quotient(self, judged: Judged) -> Quotient | None:
-        """DCG, divided by nothing."""
+        """DCG; it has no denominator."""
         return Quotient(self.compute(judged).values, None, np.ones(judged.n_queries, np.bool_))
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """The discount of the rank; None where values are rounded."""
+        """Discount of the rank; None if values are rounded."""
         return self._weights_of(judged, documents)
 
     @property
     def trec_name(self) -> str:
-        """``dcg``, as trec_eval 10 prints it."""
+        """``dcg``, the name in trec_eval 10."""
         return self._trec_name("dcg", "dcg_cut")
 
 
@@ -290,7 +290,7 @@ class IdealDCG(_Discounted):
     cutoff, gain, discount
         As for `DCG`.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
-        Which list is the ideal, see `Rules`; default the convention's.
+        Definition of the ideal list, see `Rules`; default the convention's.
 
     References
     ----------
@@ -318,31 +318,30 @@ class IdealDCG(_Discounted):
 
     @property
     def trec_name(self) -> str:
-        """``ideal_dcg``, as trec_eval 10 prints it."""
+        """``ideal_dcg``, the name in trec_eval 10."""
         return self._trec_name("ideal_dcg", "ideal_dcg_cut")
 
 
 class NDCG(_Discounted):
     """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal list.
 
-    ``nDCG@k = DCG@k / iDCG@k``, in [0, 1] for grades of 0 or more. Undefined where the ideal is 0 or less; then the policy
-    `no_relevant` decides.
+    ``nDCG@k = DCG@k / iDCG@k``, in [0, 1] for grades of 0 or more. If the ideal is 0 or less, the policy `no_relevant` gives the value.
 
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count, as for `DCG`.
+        Cutoff, as for `DCG`.
     gain : str, mapping or callable, optional
         ``"linear"`` (trec_eval, scikit-learn), ``"exp2"`` = 2^grade - 1 (LightGBM, XGBoost), ...; see `make_gain`.
     discount : str, sequence or callable, optional
         ``"log2"`` = 1/log2(rank + 1), ``"jarvelin(2)"``, ``"linear"`` = n - rank (the ECML/PKDD 2010 challenge), ...; see
         `make_discount`.
     ideal : {"judged", "returned", "hits", "uncut"}, optional
-        Which list is the ideal; see `Rules`.
+        Definition of the ideal list; see `Rules`.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
-        The value of a query without relevant documents; see `Rules`.
+        Value of a query without relevant documents; see `Rules`.
     rounding : {"none", "round-2", "round-5", "floor-2"}, optional
-        Rounding that some tools do per query.
+        Rounding that some tools apply to each query.
 
     References
     ----------
@@ -382,13 +381,13 @@ class NDCG(_Discounted):
 
     @property
     def split(self) -> str:
-        """Exact, unless each list has an ideal of its own."""
+        """Exact, unless the ideal depends on the list itself."""
         return OWN_IDEAL if self.ideal in ("returned", "hits") else EXACT
 
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
-        """Gain times the discount of the rank, over the ideal DCG.
+        """Gain multiplied by the discount of the rank, divided by the ideal DCG.
 
-        Rounding to two or five decimals is of the quotient, not of the ideal; ``floor-2`` rounds the terms on both sides.
+        Rounding to two or five decimals applies to the quotient, not to the ideal; ``floor-2`` rounds the terms of both.
         """
         one = self._terms_of(judged, documents, gains)
         ideal = self._sum(self._ideal_dcg, judged)
@@ -397,14 +396,14 @@ class NDCG(_Discounted):
         return Terms(one.weights, one.added, ideal, self._is_defined(ideal))
 
     def quotient(self, judged: Judged) -> Quotient | None:
-        """DCG and ideal DCG, each rounded as a value of its own."""
+        """DCG and ideal DCG, each rounded separately."""
         common: dict[str, Any] = {name: getattr(self, name) for name in ("cutoff", "gain", "discount", "rounding")}
         dcg = DCG(**common).compute(judged).values
         ideal = IdealDCG(**common, ideal=self.ideal).compute(judged).values
         return Quotient(dcg, ideal, self._is_defined(ideal))
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
-        """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list, whose gain is 0, stand above negative gains."""
+        """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list have gain 0 and come before negative gains."""
         rank = np.arange(1, gains.size + 1)
         if self.ideal == "returned":
             rank = np.where(gains < 0, rank + int(judged.lengths[0]) - gains.size, rank)
@@ -412,9 +411,9 @@ class NDCG(_Discounted):
         return rank, self._discount.at(rank, np.full(rank.size, judged.lengths[0]))
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """Discount of the rank over the ideal DCG; None if values are rounded or the ideal is of the list itself.
+        """Discount of the rank divided by the ideal DCG; None if values are rounded or the ideal depends on the list.
 
-        Without a relevant document the ideal is that of one with the highest gain judged anywhere: an unjudged one would create it.
+        Without a relevant document, the ideal holds one document with the highest gain judged anywhere, as if an unjudged document had it.
         """
         weights = None if self.ideal == "returned" else self._weights_of(judged, documents)
         if weights is None:
@@ -427,7 +426,7 @@ class NDCG(_Discounted):
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
 
     def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
-        """Ideal DCG with further documents inserted by gain; None without a constant cutoff, and where the ideal depends on the list."""
+        """Ideal DCG after inserting further documents by gain; None without a constant cutoff, or if the ideal depends on the list."""
         cutoff = self.cutoff
         if not isinstance(cutoff, int) or self.ideal not in (None, "judged") or self._discount.by_length or judged.rectangle is not None:
             return None

@@ -142,7 +142,7 @@ def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
     Parameters
     ----------
     values : float or whole-number array, shape (n,)
-        Finite.
+        Values of each query; finite.
     weights : int64 array, shape (n,)
         Less than 2**36 in size.
     starts : int64 array, shape (n_stretches,)

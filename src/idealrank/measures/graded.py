@@ -122,7 +122,7 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
     judged : Judged
         Its hits; documents without a judgment gain nothing.
     gain : Gain
-        What a grade is worth.
+        Gain of each grade.
     tied : bool
         Whether a tie is one step; else each document is one, ties standing as the convention says.
 
@@ -225,22 +225,22 @@ class GainMeasure(Measure):
 
 
 class G(GainMeasure):
-    """Normalised gain: each document's gain, divided by the logarithm of what the ideal list would have brought more by its rank.
+    """Normalised gain: each gain is divided by the logarithm of what the ideal list would have collected in excess by that rank.
 
-    ``G = sum over ranks i of gain(i) / log2(2 + cost(i) - found(i)) / sum of the ideal gains``, in [0, 1], with found(i) the gains up to
-    and with rank i, and cost(i) the sum of max(1, ideal gain) over the ranks up to and with i.
+    ``G = sum over ranks i of gain(i) / log2(2 + cost(i) - found(i)) / sum of the ideal gains``, in [0, 1], where found(i) is the sum of
+    gains down to rank i, and cost(i) the sum of max(1, ideal gain) over the ranks down to i.
 
     Parameters
     ----------
     gain : str, mapping or callable, optional
-        What a grade is worth, as for `NDCG`; default the convention's.
+        Gain of each grade, as for `NDCG`; default the convention's.
     no_relevant : str, optional
         Value of a query without a positive gain; default the convention's.
 
     Notes
     -----
-    Best and worst tie orders sort by gain; another order can score a little more or less. trec_eval's own text says that the gains before
-    rank i count, and leaves ranks without ideal gain open: the formula above is what gives its numbers.
+    Best and worst tie orders sort by gain; another order can score slightly more or less. trec_eval's documentation counts the gains
+    before rank i and does not define ranks without ideal gain; the formula above reproduces its values.
 
     References
     ----------
@@ -281,17 +281,17 @@ class G(GainMeasure):
 
 
 class BinG(NeedsRelevant):
-    """Binary G: each relevant document counts 1 over the logarithm of the number of others above it.
+    """Binary G: each relevant document counts 1, divided by the logarithm of the number of nonrelevant documents above it.
 
-    ``binG = (1 / R) sum over returned relevant documents of 1 / log2(2 + n)``, in [0, 1], with n the returned documents above it that
-    are not relevant.
+    ``binG = (1 / R) sum over returned relevant documents of 1 / log2(2 + n)``, in [0, 1], where n is the number of returned documents above
+    that are not relevant.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -336,17 +336,17 @@ class BinG(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class RNDCG(GainMeasure):
-    """nDCG averaged over the ranks at which the ideal list changes its gain, and the end of the list.
+    """nDCG averaged over the ranks at which the ideal list changes its gain, and over the end of the list.
 
-    ``RnDCG = mean of nDCG@p over the ranks p``, in [0, 1], where a p is the number of judged documents with at least some positive gain
-    that occurs; the length of the list is one more where it is greater than R + 1, with R the documents of positive gain.
+    ``RnDCG = mean of nDCG@p over the ranks p``, in [0, 1]. For each positive gain that occurs, p is the number of judged documents with at
+    least this gain; if the list is longer than R + 1, its length is one more p. R is the number of documents with positive gain.
 
     Parameters
     ----------
     gain, no_relevant
         As for `G`.
     rel : float, optional
-        A query without a judged document of at least this grade is one without relevant documents, as under trec_eval's ``-l``.
+        A query without a judged document of at least this grade counts as one without relevant documents, as under trec_eval's ``-l``.
 
     References
     ----------
@@ -400,10 +400,10 @@ class RNDCG(GainMeasure):
 
 
 class NDCGRel(GainMeasure):
-    """nDCG averaged over the relevant documents: at the rank of each that was returned, and at the end for each that was not.
+    """nDCG averaged over the relevant documents: at the rank of each returned one, and at the end of the list for each other one.
 
     ``nDCG_rel = (1 / R) [sum over returned documents of positive gain at ranks r of DCG(r) / ideal DCG(r) + (R - returned ones) DCG / ideal
-    DCG]``, in [0, 1], with R the judged documents of positive gain.
+    DCG]``, in [0, 1], where R is the number of judged documents with positive gain.
 
     Parameters
     ----------

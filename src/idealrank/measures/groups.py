@@ -50,7 +50,7 @@ class APAvgJG(NeedsRelevant):
     Parameters
     ----------
     cutoff, rel, no_relevant
-        As for `AP`; a group without relevant documents has the value of `no_relevant`.
+        As for `AP`; `no_relevant` is also the value of a group without relevant documents.
 
     References
     ----------
@@ -131,7 +131,7 @@ class RprecAvgJG(NeedsRelevant):
     Parameters
     ----------
     mult, rel, no_relevant
-        As for `Rprec`; a group without relevant documents has the value of `no_relevant`.
+        As for `Rprec`; `no_relevant` is also the value of a group without relevant documents.
 
     References
     ----------

@@ -34,7 +34,7 @@ def list_values(lists: Lists, measure: Measure, alignment: Alignment, *, threads
     alignment : Alignment
         Policies for grades, ties and scores.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Returns
     -------

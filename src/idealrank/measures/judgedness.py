@@ -17,7 +17,7 @@ from idealrank.measures.ranks import chance_within
 
 
 class JudgedShare(Measure):
-    """Share of the shown documents that stand in the judgments, whatever their grade.
+    """Share of the returned documents that have a judgment, of whatever grade.
 
     ``Judged@k = |judged in the top k| / min(k, length of the list)``, in [0, 1]; 0 for an empty list.
 
@@ -53,12 +53,12 @@ class JudgedShare(Measure):
 
 
 class Unjudged(Measure):
-    """Share of the first k ranks that hold a document without a judgment; ranks that the list lacks count as judged.
+    """Share of the first k ranks that hold a document without a judgment; ranks beyond the end of the list count as judged.
 
-    ``Unjudged@k = |without a judgment in the top k| / k``, in [0, 1]; without a cutoff it is of the length of the list. A document that
-    was pooled but not judged (grade given below 0) has no judgment.
+    ``Unjudged@k = |without a judgment in the top k| / k``, in [0, 1]; without a cutoff, k is the length of the list. A document that was
+    pooled but not judged (grade below 0) has no judgment.
 
-    The *unjudged* of `compare`, `gate`, `choose` and the coverage is another number: the share of the documents returned
+    `compare`, `gate`, `choose` and the coverage define *unjudged* differently: as a share of the documents returned
     (`Coverage.unjudged_share`), which short lists do not lower.
 
     Parameters

@@ -23,15 +23,15 @@ _PERSISTENCE = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class ARP(Measure):
-    """Average relevance position: the mean rank of the documents returned, each weighed with its grade; less is better.
+    """Average relevance position: the mean rank of the returned documents, weighted by grade; lower is better.
 
-    ``ARP = sum over ranks r of grade(r) r / sum over ranks of grade(r)``, in [1, inf). Grades below 0 weigh 0, documents not returned
-    count nothing. Undefined where no document with a grade above 0 was returned.
+    ``ARP = sum over ranks r of grade(r) r / sum over ranks of grade(r)``, in [1, inf). Grades below 0 have weight 0; documents not returned
+    do not count. Undefined if no document with a grade above 0 was returned.
 
     Parameters
     ----------
     no_relevant : str, optional
-        Value of a query that has none; default the convention's.
+        Value of a query for which it is undefined; default the convention's.
 
     References
     ----------
@@ -77,7 +77,7 @@ class ARP(Measure):
 
 
 class PWA(Measure):
-    """Position-weighted average: the mean grade of the first k ranks, each weighed with 1 / rank.
+    """Position-weighted average: the mean grade of the first k ranks, weighted by 1 / rank.
 
     ``PWA@k = sum_{r=1..min(k,n)} grade(r) / r / sum_{r=1..min(k,n)} 1 / r`` for a list of n, in [0, highest grade]; unjudged documents
     count as grade 0.
@@ -119,15 +119,15 @@ class PWA(Measure):
 
 
 class LRAP(NeedsRelevant):
-    """Label ranking average precision: average precision in which documents with tied scores all stand at the last rank of their tie.
+    """Label ranking average precision: average precision in which all documents of a tie have its last rank.
 
-    ``LRAP = (1 / |relevant|) sum over relevant documents of |relevant with a score as high or higher| / |documents with one|``, in
-    [0, 1]; relevant documents not returned count 0. Ties are part of the definition, so the tie policy does not act.
+    ``LRAP = (1 / |relevant|) sum over relevant documents of |relevant with a score as high or higher| / |documents with a score as high or
+    higher|``, in [0, 1]; relevant documents not returned count 0. Ties are part of the definition, so the tie policy has no effect.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
         Value of a query without relevant documents; default the convention's, scikit-learn's is ``one``.
 
@@ -173,15 +173,15 @@ def _ends_of_ties(hits: Hits) -> tuple[IntArray, IntArray]:
 
 
 class CoverageError(NeedsRelevant):
-    """Depth of the list that covers every relevant document, ties included; less is better.
+    """Depth of the list that covers every relevant document, ties included; lower is better.
 
-    ``CoverageError = max over relevant documents of |documents with a score as high or higher|``, or the length of the list + 1 where
-    some were not returned; in [1, inf). Ties are part of the definition, so the tie policy does not act.
+    ``CoverageError = max over relevant documents of |documents with a score as high or higher|``, or the length of the list + 1 if some
+    were not returned; in [1, inf). Ties are part of the definition, so the tie policy has no effect.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
         Value of a query without relevant documents; default the convention's, scikit-learn's is ``zero``.
 
@@ -219,15 +219,15 @@ class CoverageError(NeedsRelevant):
 
 
 class RankingLoss(NeedsRelevant):
-    """The share of (relevant, not relevant) pairs that do not stand in the right order, tied ones included; less is better.
+    """Share of (relevant, nonrelevant) pairs that are not in the right order, ties included; lower is better.
 
-    ``RankingLoss = |pairs where the relevant document has no higher score| / |pairs|`` over judged documents returned, in [0, 1]. Ties are
-    part of the definition, so the tie policy does not act. Undefined where one of the two sorts is missing.
+    ``RankingLoss = |pairs in which the relevant document has no higher score| / |pairs|`` over judged documents returned, in [0, 1]. Ties
+    are part of the definition, so the tie policy has no effect. Undefined without a relevant or without a nonrelevant document.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
         Value of a query without such a pair; default the convention's, scikit-learn's is ``zero``.
 
@@ -266,7 +266,7 @@ class RankingLoss(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class Compat(NeedsRelevant):
-    """Compatibility: rank-biased overlap of the run with the ideal ranking that is most like it, as a share of what can be had.
+    """Compatibility: rank-biased overlap of the run with the most similar ideal ranking, as a share of the maximum.
 
     ``Compat = RBO(run, ideal) / RBO(ideal, ideal)``, ``RBO(a, b) = sum_{i=1..n} p^(i-1) |a_1..a_i in b_1..b_i| / i`` down to the longer
     of the two lists. The ideal ranking holds the relevant documents by falling grade, equal grades in the order of the run, those not
@@ -275,13 +275,13 @@ class Compat(NeedsRelevant):
     Parameters
     ----------
     p : float, optional
-        Persistence, in (0, 1), default 0.95; the larger, the deeper it looks.
+        Persistence, in (0, 1), default 0.95; a larger value looks deeper.
     normalize : bool, optional
-        False gives RBO(run, ideal) as a share of the sum of p^(i-1) instead; default True.
+        True (default) divides by the maximum; False returns RBO(run, ideal) divided by the sum of p^(i-1).
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------

@@ -30,16 +30,16 @@ _HOW_TO_GIVE = {
 
 @dataclass(frozen=True, eq=False)
 class PerQuery:
-    """Values of one measure.
+    """Values of one measure for every query.
 
     Attributes
     ----------
     values : float64 array, shape (n_queries,)
-        One per query; NaN where the query does not count or the convention says NaN.
+        One per query; NaN if the query does not count or the convention says so.
     scored : bool array, shape (n_queries,), or None
-        Which queries count; None when all do.
+        Which queries count; None if all do.
     texts : sequence of str, or None
-        What a measure of text says of each query.
+        Text that a text measure gives for each query.
 
     Examples
     --------
@@ -54,32 +54,32 @@ class PerQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """Base of every measure.
+    """Base class of all measures.
 
-    Options that are set win over the convention; what is unset is None and comes from it (`under`). A measure states facts
-    about its class, which tests check and tables print:
+    Options that are set override the convention; options that are not set are None and come from it (`under`). A measure states facts in
+    class attributes, which tests check and tables print:
 
-    * ``name``: its text without options; ``summary``: what it is, in a few words; ``use``: when to choose it and when not;
-    * ``kind``: what it looks at; ``needs``: tables beside qrels and run, by their names in `Judged`; ``looks_at_grades``: False
-      where it counts queries or returned documents, whatever the judgments are;
-    * ``aggregate``: how queries are put together: the mean, the sum for counts, the geometric mean, or not at all for text;
-    * ``direction``: 1 when more is better, -1 when less, 0 when neither;
-    * ``ideal_is_best``: whether no order of a list's documents has more than the one by falling gain;
-    * ``bounds``: least and greatest value under the default convention;
-    * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option that is written after the @;
-    * ``ties``: how the expected value over tie orders is had;
-    * ``from_convention``: the options that a convention sets where they are unset;
-    * ``tells_unjudged``: whether `weights` or `expected` say what an unjudged document would add, were it relevant;
-    * ``samples``: some values of the options that it alone has, for tests and tables;
-    * ``proof``: whose numbers it was held against, and to how many digits.
+    * ``name``: its text without options; ``summary``: a short description; ``use``: when to choose it and when not;
+    * ``kind``: family of the measure; ``needs``: inputs besides qrels and run, by their names in `Judged`; ``looks_at_grades``: False
+      if it counts queries or returned documents, independently of the judgments;
+    * ``aggregate``: how queries are aggregated: the mean, the sum for counts, the geometric mean, or none for text;
+    * ``direction``: 1 if higher is better, -1 if lower is better, 0 if neither;
+    * ``ideal_is_best``: whether the order by falling gain has the highest value of all orders of a list's documents;
+    * ``bounds``: lowest and highest value under the default convention;
+    * ``cuts``: whether a cutoff is optional, required or refused; ``after_at``: the option written after the @;
+    * ``ties``: how the expected value over tie orders is computed;
+    * ``from_convention``: options that a convention sets if they are not set;
+    * ``tells_unjudged``: whether `weights` or `expected` define what an unjudged document would add if it were relevant;
+    * ``samples``: example values of its own options, for tests and tables;
+    * ``proof``: reference implementations it was tested against, and to how many digits.
 
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
+        Cutoff: a number, or ``0.2n``, ``sqrt(n)``, ``n^0.25``.
     judged_only : bool, optional
-        Take documents without a judgment out of the list first, so that ranks close up (ir_measures' option of that name); also
-        pooled but unjudged documents, with a negative grade that the convention counts 0; labels of arrays all stay.
+        Remove documents without a judgment first, so that ranks close up (as ir_measures' option of that name); also pooled but unjudged
+        documents, whose negative grade the convention counts as 0. Labels of arrays are all kept.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Measure:
         Parameters
         ----------
         convention : Convention
-            Or its rules.
+            A convention or its rules.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Measure:
         return replace(self, **{name: getattr(rules, name) for name in self.from_convention if getattr(self, name) is None})
 
     def compute(self, judged: Judged) -> PerQuery:
-        """Values and which of them count; every option must be set (`under`)."""
+        """Compute the values, and which of them count; every option must be set (`under`)."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
     def __matmul__(self, cutoff: "Cutoff | str | float") -> Self:
@@ -145,12 +145,12 @@ class Measure:
         return replace(self, **option)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
-        """Gain of each grade, 0 for a document that is not relevant to this measure.
+        """Return the gain of each grade, 0 for a document that is not relevant to this measure.
 
         Returns
         -------
         float64 array, shape of `grades`, or None
-            None if the measure does not say (`weights` and `expected` do not then either).
+            None if the measure does not define it (then `weights` and `expected` return None as well).
         """
         return None
 
@@ -161,7 +161,7 @@ class Measure:
 
     @property
     def split(self) -> str:
-        """Method by which `attribute` splits a value: by `terms`, or by the rises of the value from the top down."""
+        """Return the method by which `attribute` splits a value: `terms`, or the rises of the value from the top down."""
         return FROM_THE_TOP if type(self).terms is Measure.terms else EXACT
 
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
@@ -170,69 +170,69 @@ class Measure:
         Parameters
         ----------
         judged : Judged
-            The lists that the documents stand in.
+            Lists that hold the documents.
         documents : Hits
-            Their places.
+            Positions of the documents.
         gains : float64 array, shape (n_documents,)
-            `worth` of each, 0 for one without a judgment.
+            `worth` of each document, 0 for one without a judgment.
 
         Returns
         -------
         Terms or None
-            Over the judged hits they sum to the value, before it is rounded. None if what a document adds depends on the documents above
-            it: it is then what the value rises when the list is known one rank further.
+            Over the judged hits they sum to the value before rounding. None if a document's contribution depends on the documents above it;
+            the contribution is then the rise of the value when the list is extended by one rank.
         """
         return None
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
-        """Return the contribution of each tie group's relevant documents, given the groups above; they share it equally.
+        """Return the contribution of each tie group's relevant documents, given the groups above; the documents share it equally.
 
         Parameters
         ----------
         groups : RelevantGroups
-            The list.
+            Tie groups of one list.
         n_relevant : int
-            Relevant documents of the query, returned or not.
+            Number of relevant documents of the query, returned or not.
         limit : int
             Deepest rank that counts.
 
         Returns
         -------
         float64 array, shape (n_groups,), or None
-            None if that is not all a value depends on.
+            None if the value depends on more than that.
         """
         return None
 
     def quotient(self, judged: Judged) -> Quotient | None:
-        """The sum of every query and its ideal, where the value is one by the other; None if the measure has no such sum to show."""
+        """Return the sum of every query and its ideal, if the value is their quotient; None if the measure has no such sum."""
         return None
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
-        """Ranks of the documents of one query's ideal list, and their weights.
+        """Return the ranks of the documents in one query's ideal list, and their weights.
 
         Parameters
         ----------
         judged : Judged
-            One query.
+            Lists of one query.
         gains : float64 array, shape (n,)
-            Of the documents of the ideal list, falling.
+            Gains of the documents of the ideal list, falling.
 
         Returns
         -------
         (int64 array, float64 array), shape (n_counted,), or None
-            Of the documents within the cutoff. None if a value is not divided by that of an ideal list.
+            Ranks and weights within the cutoff. None if a value is not divided by that of an ideal list.
         """
         return None
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
-        """Value added by each document per unit of its gain, the ideal being that of the judgments.
+        """Return the value that each document adds per unit of gain, with the ideal of the judgments.
 
         Parameters
         ----------
         judged : Judged
-            The lists that the documents stand in.
+            Lists that hold the documents.
         documents : Hits
-            Their places.
+            Positions of the documents.
 
         Returns
         -------
@@ -242,9 +242,9 @@ class Measure:
         return None
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
-        """Expected value of every query as a function of the chance that each of some unjudged documents is relevant.
+        """Return the expected value of every query as a function of the probability that given unjudged documents are relevant.
 
-        Documents are relevant independently of each other; the number of relevant documents that a value is divided by stays as judged.
+        Documents are relevant independently of each other; a number of relevant documents in a denominator stays as judged.
 
         Parameters
         ----------
@@ -256,37 +256,37 @@ class Measure:
         Returns
         -------
         callable or None
-            Of a chance in [0, 1] it gives a float64 array of shape (n_queries,). None if there is no closed form; a sum over documents
-            (`weights`) needs none.
+            Maps a probability in [0, 1] to a float64 array of shape (n_queries,). None if there is no closed form, or if `weights` defines
+            a sum over documents.
         """
         return None
 
     def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
-        """Value of the ideal list of every query with up to `most` further documents in it.
+        """Return the value of every query's ideal list with up to `most` further documents in it.
 
         Parameters
         ----------
         judged : Judged
             The lists.
         gain : float64 array, shape (n_queries,)
-            Gain of each further document, above 0 where there are any.
+            Gain of each further document, above 0 if there are any.
         most : int
-            Largest number of them.
+            Largest number of further documents.
 
         Returns
         -------
         float64 array, shape (n_queries, most + 1), or None
-            By their number, 0 first. None if a value is not divided by an ideal, or by one that depends on the run.
+            Indexed by their number, from 0. None if a value is not divided by an ideal, or by one that depends on the run.
         """
         return None
 
     def measured(self, judged: Judged) -> PerQuery:
-        """Values and which of them count, with what holds for every measure: `judged_only`, and ties that it does not offer.
+        """Compute the values with the rules common to all measures: `judged_only`, and refusal of ties without a closed form.
 
         Raises
         ------
         OptionError
-            Scores tie, the convention asks for the expected value, and this measure has no closed form of it.
+            Scores tie, the convention asks for the expected value, and this measure has no closed form for it.
         """
         self.check_tables(judged.tables)
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
@@ -303,17 +303,17 @@ class Measure:
         return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
 
     def check_tables(self, tables: Collection[str]) -> None:
-        """Refuse judgments of a kind that this measure cannot look at.
+        """Refuse judgments of a kind that this measure cannot use.
 
         Parameters
         ----------
         tables : collection of str
-            What there is: ``preferences``, ``assessors``, ...; nothing for plain grades.
+            Kinds of judgments given: ``preferences``, ``assessors``, ...; empty for plain grades.
 
         Raises
         ------
         OptionError
-            A table that the measure needs is not there, or there is one in the place of the grades that it looks at.
+            A kind that the measure needs is missing, or another kind is given instead of grades.
 
         Examples
         --------
@@ -338,16 +338,16 @@ class Measure:
         return self.measured(judged).values
 
     def hits_needed(self, *, lists: bool = False) -> int:
-        """`depth`, or 0 where ranks change once documents without a judgment are gone."""
+        """`depth`, or 0 if ranks change when documents without a judgment are removed."""
         return 0 if self.judged_only and not lists else self.depth(lists=lists)
 
     def depth(self, *, lists: bool = False) -> int:
-        """Deepest rank whose hits this measure needs, of a run or of lists held as arrays; 0 for all of them."""
+        """Deepest rank whose hits this measure needs, for a run or for lists held as arrays; 0 for all of them."""
         return self.cutoff if isinstance(self.cutoff, int) else 0
 
     @property
     def trec_name(self) -> str:
-        """The name trec_eval prints; the text where trec_eval has no such measure."""
+        """Name that trec_eval prints; the text of the measure if trec_eval has no such measure."""
         return str(self)
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ class _NearlyERR(AdaptiveUser):
 
     @abstractmethod
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the expected number of the next `count` ranks that users at `rank` see without a gain, and their chance to continue."""
+        """Return how many of the next `count` ranks users at `rank` see without a gain, and their probability to continue."""
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Not satisfied, and patient."""
@@ -76,20 +76,20 @@ class NERR8(_NearlyERR):
     )
 
     def stops(self) -> bool:
-        """At k."""
+        """Rank k, at which every user stops."""
         return True
 
     def patience(self, rank: IntArray) -> FloatArray:
-        """1."""
+        """1 for each rank."""
         return np.ones(rank.shape)
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """All of them."""
+        """1 for each rank."""
         return count.astype(np.float64), np.ones(rank.shape)
 
 
 class NERR9(_NearlyERR):
-    """Nearly ERR, equation 9: users read until satisfied; of the others, i of i + 1 continue from rank i, down to k.
+    """Nearly ERR, equation 9: users read until satisfied; a share i / (i + 1) of the others continues from rank i, down to k.
 
     ``NERR9@k = sum_i W(i) gain_i, W(i) ~ prod_{j<i} C(j), C(i) = i / (i + 1) (1 - gain_i)`` for i < k, ``C(k) = 0``; in [0, 1].
 
@@ -120,15 +120,15 @@ class NERR9(_NearlyERR):
     )
 
     def stops(self) -> bool:
-        """At k."""
+        """Rank k, at which every user stops."""
         return True
 
     def patience(self, rank: IntArray) -> FloatArray:
-        """Rank / (rank + 1)."""
+        """``rank / (rank + 1)`` for each rank."""
         return rank / (rank + 1.0)
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Harmonic numbers."""
+        """Closed form with harmonic numbers."""
         return rank * make_discount("reciprocal").between(rank, rank + count - 1, rank), rank / (rank + count)
 
 
@@ -177,7 +177,7 @@ class NERR10(_NearlyERR):
         return 0.9 if self.p is None else float(self.p)
 
     def patience(self, rank: IntArray) -> FloatArray:
-        """P."""
+        """Persistence p for each rank."""
         return np.full(rank.shape, self._persistence)
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -195,7 +195,7 @@ class NERR11(WithGoal, _NearlyERR):
     cutoff : int or str, optional
         Deepest rank of the user, default 1000.
     T : float, optional
-        Gain that the user hopes for, above 0; default 1.
+        Gain that the user aims for, above 0; default 1.
     of, min_rel, max_rel
         As for `INST`.
 
@@ -222,12 +222,12 @@ class NERR11(WithGoal, _NearlyERR):
         return 2.0 if self.T is None else 2.0 * float(self.T)
 
     def patience(self, rank: IntArray) -> FloatArray:
-        """((rank + 2T - 1) / (rank + 2T))^2."""
+        """``((rank + 2T - 1) / (rank + 2T))^2`` for each rank."""
         ratio = (rank + (self._hoped - 1.0)) / (rank + self._hoped)
         return ratio * ratio
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Products of neighbouring ratios shorten; a sum of inverse squares remains."""
+        """Closed form: products of neighbouring ratios cancel, which leaves a sum of inverse squares."""
         first = (rank + (self._hoped - 1.0)).astype(np.float64)
         after = first / (first + count)
         return first * first * inverse_squares(first, count), after * after

@@ -28,7 +28,7 @@ _PROOF = "pyNTCIREVAL 0.0.3, recorded with the script that made them and live am
 
 
 class QMeasure(BlendedMeasure):
-    """Q-measure: average precision whose precision is blended with the cumulative gain.
+    """Q-measure: average precision that blends precision with cumulative gain.
 
     ``Q@k = (1 / min(R, k)) sum over relevant documents at ranks r <= k of (C(r) + beta cg(r)) / (r + beta cg*(r))``, C = relevant
     documents down to r, cg = their gain, cg* = that of the ideal ranking, R = all relevant documents; in [0, 1].
@@ -38,11 +38,11 @@ class QMeasure(BlendedMeasure):
     cutoff : int or str, optional
         k; default the whole list.
     beta, gain
-        As for every measure of this family: the weight of gains against counts (default 1), what a grade is worth (default linear).
+        Weight of gains relative to counts (default 1), and gain of each grade (default linear); the same for all measures of this family.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -188,25 +188,26 @@ class PPlus(BlendedMeasure):
 class NCU(BlendedMeasure):
     """Normalised cumulative utility: the blended ratio at the relevant documents where users stop.
 
-    ``NCU = sum over relevant documents at ranks r of P(stop at r) (C(r) + beta cg(r)) / (r + beta cg*(r))``, in [0, 1]. Users stop at
-    every relevant document alike (``uniform``: 1 / R), by its grade (``graded-uniform``: s(grade) / sum of s over all relevant
-    documents), or the rather the earlier (``rank-biased``: gamma^(C(r)-1) / sum_{i<R} gamma^i). With ``beta=0`` the utility is precision.
+    ``NCU = sum over relevant documents at ranks r of P(stop at r) (C(r) + beta cg(r)) / (r + beta cg*(r))``, in [0, 1]. Users stop at every
+    relevant document with the same probability (``uniform``: 1 / R), in proportion to its grade (``graded-uniform``: s(grade) / sum of s
+    over all relevant documents), or more often at the first ones (``rank-biased``: gamma^(C(r)-1) / sum_{i<R} gamma^i). With ``beta=0`` the
+    utility is precision.
 
     Parameters
     ----------
     stop : {"graded-uniform", "uniform", "rank-biased"}, optional
-        How users stop, default ``graded-uniform``.
+        Distribution of the stopping rank, default ``graded-uniform``.
     stops : str, mapping or callable, optional
-        Stop value of each grade for ``graded-uniform``, see `make_gain`; default: the values of `gain`.
+        Stop value of each grade for ``graded-uniform``, see `make_gain`; default the values of `gain`.
     gamma : float, optional
-        Of ``rank-biased``, above 0 and at most 1, default 0.95.
+        Parameter of ``rank-biased``, above 0 and at most 1, default 0.95.
     beta, gain, rel, no_relevant
         As for `QMeasure`.
 
     Notes
     -----
-    NTCIREVAL's names are read as spellings: ``NCUguBR`` is ``NCU(stop=graded-uniform)``, ``NCUguP`` the same with ``beta=0``, ``NCUrbBR``
-    and ``NCUrbP`` those with ``stop=rank-biased``.
+    NTCIREVAL's names are accepted: ``NCUguBR`` is ``NCU(stop=graded-uniform)``, ``NCUguP`` is
+    ``NCU(stop=graded-uniform,beta=0)``, and ``NCUrbBR`` and ``NCUrbP`` have ``stop=rank-biased`` instead.
 
     References
     ----------
@@ -286,7 +287,7 @@ class NCU(BlendedMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR(Measure):
-    """Normalised expected reciprocal rank in the way of NTCIREVAL: ERR divided by the ERR of the ideal list.
+    """Normalised expected reciprocal rank as in NTCIREVAL: ERR divided by the ERR of the ideal list.
 
     ``nERR@k = ERR@k / ERR@k of the ideal``, ``ERR@k = sum_{r<=k} p_r / r prod_{i<r} (1 - p_i)`` with
     ``p = gain(grade) / (gain(max_rel) + 1)``, in [0, 1]. Undefined where no judged document has a gain.
@@ -296,10 +297,10 @@ class NERR(Measure):
     cutoff : int or str, optional
         k; default the whole list.
     max_rel : float, optional
-        Highest grade that can be given; a grade above it is an error. Default the highest grade judged for the query; give that of your
-        scale for NTCIREVAL's number.
+        Highest grade of the scale; a grade above it is an error. Default the highest grade judged for the query; give that of your scale to
+        reproduce NTCIREVAL.
     gain : str, mapping or callable, optional
-        What a grade is worth, see `make_gain`; default ``linear``. Gains below 0 count as 0.
+        Gain of each grade, see `make_gain`; default ``linear``. Gains below 0 count as 0.
     no_relevant : str, optional
         Value of a query without any gain; default the convention's.
 
@@ -338,7 +339,7 @@ class NERR(Measure):
             object.__setattr__(self, "gain", make_gain(self.gain))
 
     def depth(self, *, lists: bool = False) -> int:
-        """All of `lists`, whose highest grade is looked for."""
+        """All of `lists`, to find the highest grade."""
         return 0 if lists else super().depth(lists=lists)
 
     def compute(self, judged: Judged) -> PerQuery:

@@ -73,16 +73,16 @@ def _middle_ranks(judged: Judged, hits: Hits) -> FloatArray:
 
 
 class AUC(NeedsRelevant):
-    """Area under the ROC curve: the chance that a relevant document stands above one that is not, both judged and returned.
+    """Area under the ROC curve: the probability that a relevant document is ranked above a nonrelevant one, both judged and returned.
 
-    ``AUC = |(relevant, not relevant) pairs in the right order| / |such pairs|``, in [0, 1]; under ``ties=expected`` a pair with tied
-    scores counts half. Unjudged documents are taken out, documents not returned count nothing. Undefined where one of the two
-    sorts is missing.
+    ``AUC = |(relevant, nonrelevant) pairs in the right order| / |such pairs|``, in [0, 1]; under ``ties=expected`` a pair with tied scores
+    counts half. Unjudged documents are removed, documents not returned do not count. Undefined without a relevant or without a nonrelevant
+    document.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
         Value of a query without such a pair; default the convention's.
 
@@ -118,18 +118,18 @@ class AUC(NeedsRelevant):
 
 
 class Accuracy(NeedsRelevant):
-    """The chance that a relevant document stands above one that is not, among the first k ranks; unjudged ones are not relevant.
+    """Probability that a relevant document is ranked above another document within the first k ranks.
 
-    ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such pairs|``, in [0, 1]. A query with
-    relevant documents of which none stands within the cutoff has 0; one where nothing else stands there has 1. Under
-    ``ties=expected`` a pair with tied scores counts half.
+    ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such pairs|``, in [0, 1]. It is 0 for a query with
+    relevant documents but none within the cutoff, and 1 if only relevant documents are within the cutoff. Unjudged documents count
+    as nonrelevant. Under ``ties=expected`` a pair with tied scores counts half.
 
     Parameters
     ----------
     cutoff : int or str, optional
         k; default the whole list.
     rel, no_relevant
-        As for `AUC`; undefined are queries without any relevant document.
+        As for `AUC`; undefined for queries without any relevant document.
 
     References
     ----------
@@ -197,10 +197,10 @@ def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], .
 
 
 class OPA(OfGrades):
-    """Ordered pair accuracy: the share of pairs with different grades that stand in the right order, both judged and returned.
+    """Ordered pair accuracy: the share of pairs with different grades that are in the right order, both judged and returned.
 
-    ``OPA = |pairs with grade i > grade j and i above j| / |pairs with grade i > grade j|``, in [0, 1]; under ``ties=expected`` a pair
-    with tied scores counts half. Unjudged documents are taken out, documents not returned count nothing.
+    ``OPA = |pairs with grade i > grade j and i above j| / |pairs with grade i > grade j|``, in [0, 1]; under ``ties=expected`` a pair with
+    tied scores counts half. Unjudged documents are removed, documents not returned do not count.
 
     Parameters
     ----------
@@ -236,11 +236,11 @@ class OPA(OfGrades):
 
 
 class GradeTauAP(OfGrades):
-    """AP correlation between the order of the run and the grades, over judged documents returned: mistakes near the top cost more.
+    """AP correlation between the run's order and the grades, over judged documents returned; errors near the top cost more.
 
-    ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, C(i) = how many of the documents above place i have a higher grade than
-    the one there, an equal grade counting half; in [-1, 1]. Under ``ties=expected`` it is the mean over the orders of tied scores.
-    Unjudged documents are taken out, documents not returned count nothing.
+    ``tau_AP = 2 / (n - 1) sum_{i=2..n} C(i) / (i - 1) - 1``, where C(i) is the number of documents above place i with a higher grade than
+    the one at i, equal grades counting half; in [-1, 1]. Under ``ties=expected`` it is the mean over the orders of tied scores. Unjudged
+    documents are removed, documents not returned do not count.
 
     Parameters
     ----------
@@ -276,11 +276,11 @@ class GradeTauAP(OfGrades):
 
 
 class GradeWeightedTau(OfGrades):
-    """Weighted Kendall tau between the order of the run and the grades: a pair weighs the sum of 1 / rank of its two documents.
+    """Weighted Kendall tau between the run's order and the grades: the weight of a pair is the sum of 1 / rank of its two documents.
 
-    ``tau_w = sum over pairs of sign x weight / sqrt(weights of all pairs x weights of pairs with different grades)``, the mean of two
-    such values, with ranks by the run and with ranks by grade (equal grades in the run's order); in [-1, 1]. Over judged documents
-    returned: unjudged ones are taken out, documents not returned count nothing.
+    ``tau_w = sum over pairs of sign x weight / sqrt(weights of all pairs x weights of pairs with different grades)``, the mean of two such
+    values, with ranks by the run and with ranks by grade (equal grades in the run's order); in [-1, 1]. Computed over judged documents
+    returned: unjudged documents are removed, documents not returned do not count.
 
     Parameters
     ----------

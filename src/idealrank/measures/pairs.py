@@ -87,7 +87,7 @@ def top(side: Side, ties: str, limit: IntArray) -> IntArray:
     ties : str
         The policy.
     limit : int64 array, shape (n_queries,)
-        Ranks that count.
+        Cutoff, or None for the whole list.
 
     Examples
     --------
@@ -130,22 +130,22 @@ def _chance(side: Side, limit: IntArray) -> FloatArray:
 
 
 class OverlapAtK(PairMeasure):
-    """Overlap: the share of the first k ranks that the two lists have in common, in whatever order.
+    """Overlap: the share of the first k ranks that the two lists have in common, in any order.
 
     ``overlap@k = |A_k and B_k| / k``, in [0, 1], where A_k holds the first k documents of the first list. Without a cutoff k is the length
     of the longer list.
 
-    Shorter lists: k divides there, too, as in the agreement at depth k of Webber et al., so that one number means one thing: [a, b] and
-    [a, c] have overlap@100 = 0.01. Choose a cutoff that the lists reach, or none. A query that one run leaves unanswered has no value
-    (`Overlap.only_a`, `only_b`).
+    Shorter lists: k is the denominator for them as well, as in the agreement at depth k of Webber et al., so [a, b] and [a, c] have
+    overlap@100 = 0.01. Choose a cutoff that the lists reach, or none. A query that one run does not answer has no value (`Overlap.only_a`,
+    `only_b`).
 
-    Ties: documents that share a rank are in A_k when the rank is at most k; the sets may then be larger than k, and k becomes the
-    mean of their sizes. Under ``ties=expected`` the value is the mean over all orders.
+    Ties: documents that share a rank are in A_k if the rank is at most k; the sets may then be larger than k, and k becomes the mean of
+    their sizes. Under ``ties=expected`` the value is the mean over all orders.
 
     Parameters
     ----------
     cutoff : int or str, optional
-        k; of relative cutoffs n is the length of the longer list.
+        k; for relative cutoffs, n is the length of the longer list.
 
     References
     ----------
@@ -182,7 +182,7 @@ class Jaccard(PairMeasure):
     Parameters
     ----------
     cutoff : int or str, optional
-        k, default the whole lists; of relative cutoffs n is the length of the longer list.
+        k, default the whole lists; for relative cutoffs, n is the length of the longer list.
 
     References
     ----------
@@ -210,19 +210,19 @@ class Jaccard(PairMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class SameTop(PairMeasure):
-    """Same: 1 where the first k ranks of the two lists hold the same documents in the same order, 0 elsewhere; the mean is a share.
+    """Same: 1 if the first k ranks of the two lists hold the same documents in the same order, otherwise 0; the mean is a share.
 
     ``Same@k = [A_k = B_k, and each document of it has one rank in both lists]``, where A_k holds the first k documents of the first list;
-    with ``order=any`` only ``[A_k = B_k]``. Where neither list has k documents, k is the length of the longer one.
+    with ``order=any`` only ``[A_k = B_k]``. If neither list has k documents, k is the length of the longer one.
 
-    Ties: documents that share a rank are in A_k when the rank is at most k. It has no mean over tie orders.
+    Ties: documents that share a rank are in A_k if the rank is at most k. It has no mean over tie orders.
 
     Parameters
     ----------
     order : {"kept", "any"}, optional
         Whether the order counts, default ``"kept"``.
     cutoff : int or str, optional
-        k, default the whole lists; of relative cutoffs n is the length of the longer list.
+        k, default the whole lists; for relative cutoffs, n is the length of the longer list.
 
     References
     ----------

@@ -58,7 +58,7 @@ class _Correlation(PairMeasure):
         return defined_values(values, ~np.isnan(values))
 
     def correlations(self, some: "Common") -> FloatArray:
-        """Values of some queries, NaN where there is none."""
+        """Values of some queries; NaN if undefined."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
 
     def common(self, pairs: RunPairs) -> tuple[IntArray, IntArray, IntArray]:
@@ -79,11 +79,11 @@ class _Correlation(PairMeasure):
 
 
 class KendallTau(_Correlation):
-    """Kendall's tau: pairs of common documents that both lists put in the same order, less those in opposite orders, as a share.
+    """Kendall's tau: the share of pairs of common documents in the same order in both lists, minus the share in opposite orders.
 
-    ``tau = (C - D) / sqrt((n0 - ties in A) (n0 - ties in B))`` with n0 = n (n - 1) / 2 pairs, in [-1, 1]: tau-b where tied documents
-    share a rank, and the plain (C - D) / n0 where ties have an order. Under ``ties=expected`` it is the mean over all orders, which
-    is (C - D) / n0 with ties counted in neither (tau-a).
+    ``tau = (C - D) / sqrt((n0 - ties in A) (n0 - ties in B))`` with n0 = n (n - 1) / 2 pairs, in [-1, 1]: tau-b if tied documents share a
+    rank, and (C - D) / n0 if ties have an order. Under ``ties=expected`` it is the mean over all orders, which is (C - D) / n0 with ties
+    counted in neither (tau-a).
 
     Parameters
     ----------
@@ -118,11 +118,11 @@ class KendallTau(_Correlation):
 
 @dataclass(frozen=True, kw_only=True)
 class TauAP(_Correlation):
-    """AP correlation: the mean, over the documents of one list, of the share of those above it that the reference puts above it too.
+    """AP correlation: for each document of one list, the share of the documents above it that the reference also ranks above it; averaged.
 
-    ``tauAP = 2 / (n - 1) sum_{i=2}^{n} C(i) / (i - 1) - 1`` over the common documents in the order of the list that is judged, C(i)
-    of those above rank i being above it in the reference as well; in [-1, 1]. Like tau, but a swap at the top costs more. Not
-    symmetric: the first run is the reference unless told otherwise.
+    ``tauAP = 2 / (n - 1) sum_{i=2}^{n} C(i) / (i - 1) - 1`` over the common documents in the order of the judged list, where C(i) of those
+    above rank i are above it in the reference as well; in [-1, 1]. Similar to tau, but a swap at the top costs more. Not symmetric: the
+    reference is the first run by default.
 
     Ties: documents that share a rank are compared with those strictly above them, and those at the first rank with none (tauAP_b).
     Under ``ties=expected`` it is the mean over all orders (tauAP_a).
@@ -130,7 +130,7 @@ class TauAP(_Correlation):
     Parameters
     ----------
     reference : {"a", "b", "both"}, optional
-        The run that is right: the first (default), the second, or each in turn, which gives the mean of both values, symmetric.
+        Reference: the first run (default), the second, or each in turn, which gives the symmetric mean of both values.
     cutoff : int or str, optional
         Only documents in the first k ranks of both lists.
 
@@ -174,7 +174,7 @@ class TauAP(_Correlation):
 
 
 class WeightedTau(_Correlation):
-    """Weighted tau: Kendall's tau in which a pair counts as its two ranks do, 1/r each.
+    """Weighted tau: Kendall's tau in which the weight of a pair is the sum of 1 / rank of its documents.
 
     ``wtau = sum over pairs of (w_i + w_j) sign_A sign_B / sqrt(the same with sign_A^2 times the same with sign_B^2)``, w = 1 / rank
     among the common documents, in [-1, 1]: the mean of the value with the ranks of the first list and with the ranks of the second.

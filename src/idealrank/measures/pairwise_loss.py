@@ -24,41 +24,41 @@ _TIES: dict[str, TieOrder] = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairwiseLoss:
-    """Pairwise loss with its parts: numbers for one list, arrays with an entry a list for several.
+    """Pairwise loss and its parts: numbers for one list, arrays with one entry per list for several.
 
     Attributes
     ----------
     loss : float or float64 array, shape (n_lists,)
-        R(f) = sum over pairs in the wrong order of the difference of their grades, 0 or more.
+        R(f): the sum over misordered pairs of the difference of their grades, 0 or more.
     exact : bool or bool array, shape (n_lists,)
-        Whether `loss` is R(f) to the last digit. Where it is not, float64 cannot hold R(f), and `loss` is R(f) rounded once.
+        True if `loss` is exactly R(f); otherwise float64 cannot represent R(f), and `loss` is R(f) rounded once.
     thresholds : float64 array, shape (n_thresholds,)
-        The different grades of all lists but the lowest, rising: threshold t parts grades of t or more from those below.
+        Distinct grades of all lists except the lowest, rising; threshold t separates grades of at least t from lower ones.
     gaps : float64 array, shape (n_thresholds,)
-        From the grade below each threshold up to it: 1 where no whole grade is missing.
+        Difference between each threshold and the grade below it: 1 if no grade is missing in between.
     losses : float64 array, shape (n_thresholds,) or (n_lists, n_thresholds)
-        The loss at each threshold times its gap; their sum is `loss`. Where grades are missing, one threshold with a gap of g stands
-        for g equal losses R_k of the paper.
+        Loss at each threshold multiplied by its gap; they sum to `loss`. If grades are missing, a threshold with gap g stands for g equal
+        losses R_k of the paper.
     pairs, weighted_pairs : float or float64 array, shape (n_lists,)
-        ``Z = sum over a < b of |S_a| |S_b|``, S_a the documents of grade a, and ``Z_w = sum of (b - a) |S_a| |S_b|``.
-        Z_w is what the worst order loses; Z can be less.
+        ``Z = sum over a < b of |S_a| |S_b|``, where S_a are the documents of grade a, and ``Z_w = sum of (b - a) |S_a| |S_b|``. Z_w is the
+        loss of the worst order; Z can be smaller.
     per_pair, relative : float or float64 array, shape (n_lists,)
         R(f) / Z, the paper's normalised loss, in [0, highest - lowest grade], and R(f) / Z_w, in [0, 1].
     dcg, ideal_dcg, worst_dcg : float or float64 array, shape (n_lists,)
-        Sum of grade x (n - rank) of the list, of its best and of its worst order: ``ideal_dcg - dcg`` is R(f), ``ideal_dcg -
-        worst_dcg`` is Z_w.
+        Sum of grade x (n - rank) for the list, its best order and its worst order: ``ideal_dcg - dcg`` is R(f), ``ideal_dcg - worst_dcg``
+        is Z_w.
     ndcg, least_ndcg : float or float64 array, shape (n_lists,)
-        ``dcg / ideal_dcg``, and what the worst order has: not 0, but (m - 1) / (2n + m - 1) for m ones and n zeros.
+        ``dcg / ideal_dcg`` of the list and of the worst order: not 0, but (m - 1) / (2n + m - 1) for m ones and n zeros.
     auc : float or float64 array, shape (n_lists,)
-        Of two grades, the chance that a document of the higher stands above one of the lower, a tie counted as `ties` says; it equals
-        ``1 - relative`` and ``(ndcg - least_ndcg) / (1 - least_ndcg)``. NaN for three grades or more.
+        For two grades, the probability that a document of the higher grade is ranked above one of the lower, with ties counted as set by
+        `ties`. Equal to ``1 - relative`` and to ``(ndcg - least_ndcg) / (1 - least_ndcg)``. NaN for three or more grades.
     ties : {"half", "strict", "weak"}
-        What a pair with equal scores counts: half, nothing, or all of it.
+        Share of the loss that a pair with equal scores counts: half, none, or all.
 
     Notes
     -----
-    Where no pair has two grades, `per_pair`, `relative` and `auc` are undefined, and where the ideal DCG is 0 or less `ndcg` and
-    `least_ndcg`: they have the value of `no_relevant`.
+    If no pair has two grades, `per_pair`, `relative` and `auc` are undefined; if the ideal DCG is 0 or less, `ndcg` and `least_ndcg` are.
+    Undefined values are replaced by `no_relevant`.
 
     Examples
     --------
@@ -136,16 +136,16 @@ def pairwise_loss(
     Parameters
     ----------
     labels, scores : array-like, shape (n,) or (n_queries, width)
-        1-D: one list, or several with `group`, `offsets` or `qid`; 2-D: a list a row. Labels may be negative and need not be whole.
+        1-D: one list, or several with `group`, `offsets` or `qid`; 2-D: one list per row. Labels may be negative or fractional.
     group, offsets, qid, mask, padding
-        How items form lists, see `Lists.from_arrays`.
+        Grouping of items into lists, see `Lists.from_arrays`.
     ties : {"half", "strict", "weak"}
-        What a pair with equal scores counts: half (``expected``, ``average``: the mean over all orders, as AUC has it), nothing
-        (``best``: ``f(j) < f(i)``), or all of it (``worst``, ``le``: ``f(j) <= f(i)``).
+        Share of the loss that a pair with equal scores counts: half (``expected``, ``average``: the mean over all orders, as in AUC), none
+        (``best``: ``f(j) < f(i)``), or all (``worst``, ``le``: ``f(j) <= f(i)``).
     decompose : bool
-        Give the losses at every threshold, the normalisers, DCG, NDCG and AUC too.
+        Return also the losses at every threshold, the normalisers, DCG, NDCG and AUC.
     no_relevant : {"zero", "one", "nan", "left-out", "quotient"}, optional
-        With `decompose`: the value of what is undefined, as for `ndcg`; default ``zero``. R(f) itself is always defined.
+        With `decompose`: the value of undefined parts, as for `ndcg`; default ``zero``. R(f) itself is always defined.
 
     Returns
     -------
@@ -155,21 +155,20 @@ def pairwise_loss(
     Raises
     ------
     InputError
-        Shapes do not fit, a label or score is NaN, or a label is infinite.
+        Shapes do not match, a label or score is NaN, or a label is infinite.
     OptionError
         `ties` or `no_relevant` is unknown.
 
     Notes
     -----
-    The cost is one sort of the scores. Sums are formed of whole numbers, without rounding or overflow, and rounded once at the end: of
-    whole labels R(f) is exact up to 2**52. Beyond that, and for labels such as 0.1, it is the float64 nearest to R(f), and
-    `PairwiseLoss.exact` tells whether it is R(f) itself.
+    The cost is one sort of the scores. Sums are computed in integers, without rounding or overflow, and rounded once at the end: for
+    integer labels R(f) is exact up to 2**52. Beyond that, and for labels such as 0.1, the result is the float64 nearest to R(f), and
+    `PairwiseLoss.exact` tells whether it is exact.
 
-    Linear DCG gives every pair the grade of the document that stands first, ``DCG = sum over i < j of r_i``, the ideal order the
-    higher of the two, and the difference is R(f). Read with this in mind, some indices in the paper are slips of the pen: the bounds
-    of i and j are exchanged in equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with
-    grade n should be ``|S_n|``, and "(1) equals (10)" means (9). R(f) / Z is sure to be at most 1 for grades 0 and 1 only;
-    `PairwiseLoss.relative` always is.
+    Linear DCG counts for every pair the grade of the document ranked first, ``DCG = sum over i < j of r_i``; the ideal order counts the
+    higher of the two grades, and the difference is R(f). Some indices in the paper are misprints: the bounds of i and j are exchanged in
+    equations 3, 4, 6 and 7 (i runs over S_b for x_i of grade b), the upper bound ``|S_b|`` of x_j with grade n should be ``|S_n|``, and
+    "(1) equals (10)" should read (9). R(f) / Z is at most 1 only for grades 0 and 1; `PairwiseLoss.relative` always is.
 
     References
     ----------

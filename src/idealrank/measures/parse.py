@@ -45,12 +45,12 @@ def parse_measure(text: MeasureLike) -> Measure:
     Returns
     -------
     Measure
-        ``parse_measure(str(measure)) == measure`` for every measure without functions of the user's.
+        ``parse_measure(str(measure)) == measure`` for every measure without user-defined functions.
 
     Raises
     ------
     OptionError
-        The measure or an option is unknown; the message names what is near.
+        The measure or an option is unknown; the message suggests similar names.
 
     Examples
     --------

@@ -38,11 +38,11 @@ class Rprec(NeedsRelevant):
     Parameters
     ----------
     mult : float, optional
-        m, above 0; default 1. Where m R is below 0.1 no rank is left and the value is 0.
+        m, above 0; default 1. If m R is below 0.1, no rank is left and the value is 0.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -89,19 +89,19 @@ class Rprec(NeedsRelevant):
 
 
 class Success(NeedsRelevant):
-    """Success: whether any of the first k ranks holds a relevant document, 1 or 0; under expected ties the chance of it.
+    """Success: 1 if any of the first k ranks holds a relevant document, otherwise 0; under expected ties, the probability of 1.
 
-    ``Success@k = 1 if |relevant in the top k| > 0 else 0``. Where the cutoff leaves m of n tied documents, r of them relevant and
-    none above them, ``1 - C(n - r, m) / C(n, m)``. In [0, 1].
+    ``Success@k = 1 if |relevant in the top k| > 0 else 0``. If the cutoff keeps m of n tied documents, r of them relevant and none above
+    them, the value is ``1 - C(n - r, m) / C(n, m)``. In [0, 1].
 
     Parameters
     ----------
     cutoff : int or str
         k; must be given.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -166,7 +166,7 @@ def _chance_of_none(size: int, relevant: int, taken: int) -> float:
 
 
 class RelativeP(NeedsRelevant):
-    """Relative precision: the share of the relevant documents that the first k ranks could hold and do hold.
+    """Relative precision: the number of relevant documents in the first k ranks, divided by the largest possible number.
 
     ``RelP@k = |relevant in the top k| / min(k, |relevant|)``, in [0, 1].
 
@@ -209,9 +209,9 @@ class RelativeP(NeedsRelevant):
 
 
 class GMAP(AP):
-    """Geometric mean average precision: average precision as `AP`, put together over queries by the geometric mean.
+    """Geometric mean average precision: average precision as in `AP`, aggregated over queries by the geometric mean.
 
-    ``GMAP = exp(mean over queries of log max(AP, 0.00001))``, in [0.00001, 1]; of one query, its AP.
+    ``GMAP = exp(mean over queries of log max(AP, 0.00001))``, in [0.00001, 1]; per query it is AP.
 
     Parameters
     ----------
@@ -246,17 +246,17 @@ class GMAP(AP):
 
 @dataclass(frozen=True, kw_only=True)
 class IPrec(NeedsRelevant):
-    """Interpolated precision at a recall level: the greatest precision at any rank where at least that recall is reached.
+    """Interpolated precision at a recall level: the highest precision at any rank that reaches this recall.
 
-    ``IPrec@x = max over ranks r with |relevant in the top r| >= k of |relevant in the top r| / r``, 0 where there is none, with k the
-    recall level x times the number of relevant documents, made whole as `recall_points` says. In [0, 1].
+    ``IPrec@x = max over ranks r with |relevant in the top r| >= k of |relevant in the top r| / r``, 0 if there is none, where k is x times
+    the number of relevant documents, rounded as set by `recall_points`. In [0, 1].
 
     Parameters
     ----------
     recall : float
         x, from 0 to 1; written after the @; must be given.
     recall_points : {"rounded", "truncated"}, optional
-        How x R becomes a whole number; default the convention's: to the nearest (trec_eval 10), or the whole part of x R + 0.9 (9).
+        Rounding of x R to an integer; default the convention's: to the nearest (trec_eval 10), or the integer part of x R + 0.9 (9).
     rel, no_relevant
         As for `Success`.
 
@@ -315,7 +315,7 @@ class ElevenPointAP(NeedsRelevant):
     Parameters
     ----------
     recalls : sequence of float, optional
-        Recall levels from 0 to 1, ``[0.25,0.5,0.75]`` in texts; default the eleven.
+        Recall levels from 0 to 1, ``[0.25,0.5,0.75]`` in texts; default the eleven levels.
     recall_points : {"rounded", "truncated"}, optional
         As for `IPrec`.
     rel, no_relevant
@@ -361,7 +361,7 @@ class ElevenPointAP(NeedsRelevant):
 
     @property
     def trec_name(self) -> str:
-        """``11pt_avg``, or ``11pt_avg_0.25,0.5,0.75`` with levels of one's own."""
+        """``11pt_avg``, or ``11pt_avg_0.25,0.5,0.75`` for other levels."""
         levels = "" if self.recalls is None else "_" + ",".join(map(number_text, self.recalls))
         return self.trec_binary(f"11pt_avg{levels}", "11pt_avg")
 

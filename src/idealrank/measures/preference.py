@@ -136,7 +136,7 @@ class PreferenceMeasure(Measure):
 
 
 class NumPrefsPoss(PreferenceMeasure):
-    """Number of preferences that could be fulfilled: what the judgment groups said, transitivity included.
+    """Number of preferences that could be fulfilled: all preferences of the judgment groups, including those implied by transitivity.
 
     ``|{(group, A > B)}|``, 0 or more; summed over queries.
 
@@ -172,7 +172,7 @@ class NumPrefsPoss(PreferenceMeasure):
 
     @property
     def trec_name(self) -> str:
-        """``prefs_num_prefs_poss``; trec_eval counts all of them."""
+        """``prefs_num_prefs_poss``; trec_eval has no restricted variants."""
         return self.name if self.which == "all" and not self.judged_only else str(self)
 
 
@@ -235,20 +235,20 @@ class PreferenceShare(PreferenceMeasure):
         checked("no_relevant", self.no_relevant, NoRelevant)
 
     def compute(self, judged: Judged) -> PerQuery:
-        """Share of every query."""
+        """Share of fulfilled preferences of every query."""
         preferred = self.preferred(judged)
         defined = preferred.by_query(preferred.counts("all").possible) > 0
         return fill_undefined(self.shares(preferred), defined, self.no_relevant or "zero")
 
     def shares(self, preferred: Preferred) -> FloatArray:
-        """Shares of every query, 0 where nothing counts."""
+        """Shares of every query, 0 if no preference counts."""
         raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
 
 
 class PrefsSimp(PreferenceShare):
-    """Share of the preferences that the ranking fulfils, all preferences of all groups being equal.
+    """Share of the preferences that the ranking fulfils, with equal weight for all preferences of all groups.
 
-    ``fulfilled / possible``, in [0, 1]; below 1 for every ranking where groups contradict each other.
+    ``fulfilled / possible``, in [0, 1]; below 1 for every ranking if groups contradict each other.
 
     Parameters
     ----------
@@ -278,16 +278,16 @@ class PrefsSimp(PreferenceShare):
     )
 
     def shares(self, preferred: Preferred) -> FloatArray:
-        """Fulfilled over possible."""
+        """Number of fulfilled over number of possible preferences."""
         counts = preferred.counts(self.which)
         return quotient(preferred.by_query(counts.fulfilled), preferred.by_query(counts.possible))
 
 
 class PrefsPair(PreferenceShare):
-    """Share of the preferences fulfilled, averaged over pairs of documents: what three people say of one pair counts once.
+    """Share of the preferences fulfilled, averaged over pairs of documents: the preferences of all groups on one pair count once.
 
-    ``mean over pairs {A, B} of fulfilled(A, B) / possible(A, B)``, in [0, 1]; of five opinions on a pair, three of them fulfilled,
-    the pair has 3/5.
+    ``mean over pairs {A, B} of fulfilled(A, B) / possible(A, B)``, in [0, 1]; a pair with five preferences, three of them fulfilled, has
+    3/5.
 
     Parameters
     ----------
@@ -333,9 +333,9 @@ class PrefsPair(PreferenceShare):
 
 
 class PrefsAvgJG(PreferenceShare):
-    """Share of the preferences fulfilled in each judgment group, averaged over the groups: every person counts the same.
+    """Share of the preferences fulfilled in each judgment group, averaged over the groups, all with equal weight.
 
-    ``mean over groups of fulfilled(group) / possible(group)``, in [0, 1]; a group of which no preference counts has 0.
+    ``mean over groups of fulfilled(group) / possible(group)``, in [0, 1]; a group without counted preferences has 0.
 
     Parameters
     ----------
@@ -371,17 +371,17 @@ class PrefsAvgJG(PreferenceShare):
 
 @dataclass(frozen=True, kw_only=True)
 class PrefsAvgJGRnonrel(PreferenceShare):
-    """`PrefsAvgJG` with as many documents that are not relevant as relevant ones, so that their number decides nothing.
+    """`PrefsAvgJG` with as many nonrelevant as relevant documents, so that the number of nonrelevant documents does not decide.
 
-    ``mean over groups of (fulfilled + r L) / (possible + R L)``, in [0, 1], with R documents of level above 0, r of them returned, N of
-    level 0, and ``L = max(R - N, 0)``: so many documents are thought up that are not relevant and not returned. For
-    ``among=retrieved`` it is ``L = max(r - n, 0)``, n of level 0 being returned. Where ``N > R`` (``n > r``) and the group orders all
-    its documents, only the first R (r) of level 0 in the ranking are taken.
+    ``mean over groups of (fulfilled + r L) / (possible + R L)``, in [0, 1], with R documents of level above 0, r of them returned, N
+    documents of level 0, and ``L = max(R - N, 0)`` imagined nonrelevant documents that are not returned. For ``among=retrieved``, ``L =
+    max(r - n, 0)``, where n documents of level 0 are returned. If ``N > R`` (``n > r``) and the group orders all its documents, only the
+    first R (r) documents of level 0 in the ranking are used.
 
-    What trec_eval prints in that last case is no such share: the possible preferences stay as they were and grow by R², and preferences
-    among the R documents of level 0 in the order of the ranking count as fulfilled. ``surplus=printed``, the default, is that
-    number; ``surplus=cut`` is what its words say. No printed output shows a group with several levels above 0 there; preferences
-    among relevant documents are kept then.
+    In that last case trec_eval does not print such a share: the number of possible preferences stays unchanged and grows by R², and
+    preferences among the R documents of level 0 in ranking order count as fulfilled. ``surplus=printed``, the default, reproduces that
+    number; ``surplus=cut`` follows trec_eval's documentation. No recorded output has a group with several levels above 0 in that case;
+    preferences among relevant documents are then kept.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ class PrefsAvgJGRnonrel(PreferenceShare):
     no_relevant : str, optional
         Value of a query without a relevant document in any group; default the convention's.
     surplus : {"printed", "cut"}, optional
-        What documents of level 0 beyond R do, default ``printed``.
+        Treatment of documents of level 0 beyond R, default ``printed``.
 
     References
     ----------

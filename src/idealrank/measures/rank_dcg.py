@@ -19,24 +19,24 @@ TieOrder: TypeAlias = Literal["worst", "expected", "best"]
 
 @dataclass(frozen=True, kw_only=True)
 class RankDCG(OfGrades):
-    """rankDCG: how well a whole order agrees with the grades, from 0 for the worst order there is to 1 for the best.
+    """rankDCG: agreement of a whole order with the grades, from 0 for the worst possible order to 1 for the best.
 
-    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)``, in [0, 1]. ``level`` numbers the
-    different grades of the query from 1, the lowest; ``reverse(i)`` numbers them from the other end, at place i of the ideal order:
-    1 for all places that the highest grade fills there, 2 for the places of the next, and so on. ``max`` and ``min`` are DCG' of the
-    documents by falling and by rising grade. Only the order of the grades counts, and documents of one grade may change places.
+    ``rankDCG = (DCG' - min) / (max - min), DCG' = sum over places i of level(i) / reverse(i)``, in [0, 1]. ``level`` numbers the distinct
+    grades of the query from 1, the lowest; ``reverse(i)`` numbers them from the highest, by the grade at place i of the ideal order: 1 for
+    all places of the highest grade, 2 for the next grade, and so on. ``max`` and ``min`` are DCG' of the documents by falling and by
+    rising grade. Only the order of the grades matters; exchanging documents of one grade does not change the value.
 
-    Over judged documents returned, whose number is ``coverage.judged``: unjudged ones are taken out, and judged ones that were not
-    returned count nothing. The paper prints (max - DCG') / (max - min), which is 1 less this; its table
-    has what is computed here.
+    Computed over judged documents returned, of which there are ``coverage.judged``: unjudged documents are removed, and judged documents
+    that were not returned do not count. The paper prints (max - DCG') / (max - min), which is 1 minus this value; its table has the values
+    computed here.
 
-    A random order has 1/2 on average where all grades differ, and less or more where some are equal: 0.4 for the paper's list.
+    A random order has the expected value 1/2 if all grades differ, and less or more if some are equal: 0.4 for the paper's list.
 
     Parameters
     ----------
     ties : {"worst", "expected", "best"}, optional
-        The value over all orders of documents with tied scores: the least (the paper's), the mean, in closed form, or the greatest.
-        Unset it follows the tie policy of the convention, as every other measure does, so that all see one order.
+        Value over all orders of documents with tied scores: the minimum (the paper's choice), the mean, in closed form, or the maximum. By
+        default it follows the tie policy of the convention, as all other measures do.
     no_relevant : str, optional
         Value of a query where no two of these grades differ; default the convention's.
 
@@ -74,7 +74,7 @@ class RankDCG(OfGrades):
         checked("ties", self.ties, TieOrder)
 
     def compute(self, judged: Judged) -> PerQuery:
-        """The rankDCG of every query."""
+        """Compute rankDCG of every query."""
         hits = judged.condensed().hits
         return self.filled_where(*rank_dcg_values(hits, self.ties or judged.ties, judged.n_queries))
 

@@ -14,11 +14,11 @@ _DEFAULT = 10
 
 
 class RelString(Measure):
-    """The grades at the first ranks as a string: to look at, not to average.
+    """The grades at the first ranks as a string: for reading, not for averaging.
 
-    ``RelString@k = one letter for each of the first k ranks`` of the list: the grade from 0 to 9, ``>`` above, ``.`` for a document that
-    was pooled but not judged (grade below 0), ``-`` for one without a judgment. In quotes, so that an empty list shows. It has no value:
-    no query counts.
+    ``RelString@k = one letter for each of the first k ranks`` of the list: the grade from 0 to 9, ``>`` for a higher grade, ``.`` for a
+    document that was pooled but not judged (grade below 0), ``-`` for an unjudged one. In quotes, so that an empty list is visible. It has
+    no numeric value: no query counts.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class RelString(Measure):
         return PerQuery(np.full(judged.n_queries, np.nan), np.zeros(judged.n_queries, bool), texts)
 
     def depth(self, *, lists: bool = False) -> int:
-        """Deepest rank that is shown."""
+        """Deepest rank in the string."""
         return self._limit if isinstance(self._limit, int) else 0
 
     @property

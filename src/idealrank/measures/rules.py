@@ -32,7 +32,7 @@ class Rules:
     Parameters
     ----------
     gain : Gain or what `make_gain` takes
-        What a grade is worth.
+        Gain of each grade.
     discount : Discount or what `make_discount` takes
         The weight of a rank.
     ideal : {"judged", "returned", "hits", "uncut"}

@@ -21,17 +21,17 @@ _PROVEN = (
 
 @dataclass(frozen=True, kw_only=True)
 class SetP(NeedsRelevant):
-    """Set precision: the share of the returned documents that are relevant, or that share of the greatest possible.
+    """Set precision: the share of the returned documents that are relevant; optionally divided by the highest possible share.
 
-    ``SetP = |relevant returned| / |returned|``, relative ``|relevant returned| / min(|returned|, |relevant|)``; 0 of an empty list.
-    In [0, 1].
+    ``SetP = |relevant returned| / |returned|``, relative ``|relevant returned| / min(|returned|, |relevant|)``; 0 for an empty list. In [0,
+    1].
 
     Parameters
     ----------
     relative : bool, optional
-        Divide by what a list of this length could hold at most.
+        Divide by the highest share that a list of this length could have.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
         Value of the relative form for a query without relevant documents; default the convention's. Plain precision is 0 there.
 
@@ -81,16 +81,16 @@ class SetF(NeedsRelevant):
     """Set F: the weighted harmonic mean of the precision P and the recall R of the returned documents.
 
     ``SetF = (1 + beta) P R / (beta P + R) = (1 + beta) |relevant returned| / (|returned| + beta |relevant|)``, in [0, 1]. The weight is
-    trec_eval's: the F of van Rijsbergen with his beta b is ``beta = b^2`` here, and both are F1 at 1.
+    trec_eval's: van Rijsbergen's beta b is ``beta = b^2`` here; both are F1 at 1.
 
     Parameters
     ----------
     beta : float, optional
-        How much recall counts against precision, 0 or above; default 1.
+        Weight of recall relative to precision, 0 or above; default 1.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -131,22 +131,22 @@ class SetF(NeedsRelevant):
 
     @property
     def trec_name(self) -> str:
-        """``set_F``, or ``set_F_0.5`` with a weight of one's own."""
+        """``set_F``, or ``set_F_0.5`` with another weight."""
         return self.trec_binary("set_F" if self.beta is None else f"set_F_{self.beta:g}", "set_F")
 
 
 class SetAP(NeedsRelevant):
     """Set average precision: precision times recall of the returned documents.
 
-    ``SetAP = |relevant returned|^2 / (|returned| |relevant|)``, 0 of an empty list; in [0, 1]. It is about the average precision of
-    the list in random order.
+    ``SetAP = |relevant returned|^2 / (|returned| |relevant|)``, 0 for an empty list; in [0, 1]. Approximately the average precision of the
+    list in random order.
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------

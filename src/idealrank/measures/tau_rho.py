@@ -143,17 +143,17 @@ def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
 
 @dataclass(frozen=True, kw_only=True)
 class GradeTau(OfGrades):
-    """Kendall's tau between the order of the run and the grades, over judged documents returned; tau-b unless told otherwise.
+    """Kendall's tau between the run's order and the grades, over judged documents returned; tau-b by default.
 
-    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]; tau-a divides by all pairs, and
-    tau-c by ``n^2 (m - 1) / (2 m)`` for n documents of m different grades. The run is an order: under ``ties=expected`` a pair with
-    tied scores counts half right and half wrong, which is the mean over the orders of the ties (SciPy, and `kendall`, take tied
-    scores for ties of the second list instead). Unjudged documents are taken out, documents not returned count nothing.
+    ``tau_b = (right pairs - wrong pairs) / sqrt(pairs x pairs with different grades)``, in [-1, 1]; tau-a divides by all pairs, and tau-c
+    by ``n^2 (m - 1) / (2 m)`` for n documents with m distinct grades. Under ``ties=expected`` a pair with tied scores counts half right and
+    half wrong, the mean over the orders of the ties; SciPy and `kendall` instead treat tied scores as ties of the second list. Unjudged
+    documents are removed, documents not returned do not count.
 
     Parameters
     ----------
     variant : {"a", "b", "c"}, optional
-        What is divided by; default b. With many equal grades tau-b and tau-a do not reach 1, and tau-c nearly does.
+        Denominator; default b. With many equal grades tau-b and tau-a cannot reach 1; tau-c nearly can.
     no_relevant : str, optional
         Value of a query where no two of these grades differ; default the convention's.
 
@@ -198,12 +198,11 @@ class GradeTau(OfGrades):
 
 
 class GradeRho(OfGrades):
-    """Spearman's rho between the order of the run and the grades, over judged documents returned.
+    """Spearman's rho between the run's order and the grades, over judged documents returned.
 
-    ``rho = correlation of the rank in the run with the rank by grade``, equal grades at the mean of their ranks; in [-1, 1], and
-    ``1 - 6 sum of squared differences / (n^3 - n)`` where all grades differ. The run is an order: under ``ties=expected`` it is the
-    mean over the orders of tied scores (SciPy, and `spearman`, take tied scores for equal ranks instead). Unjudged documents are taken
-    out, documents not returned count nothing.
+    ``rho = correlation of the rank in the run with the rank by grade``, with mean ranks for equal grades; in [-1, 1], and ``1 - 6 sum of
+    squared differences / (n^3 - n)`` if all grades differ. Under ``ties=expected`` it is the mean over the orders of tied scores; SciPy and
+    `spearman` instead give tied scores equal ranks. Unjudged documents are removed, documents not returned do not count.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class BinaryMeasure(Measure):
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     """
 
     rel: float | None = None
@@ -55,7 +55,7 @@ class NeedsRelevant(BinaryMeasure):
     Parameters
     ----------
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
     """
 
     no_relevant: NoRelevant | None = None

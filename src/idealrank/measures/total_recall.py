@@ -46,16 +46,16 @@ def _rank_of(judged: Judged, hits: Hits, wanted: IntArray) -> FloatArray:
 
 
 class LastRel(NeedsRelevant):
-    """Rank of the last relevant document: how far one must read to have found everything; less is better.
+    """Rank of the last relevant document: how far a reader must go to find everything; lower is better.
 
-    ``LastRel = rank of the last relevant document``, or the length of the list + 1 where some were not returned; in [1, inf).
+    ``LastRel = rank of the last relevant document``, or the length of the list + 1 if some were not returned; in [1, inf).
 
     Parameters
     ----------
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -89,22 +89,22 @@ class LastRel(NeedsRelevant):
 
 @dataclass(frozen=True, kw_only=True)
 class WSS(NeedsRelevant):
-    """Work saved over sampling: the share of the list that need not be read to reach a recall, less what chance would save.
+    """Work saved over sampling: the share of the list that need not be read to reach a recall level, minus the share saved by chance.
 
-    ``WSS@r = (n - k) / n - (1 - r)`` for a list of n, k = rank of the relevant document with the number ``ceil(r |relevant|)``, rounded
-    up exactly on the decimal digits of r, so that the recall is reached; the nominal r is subtracted, not the recall at k. Where that
-    many were not returned the whole list has been read, k = n (tar_eval gives 0). In [-1, 1).
+    ``WSS@r = (n - k) / n - (1 - r)`` for a list of length n, where k is the rank of the ``ceil(r |relevant|)``-th relevant document,
+    rounded up exactly on the decimal digits of r; the nominal r is subtracted, not the recall at k. If fewer were returned, the whole list
+    is read, k = n (tar_eval gives 0). In [-1, 1).
 
     Parameters
     ----------
     recall : float, optional
         r, above 0 and at most 1, default 0.95; written after the @.
     count : {"up", "nearest"}, optional
-        How ``r |relevant|`` becomes a whole number, default ``up``; ``nearest`` (halves to even, 1 at least) is tar_eval's.
+        Rounding of ``r |relevant|`` to an integer, default ``up``; ``nearest`` (halves to even, at least 1) is tar_eval's.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------
@@ -162,19 +162,19 @@ def _share(share: float, totals: IntArray, count: Count) -> IntArray:
 
 
 class RecallArea(NeedsRelevant):
-    """Area under the curve of recall against documents read, as a share of the area of the best order.
+    """Area under the curve of recall against documents read, divided by the area of the best order.
 
     ``RecallArea@k = sum over relevant documents at ranks r <= m of (m - r + 1/2) / (b m - b^2 / 2)`` with m = min(k, length of the list)
-    and b the smaller of m and the number of relevant documents, in [0, 1]: the curve rises in a straight line over each relevant document.
+    and b the smaller of m and the number of relevant documents, in [0, 1]: the curve rises linearly over each relevant document.
 
     Parameters
     ----------
     cutoff : int or str, optional
         k; default the whole list.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------

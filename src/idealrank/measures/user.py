@@ -192,37 +192,37 @@ def measure(
     aggregate: Aggregate = "mean",
     use: str = "",
 ) -> FunctionMeasure | Callable[[UserFunction], FunctionMeasure]:
-    """Make a function of one query's ranked grades a measure, for `evaluate` and every output.
+    """Turn a function of one query's ranked grades into a measure, for `evaluate` and every output.
 
     Parameters
     ----------
     function : callable
-        Takes the grades by rank, a float64 array of its own with NaN for unjudged documents, cut at the cutoff, and gives a number,
-        or None to leave the query out. A parameter called ``ideal`` gets all judged grades of the query, falling; one called ``cutoff``
-        gets the k of ``@k``, or None. A judged query without an answer is an empty array.
+        Receives the grades by rank, a new float64 array with NaN for unjudged documents, cut at the cutoff, and returns a number, or None
+        to leave the query out. A parameter called ``ideal`` receives all judged grades of the query, falling; one called ``cutoff``
+        receives the k of ``@k``, or None. For a judged query without an answer the array is empty.
     name : str, optional
-        Its text; default the function's name.
+        Text of the measure; default the function's name.
     bounds : tuple of two floats
-        Least and greatest value; what lies outside is counted in the coverage and warned of.
+        Lowest and highest value; values outside are counted in the coverage and raise a warning.
     direction : {1, -1, 0}
-        Whether more is better, less is better, or neither.
+        1 if higher is better, -1 if lower is better, 0 if neither.
     ties : {"not offered", "not affected"}
-        Whether the order of documents can change the value. A function sees one order; under ``ties=expected`` a query whose tied
-        documents differ in grade is refused, unless the function does not look at their order.
+        Whether the order of documents can change the value. The function receives one order; under ``ties=expected`` a query whose tied
+        documents differ in grade is refused, unless the order does not matter.
     aggregate : {"mean", "sum", "geometric"}
-        How queries are put together.
+        Aggregation over queries.
     use : str
-        When to choose it and when not.
+        When to choose the measure and when not.
 
     Returns
     -------
     FunctionMeasure
-        ``reward @ 10`` is the same with a cutoff. Equal only to a measure of the very same function.
+        ``reward @ 10`` is the same measure with a cutoff. Two such measures are equal only if they have the same function.
 
     Raises
     ------
     OptionError
-        A fact cannot be used, or a listed measure has that name.
+        A fact is invalid, or a listed measure has that name.
 
     Examples
     --------

@@ -86,7 +86,7 @@ class UserModel(Measure):
         document, ``ETC`` expected total cost, ``ED`` expected depth; ``residual`` of EU, ``residual-ETU``, ``residual-EC``,
         ``residual-ETC``, ``residual-ED``: how much it would change if every document without a judgment were fully relevant.
     min_rel : float, optional
-        Greatest grade that gains nothing, default 0.
+        Highest grade with gain 0, default 0.
     max_rel : float, optional
         Least grade that gains 1, default 1; grades between gain their share.
     """
@@ -155,7 +155,7 @@ class UserModel(Measure):
         return self._reach if isinstance(self._reach, int) else 0
 
     def compute(self, judged: Judged) -> PerQuery:
-        """The number of every query."""
+        """Value of every query."""
         name, _, of = self.number.partition("-")
         if name != "residual":
             return PerQuery(self.seen(judged, 0.0).number(name, *self.costs))

@@ -14,20 +14,20 @@ from idealrank.measures.threshold import BinaryMeasure
 
 @dataclass(frozen=True, kw_only=True)
 class Utility(BinaryMeasure):
-    """Linear utility: what the returned and the missed documents are worth together, by default relevant less other returned ones.
+    """Linear utility: the total worth of returned and missed documents, by default relevant minus other returned documents.
 
-    ``Utility = a |relevant returned| + b |others returned| + c |relevant not returned| + d |judged nonrelevant not returned|``, in
-    (-inf, inf). Documents without a judgment are others where they are returned. With the size of the collection, the fourth number is
-    ``collection - |returned| - |relevant not returned|``.
+    ``Utility = a |relevant returned| + b |others returned| + c |relevant not returned| + d |judged nonrelevant not returned|``, in (-inf,
+    inf). Returned documents without a judgment count as others. With the size of the collection, the fourth number is ``collection -
+    |returned| - |relevant not returned|``.
 
     Parameters
     ----------
     a, b, c, d : float, optional
         Worth of a document of each kind, default 1, -1, 0 and 0.
     collection : float, optional
-        Number of documents in the collection: what was neither judged nor returned then counts under `d` too.
+        Number of documents in the collection: documents neither judged nor returned then count under `d` as well.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
 
     References
     ----------
@@ -101,7 +101,7 @@ class Utility(BinaryMeasure):
 
     @property
     def trec_name(self) -> str:
-        """``utility``, or ``utility_2,-1,0,0`` with coefficients of one's own."""
+        """``utility``, or ``utility_2,-1,0,0`` with other coefficients."""
         if self.rel not in (None, 1) or self.collection is not None:
             return str(self)
         own = any(value is not None for value in (self.a, self.b, self.c, self.d))

@@ -11,19 +11,19 @@ from idealrank.measures.threshold import NeedsRelevant
 
 
 class YAAP(NeedsRelevant):
-    """Yet another average precision: AP as smoothed log odds, so that queries near 0 and near 1 are told apart as others are.
+    """Yet another average precision: AP as smoothed log odds, so that differences between queries near 0 and near 1 are visible.
 
-    ``yaap = ln((1 + S) / (1 + R - S))``, in (-inf, inf), with R relevant documents and S = R AP the sum of the precisions at those
-    returned.
+    ``yaap = ln((1 + S) / (1 + R - S))``, in (-inf, inf), with R relevant documents and S = R AP, the sum of the precisions at the returned
+    ones.
 
     Parameters
     ----------
     cutoff : int or str, optional
-        Ranks that count, default all.
+        Cutoff, default all ranks.
     rel : float, optional
-        Least grade of a relevant document, default 1.
+        Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without relevant documents; default the convention's.
+        Value of a query without relevant documents; default: set by the convention.
 
     References
     ----------

@@ -37,7 +37,7 @@ class Draws:
     rng : Generator, seed or None
         One child of it for each block. A generator is advanced.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Examples
     --------

@@ -18,11 +18,11 @@ class Letters:
     Parameters
     ----------
     groups : tuple of tuple of int
-        Runs that carry the first letter, the second, ...; best run first.
+        Runs with the first letter, the second, ...; best run first.
     texts : tuple of str
-        The letters of each run, such as ``ab``; from the 53rd group on a letter is a number in brackets.
+        Letters of each run, such as ``ab``; from the 53rd group on a letter is a number in brackets.
     top : tuple of int
-        Runs that do not differ from the one with the highest mean, that one first.
+        Runs that do not differ significantly from the run with the highest mean, that run first.
 
     Examples
     --------
@@ -43,20 +43,20 @@ class Letters:
 def letters(differs: BoolArray, means: FloatArray) -> Letters:
     """Compute the compact letter display of pairwise decisions.
 
-    Insert and absorb: starting from one group of all, every pair that differs splits each group that holds both, and a group inside
-    another is dropped; a last sweep takes runs out of a group that does not need them.
+    Insert and absorb: starting from one group of all runs, every significantly different pair splits each group that holds both, and groups
+    inside another are dropped; a last sweep removes runs from groups that do not need them.
 
     Parameters
     ----------
     differs : bool array, shape (runs, runs)
         Whether two runs differ significantly; symmetric, False on the diagonal.
     means : float64 array, shape (runs,)
-        Orders runs, and names the best.
+        Order the runs, and determine the best.
 
     Raises
     ------
     InputError
-        `differs` is not symmetric or has True on the diagonal, or the shapes do not fit.
+        `differs` is not symmetric or has True on the diagonal, or the shapes do not match.
 
     References
     ----------

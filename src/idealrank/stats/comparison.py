@@ -54,7 +54,7 @@ class Plan:
     power : float
         The chance with which a difference counts as one that could have been seen.
     threads : int or None
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
     alternative : {"two-sided", "greater", "less"}
         Of the permutation test; the others are two-sided.
     null : float

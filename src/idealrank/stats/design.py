@@ -19,13 +19,13 @@ class Design:
     Parameters
     ----------
     n : int
-        Queries.
+        Number of queries.
     weights : float64 array, shape (n,), or None
-        How much each query counts in the mean; sums to n.
+        Weight of each query in the mean; sums to n.
     strata : int64 array, shape (n,), or None
-        Code of the stratum of each query: resampling keeps the size of every stratum.
+        Code of each query's stratum: resampling keeps the size of every stratum.
     clusters : int64 array, shape (n,), or None
-        Code of the cluster of each query (user, session, topic): whole clusters are drawn, or have their signs flipped, together.
+        Code of each query's cluster (user, session, topic): whole clusters are drawn, or have their signs flipped, together.
 
     Examples
     --------
@@ -48,16 +48,16 @@ class Design:
         strata: "Labels | None" = None,
         clusters: "Labels | None" = None,
     ) -> "Design":
-        """A design of n queries, checked.
+        """Build and validate a design of n queries.
 
         Parameters
         ----------
         n : int
-            Queries, at least 1.
+            Number of queries, at least 1.
         weights : sequence of float, shape (n,), optional
-            Above 0, traffic for example; scaled to sum to n.
+            Weights above 0, such as traffic; scaled to sum to n.
         strata, clusters : sequence, shape (n,), optional
-            A label for each query; equal labels are one stratum, or one cluster. A cluster lies in one stratum.
+            Label of each query; equal labels are one stratum, or one cluster. A cluster must lie in one stratum.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Design:
 
     @property
     def plain(self) -> bool:
-        """True if the design is n queries drawn one by one."""
+        """True if the queries are drawn independently, without weights, strata or clusters."""
         return self.weights is None and self.strata is None and self.clusters is None
 
     @property
@@ -104,12 +104,12 @@ class Design:
         return self.n if self.clusters is None else int(self.clusters.max()) + 1
 
     def mean(self, values: FloatArray) -> Any:
-        """Weighted mean over the first axis: a float of (n,), an array (m,) of (n, m)."""
+        """Return the weighted mean over the first axis: a float for shape (n,), an array (m,) for (n, m)."""
         weighted = values if self.weights is None else (values.T * self.weights).T
         return weighted.mean(axis=0)
 
     def unit_totals(self, values: FloatArray) -> FloatArray:
-        """Weighted sums of each unit, shape (n_units, ...): their sum over n is the mean."""
+        """Return the weighted sums of each unit, shape (n_units, ...); their sum divided by n is the mean."""
         weighted = values if self.weights is None else (values.T * self.weights).T
         if self.clusters is None:
             return np.asarray(weighted, np.float64)
@@ -118,7 +118,7 @@ class Design:
         return totals
 
     def unit_strata(self) -> IntArray | None:
-        """Stratum of each unit, shape (n_units,); None where there are no strata."""
+        """Stratum of each unit, shape (n_units,); None without strata."""
         if self.strata is None or self.clusters is None:
             return self.strata
         first = np.unique(self.clusters, return_index=True)[1]

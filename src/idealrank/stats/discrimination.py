@@ -27,23 +27,24 @@ _TOGETHER = 256  # pairs of runs
 
 @dataclass(frozen=True, eq=False)
 class SwapRates:
-    """Rates at which the other half of the queries disagrees; see `swap_rates`.
+    """Rates at which two disjoint sets of queries disagree; see `swap_rates`.
 
     Parameters
     ----------
     size : int
-        Queries of each half; clusters where the design has them.
+        Number of queries in each set, or of clusters if the design has them.
     trials : int
-        Random splits.
+        Number of random splits.
     width : float
-        Of a bin of differences, in the units of the measure.
+        Width of a bin of differences, in units of the measure.
     comparisons, swaps : int64 array, shape (bins,)
-        Pairs of runs whose difference on one half has a size in the bin, over all splits; and pairs whose other half has the opposite sign.
+        Number of run pairs whose difference on one set falls in the bin, over all splits; and number of those whose other set has the
+        opposite sign.
     standard_errors : float64 array, shape (bins,)
-        Monte Carlo error of each rate, from the spread between splits: it says how exact the rate of these queries is, not how it
-        would change with others. NaN for empty bins.
+        Monte Carlo error of each rate, from the spread between splits: the precision of the rate for these queries, not its variation over
+        other queries. NaN for empty bins.
     rate, standard_error : float
-        Over all bins.
+        Rate and standard error over all bins.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class SwapRates:
         return rates
 
     def difference_for(self, rate: float = 0.05) -> float:
-        """The difference from which on every bin swaps at most at this rate; infinite if the last one swaps more.
+        """Return the difference from which on every bin has at most this swap rate; infinite if the last bin has more.
 
         Examples
         --------
@@ -106,21 +107,21 @@ def swap_rates(
     Parameters
     ----------
     values : float array, shape (queries, runs)
-        A measure of every run on every query.
+        Values of a measure for every run and query.
     size : int, optional
-        Queries (clusters, where the design has them) of each of the two sets; half of all if not given. Rates hold for sets of
-        this size, not of all queries: take several sizes to see where they tend.
+        Number of queries (clusters, if the design has them) in each of the two sets; default half of all. Rates apply to sets of this size,
+        not to all queries: compute several sizes to see the trend.
     width : float
-        Of a bin of differences.
+        Width of a bin of differences.
     trials : int
-        Random splits.
+        Number of random splits.
     rng : Generator, seed or None
-        The only source of randomness.
+        Random generator or seed; the only source of randomness.
     design : Design, optional
-        Weights make weighted means, the queries of a cluster come into the same set, and both sets have the shares of all strata, to
-        within one unit of each.
+        Weights give weighted means, queries of a cluster are in the same set, and both sets keep the shares of all strata to within one
+        unit each.
     threads : int, optional
-        None for one a core; the result does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
 
     Raises
     ------
@@ -217,13 +218,13 @@ class DiscriminativePower:
     Parameters
     ----------
     pairs, significant : int
-        All pairs, and those with p <= alpha.
+        Number of all pairs, and of those with p <= alpha.
     alpha : float
-        The level.
+        Significance level.
     test : str
         ``hsd``, ``t`` or ``bootstrap``.
     difference_needed : float
-        The difference that is significant whichever pair has it: the largest of the pairs' critical differences.
+        Difference that is significant for every pair: the largest of the pairs' critical differences.
 
     Examples
     --------
@@ -239,7 +240,7 @@ class DiscriminativePower:
 
     @property
     def share(self) -> float:
-        """Significant pairs over all pairs, in [0, 1]."""
+        """Share of significant pairs, in [0, 1]."""
         return self.significant / self.pairs
 
     def __str__(self) -> str:
@@ -262,38 +263,38 @@ def discriminative_power(
 ) -> DiscriminativePower:
     """Compute the share of run pairs that differ significantly, to compare measures on the same runs.
 
-    It counts differences, right or wrong: a measure that errs consistently has it too.
+    It counts differences whether right or wrong: a measure with a consistent error can have high discriminative power.
 
     Parameters
     ----------
     values : float array, shape (queries, runs)
-        A measure of every run on every query.
+        Values of a measure for every run and query.
     test : {"hsd", "t", "bootstrap"}
-        Two-way Tukey HSD, which corrects for all pairs: of equal runs, any pair differs with a chance of alpha. Or pair by pair without
-        correction, so that of equal runs a share of alpha of the pairs differs: the paired t test, or Sakai's paired bootstrap test,
-        which gives the figures of his papers.
+        ``hsd``: two-way Tukey HSD, corrected for all pairs, so that among equal runs any pair differs with probability alpha. The others
+        test pair by pair without correction, so that among equal runs a share alpha of the pairs differs: ``t`` is the paired t test,
+        ``bootstrap`` Sakai's paired bootstrap test, which reproduces the figures of his papers.
     alpha : float
-        In (0, 1).
+        Significance level, in (0, 1).
     n_resamples : int
-        Draws of the bootstrap; 1000 in the papers.
+        Number of bootstrap draws; 1000 in the papers.
     rng : Generator, seed or None
-        Of the bootstrap. All pairs share their draws.
+        Random generator or seed of the bootstrap. All pairs share their draws.
     design : Design, optional
         Weights, strata and clusters, for ``t`` and ``bootstrap``.
     threads : int, optional
-        None for one a core; the result does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
 
     Raises
     ------
     OptionError
-        An option is impossible, or the design is not plain and the test Tukey's HSD.
+        An option has an invalid value, or the test is Tukey's HSD and the design is not plain.
 
     Notes
     -----
-    The bootstrap draws the queries with replacement after every difference was shifted by their mean, and counts the draws whose
-    absolute t statistic reaches the observed one. Here p is ``(count + 1) / (n_resamples + 1)``, and a pair differs where it is at most
-    alpha; the paper has ``count / n_resamples < alpha``, which decides the same at 1000 draws and 0.05. The difference needed by a pair
-    is the absolute mean of the draw whose statistic is the ``alpha n_resamples``-th largest.
+    The bootstrap shifts every difference by their mean, draws the queries with replacement, and counts the draws whose absolute t statistic
+    reaches the observed one. Here p is ``(count + 1) / (n_resamples + 1)``, and a pair differs if it is at most alpha; the paper uses
+    ``count / n_resamples < alpha``, which gives the same decisions at 1000 draws and 0.05. The difference needed by a pair is the absolute
+    mean of the draw whose statistic is the ``alpha n_resamples``-th largest.
 
     References
     ----------

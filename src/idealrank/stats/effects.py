@@ -14,25 +14,25 @@ from idealrank.stats.value_columns import design_of, figure, paired
 
 @dataclass(frozen=True, eq=False)
 class EffectSizes:
-    """Sizes of a paired difference b - a: numbers for one column of values, arrays (measures,) for several.
+    """Effect sizes of a paired difference b - a: numbers for one column of values, arrays (measures,) for several.
 
     Parameters
     ----------
     difference : float or float64 array
-        Mean of b less mean of a, under the weights of the design.
+        Mean of b minus mean of a, with the weights of the design.
     d_z : float or float64 array
-        Difference over the standard deviation of the differences. Infinite where all differences are equal and not 0, but for rounding
+        Difference divided by the standard deviation of the differences. Infinite if all differences are equal and not 0, up to rounding
         (1e-12 of the largest value); NaN for one query.
     g_av : float or float64 array
-        Difference over the mean of the two standard deviations, times Hedges' correction ``1 - 3/(8n - 9)`` of its bias.
+        Difference divided by the mean of the two standard deviations, times Hedges' bias correction ``1 - 3/(8n - 9)``.
     common_language : float or float64 array
-        The share of queries on which b is better, ties counted half: 0.5 says nothing either way.
+        Share of queries on which b is better, ties counted half; 0.5 favours neither.
     unchanged : float or float64 array
-        The share of queries with equal values.
+        Share of queries with equal values.
     wins, ties, losses : int or int64 array
-        Queries on which b is better than, equal to and worse than a.
+        Number of queries on which b is better than, equal to and worse than a.
     n : int
-        Queries.
+        Number of queries.
 
     Examples
     --------
@@ -61,14 +61,14 @@ class EffectSizes:
 
 
 def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = None) -> EffectSizes:
-    """Compute effect sizes of the difference b - a, without confidence.
+    """Compute effect sizes of the difference b - a, without intervals.
 
     Parameters
     ----------
     a, b : array, shape (queries,) or (queries, measures)
         Values of two systems, query by query.
     design : Design, optional
-        Its weights count in means, deviations and shares; wins, ties and losses are plain counts.
+        Its weights apply to means, deviations and shares; wins, ties and losses are plain counts.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
     Raises
     ------
     InputError
-        The shapes differ, a value is not finite, or the design is of another size.
+        The shapes differ, a value is not finite, or the design has another size.
 
     References
     ----------

@@ -65,7 +65,7 @@ class Flips:
         work : callable
             Called on threads with the sums over the flipped units, float64 (draws, columns); it may change them.
         threads : int, optional
-            None or 0 for one a core.
+            Number of threads; None or 0 uses all cores.
 
         Yields
         ------

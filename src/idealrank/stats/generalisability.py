@@ -22,14 +22,14 @@ class VarianceComponents:
     Parameters
     ----------
     n_queries, n_systems, n_seeds : int
-        Size of the table; one seed where there is no such axis.
+        Size of the table; one seed if there is no such axis.
     systems, queries, interaction : float
-        Variance of the systems' true means, of the queries' difficulty, and of what a query does to one system; without seeds the
-        last holds all that is left. Estimates below 0 are 0.
+        Variance of the systems' true means, of the queries' difficulty, and of their interaction; without seeds the interaction includes
+        the residual. Estimates below 0 are set to 0.
     seeds, residual : float
-        Variance between the seeds of a system, and what is left; 0 without seeds.
+        Variance between the seeds of a system, and residual variance; 0 without seeds.
     mean_squares : tuple of float
-        Of systems, queries and their interaction; with seeds, then of seeds in systems and of the residual.
+        Mean squares of systems, queries and their interaction; with seeds, also of seeds within systems and of the residual.
     truncated : tuple of str
         Components whose estimate was below 0.
 
@@ -59,19 +59,19 @@ class VarianceComponents:
         return f"{self.n_queries} queries x {self.n_systems} systems{seeds}: {shares} of the variance{cut}"
 
     def relative_error(self, n_queries: int, n_seeds: int = 1) -> float:
-        """Variance of a system's mean over so many queries and seeds, compared with other systems on the same queries."""
+        """Variance of a system's mean over this many queries and seeds, relative to other systems on the same queries."""
         return self.seeds / n_seeds + self.interaction / n_queries + self.residual / (n_queries * n_seeds)
 
     def absolute_error(self, n_queries: int, n_seeds: int = 1) -> float:
-        """Variance of a system's mean as a number by itself: the difficulty of the queries counts too."""
+        """Variance of a system's mean over this many queries and seeds as an absolute value: includes the difficulty of the queries."""
         return self.relative_error(n_queries, n_seeds) + self.queries / n_queries
 
 
 def variance_components(values: Any) -> VarianceComponents:
-    """Estimate variance components of a complete table by the analysis of variance; all effects random.
+    """Estimate variance components of a complete table by analysis of variance; all effects are random.
 
-    Queries are crossed with systems. Seeds, if any, are nested in systems (seed 3 of one system has nothing to do with seed 3 of
-    another) and crossed with queries. Expected mean squares, for q queries, s systems and r seeds:
+    Queries are crossed with systems. Seeds, if any, are nested in systems (seed 3 of one system is unrelated to seed 3 of another) and
+    crossed with queries. Expected mean squares, for q queries, s systems and r seeds:
 
     * residual: ``e``; seeds: ``e + q seeds``; interaction: ``e + r interaction``;
     * queries: ``e + r interaction + r s queries``; systems: ``e + r interaction + q seeds + q r systems``.
@@ -79,12 +79,12 @@ def variance_components(values: Any) -> VarianceComponents:
     Parameters
     ----------
     values : float array, shape (queries, systems) or (queries, systems, seeds)
-        A measure; at least two of each.
+        Values of a measure; at least two of each factor.
 
     Raises
     ------
     InputError
-        Another shape, fewer than two of something, or a value that is not finite.
+        The shape is wrong, a factor has fewer than two levels, or a value is not finite.
 
     References
     ----------
@@ -159,20 +159,20 @@ def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares
 
 @dataclass(frozen=True)
 class Reliability:
-    """Reliability of a number of queries (and seeds); see `reliability`.
+    """Reliability of a given number of queries (and seeds); see `reliability`.
 
     Parameters
     ----------
     n_queries, n_seeds : int
-        Of the collection that is asked about.
+        Size of the collection considered.
     generalisability : float
-        E rho^2: share of the variance between observed means that is between true means. In [0, 1].
+        E rho^2: share of the variance between observed means that is variance between true means. In [0, 1].
     dependability : float
-        Phi: the same for means as numbers by themselves. In [0, 1], at most `generalisability`.
+        Phi: the same share for absolute values of the means. In [0, 1], at most `generalisability`.
     generalisability_interval, dependability_interval : pair of float, or None
-        Their intervals; None where there are seeds.
+        Confidence intervals; None with seeds.
     level : float
-        Of each interval.
+        Confidence level of each interval.
 
     Examples
     --------
@@ -202,19 +202,19 @@ class Reliability:
 def reliability(
     components: VarianceComponents, n_queries: int | None = None, *, n_seeds: int | None = None, level: float = 0.95
 ) -> Reliability:
-    """Compute generalisability and dependability of a collection with a number of queries like these: a D-study.
+    """Compute generalisability and dependability of a collection with a given number of queries: a D-study.
 
     ``E rho^2 = systems / (systems + relative error)`` and ``Phi = systems / (systems + absolute error)``. The interval of E rho^2 is
-    Feldt's, exact for normal effects; that of Phi is by Arteaga et al. Both are wide for few systems: look at them first.
+    Feldt's, exact for normal effects; that of Phi is by Arteaga et al. Both are wide for few systems.
 
     Parameters
     ----------
     components : VarianceComponents
-        From `variance_components`.
+        Result of `variance_components`.
     n_queries, n_seeds : int, optional
-        Of the collection asked about; as in the table if not given.
+        Size of the collection considered; default as in the table.
     level : float
-        Of each interval.
+        Confidence level of each interval.
 
     References
     ----------
@@ -246,16 +246,16 @@ def reliability(
 
 @dataclass(frozen=True)
 class QueriesForReliability:
-    """Queries with which a collection like this one reaches a reliability; see `queries_for_reliability`.
+    """Number of queries with which a collection like this one reaches a reliability; see `queries_for_reliability`.
 
     Parameters
     ----------
     target : float
-        The value asked for.
+        Reliability to reach.
     generalisability, dependability : float
-        Queries for E rho^2, and for Phi, to reach it: whole numbers, infinite if none will do.
+        Number of queries for E rho^2, and for Phi, to reach it: whole numbers, infinite if no number suffices.
     generalisability_interval, dependability_interval : pair of float, or None
-        Their intervals; None where there are seeds.
+        Confidence intervals; None with seeds.
 
     Examples
     --------
@@ -282,18 +282,18 @@ class QueriesForReliability:
 def queries_for_reliability(
     components: VarianceComponents, target: float = 0.95, *, n_seeds: int | None = None, level: float = 0.95
 ) -> QueriesForReliability:
-    """Compute the queries needed for E rho^2, and for Phi, to reach a value.
+    """Compute the number of queries needed for E rho^2, and for Phi, to reach a value.
 
     Parameters
     ----------
     components : VarianceComponents
-        From `variance_components`.
+        Result of `variance_components`.
     target : float
-        In (0, 1).
+        Significance level, in (0, 1).
     n_seeds : int, optional
-        Seeds of each system; as in the table if not given. Too few can make every number of queries too small.
+        Number of seeds of each system; default as in the table. With too few, no number of queries may suffice.
     level : float
-        Of each interval.
+        Confidence level of each interval.
 
     Examples
     --------

@@ -121,20 +121,20 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class HSD:
-    """Every pair of runs compared; see `tukey_hsd`. Entry [a, b] of a matrix is of run b minus run a.
+    """Comparison of every pair of runs; see `tukey_hsd`. Entry [a, b] of a matrix is for run b minus run a.
 
     Parameters
     ----------
     n_queries : int
-        Queries, all used by every pair.
+        Number of queries, all used by every pair.
     level : float
-        Simultaneous level of the intervals; a pair differs at alpha = 1 - level.
+        Simultaneous confidence level; a pair differs at alpha = 1 - level.
     means : float64 array, shape (runs,)
         Mean of each run.
     mean_square : float
         Residual variance of the two-way table, in squared units of the measure.
     degrees : int
-        Its degrees of freedom, (queries - 1) (runs - 1).
+        Residual degrees of freedom, (queries - 1) (runs - 1).
     critical : float
         Quantile of the studentized range.
     difference, p, low, high : float64 arrays, shape (runs, runs)
@@ -159,16 +159,16 @@ class HSD:
 
     @property
     def least_difference(self) -> float:
-        """The honestly significant difference: half of the width of every interval."""
+        """Honestly significant difference: half the width of every interval."""
         return self.critical * math.sqrt(self.mean_square / self.n_queries)
 
     @property
     def differs(self) -> BoolArray:
-        """Pairs whose interval does not hold 0, shape (runs, runs)."""
+        """Pairs whose interval does not contain 0, shape (runs, runs)."""
         return (self.low > 0) | (self.high < 0)
 
     def letters(self) -> Letters:
-        """Groups of runs that cannot be told apart, and the top group."""
+        """Return groups of runs that are not significantly different, and the top group."""
         return letters(self.differs, self.means)
 
     def __str__(self) -> str:
@@ -181,30 +181,30 @@ class HSD:
 
 
 def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None) -> HSD:
-    """Compute Tukey's honestly significant difference of every pair of runs, over the same queries.
+    """Compute Tukey's honestly significant difference for every pair of runs over the same queries.
 
-    The model is value = query + run + residual; the statistic of a pair is ``|mean_b - mean_a| / sqrt(MS / n)`` with the residual mean
-    square ``MS = sum of (x - query mean - run mean + mean)^2 / ((n - 1)(m - 1))``, its law that of the studentized range of m groups. A
-    one-way HSD, as `scipy.stats.tukey_hsd` makes it, leaves the difficulty of the queries in MS and finds far fewer pairs.
+    The model is value = query + run + residual. The statistic of a pair is ``|mean_b - mean_a| / sqrt(MS / n)`` with the residual mean
+    square ``MS = sum of (x - query mean - run mean + mean)^2 / ((n - 1)(m - 1))``; its distribution is the studentized range of m groups. A
+    one-way HSD, such as `scipy.stats.tukey_hsd`, leaves the difficulty of the queries in MS and finds far fewer pairs.
 
-    It assumes that residuals of all runs vary alike. For many equal values, or runs that vary unlike each other, take the randomised
+    The residuals of all runs are assumed to have equal variance. For many equal values, or runs with unequal variances, use the randomised
     form. Runs with the same value on every query have difference 0, interval [0, 0] and p = 1.
 
     Parameters
     ----------
     values : float array, shape (queries, runs)
-        A measure of every run on every query.
+        Values of a measure for every run and query.
     level : float
-        Simultaneous level, in (0, 1).
+        Simultaneous confidence level, in (0, 1).
     design : Design, optional
-        Must be plain: the residuals of the model vary alike and independently, which weights and clusters contradict.
+        Must be plain: the model assumes independent residuals of equal variance, which weights and clusters contradict.
 
     Raises
     ------
     InputError
         Fewer than two queries or runs, or a value that is not finite.
     OptionError
-        The design is not plain; `randomised_hsd` honours it.
+        The design is not plain; `randomised_hsd` supports it.
 
     References
     ----------

@@ -28,24 +28,24 @@ N_RESAMPLES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """An estimate with its bounds: numbers for one column of values, arrays (measures,) for several.
+    """Estimate with its confidence bounds: numbers for one column of values, arrays (measures,) for several.
 
     Parameters
     ----------
     estimate : float or float64 array
-        The mean, or the difference of the means of b and a.
+        Mean, or difference of the means of b and a.
     low, high : float or float64 array
-        Bounds; infinite on the open side of a one-sided interval, and where nothing can be said.
+        Bounds; infinite on the open side of a one-sided interval, and if the data determine no bound.
     level : float
-        The share of such intervals that hold the truth, if the method keeps what it promises; see the page on intervals.
+        Confidence level; the page on intervals shows how well each method attains it.
     method : str
         "t", "percentile", "basic", "bca" or "studentised".
     alternative : str
-        "two-sided"; "greater" has a lower bound alone, "less" an upper one.
+        "two-sided"; "greater" has only a lower bound, "less" only an upper one.
     n, n_units : int
-        Queries, and what was drawn independently: clusters, or queries.
+        Number of queries, and of independent units: clusters, or queries.
     note : str
-        What was special: equal values, a single query. Empty otherwise.
+        Special cases: equal values, a single query. Otherwise empty.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Interval:
 
     @property
     def width(self) -> Figure:
-        """High less low."""
+        """Width, high - low."""
         return self.high - self.low  # type: ignore[no-any-return]
 
     def holds(self, value: float) -> "bool | BoolArray":
@@ -98,41 +98,41 @@ def mean_interval(
     Parameters
     ----------
     values : array, shape (queries,) or (queries, measures)
-        Finite.
+        Values of each query; finite.
     level : float
-        Between 0 and 1.
+        Confidence level, between 0 and 1.
     method : {"t", "percentile", "basic", "bca", "studentised"}
-        "t" is exact for normal values and good for all but few queries; the others are read from a bootstrap distribution. Which
-        is poor where was measured: see the page on intervals.
+        "t" is exact for normal values and good except for very few queries; the others are based on a bootstrap distribution. The page on
+        intervals shows the measured coverage of each.
     alternative : {"two-sided", "greater", "less"}
-        "greater" gives a lower bound alone, "less" an upper one.
+        "greater" gives only a lower bound, "less" only an upper one.
     design : Design, optional
-        Weights, strata and clusters; all methods honour them.
+        Weights, strata and clusters; supported by all methods.
     n_resamples : int
-        Bootstrap draws.
+        Number of bootstrap draws.
     rng : Generator, seed or None
-        Bootstrap bounds depend on it and on nothing else, the number of threads included; "t" needs none.
+        Random generator or seed of the bootstrap; "t" needs none. Results do not depend on the number of threads.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Returns
     -------
     Interval
-        Where all values are equal, but for rounding (1e-12 of the largest), [m, m], and the note says so; with one query (or one
-        cluster), -inf to inf.
+        If all values are equal up to rounding (1e-12 of the largest), the interval is [m, m], and the note says so; with one query (or one
+        cluster) it is -inf to inf.
 
     Raises
     ------
     InputError
-        A value is not finite, the design is of another size, or a stratum has a single unit.
+        A value is not finite, the design has another size, or a stratum has a single unit.
     OptionError
-        An option is impossible; the message names it.
+        An option has an invalid value; the message names it.
 
     Notes
     -----
-    The mean under weights is the ratio of weighted sums; "t" uses its linearised variance and as many degrees of freedom as there
-    are units less strata. The bootstrap draws units within strata; "studentised" divides each draw by its own linearised standard
-    error, "bca" takes its skewness from the units' influence. No interval is cut at the range of the measure.
+    The weighted mean is a ratio of weighted sums; "t" uses its linearised variance, with degrees of freedom equal to the number of units
+    minus the number of strata. The bootstrap draws units within strata; "studentised" divides each draw by its own linearised standard
+    error, "bca" estimates skewness from the units' influence. No interval is cut at the range of the measure.
 
     References
     ----------
@@ -170,12 +170,12 @@ def difference_interval(
     a, b : array, shape (queries,) or (queries, measures)
         Values of two systems, query by query.
     level, method, alternative, design, n_resamples, rng, threads
-        As for `mean_interval`, which this is of ``b - a``.
+        As for `mean_interval`, applied to ``b - a``.
 
     Returns
     -------
     Interval
-        For identical systems [0, 0].
+        [0, 0] for identical systems.
 
     Raises
     ------

@@ -128,7 +128,7 @@ def counted_rank(level: float, draws: int, observed: int) -> int:
     Parameters
     ----------
     level : float
-        Of the interval, in (0, 1).
+        Confidence level of the interval, in (0, 1).
     draws : int
         Draws.
     observed : int

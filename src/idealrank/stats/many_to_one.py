@@ -23,30 +23,30 @@ _TIED = 4 * ROUNDING  # of a critical statistic: observed ones as near below it 
 
 @dataclass(frozen=True, eq=False)
 class MaxT:
-    """A family of tests, corrected for all of them; see `simultaneous` and `max_t`.
+    """Family of tests, corrected together; see `simultaneous` and `max_t`.
 
     Parameters
     ----------
     difference, p, low, high : float64 array, shape (tests,), or (runs,) or (runs, measures) of `max_t`
-        Weighted mean difference; its p value, corrected for the whole family; its simultaneous interval, which holds `null` if and only
-        if p is above 1 - level.
+        Weighted mean difference; p value corrected for the whole family; simultaneous interval, which contains `null` if and only if p is
+        above 1 - level.
     critical : float
-        The t statistic beyond which a test of all units is significant at 1 - level: the absolute one of two-sided tests, the one with
-        its sign changed of ``less``. Infinite where there are too few queries or draws.
+        Critical value of the t statistic for a test of all units at 1 - level: of its absolute value for two-sided tests, of its negative
+        for ``less``. Infinite with too few queries or draws.
     critical_t : float64 array, the shape of `difference`
-        The same of each test, with the degrees of freedom of its own units.
+        Critical value for each test, with the degrees of freedom of its own units.
     level : float
-        That all intervals hold their differences, at the same time.
+        Simultaneous confidence level of the intervals.
     n, n_units : int
-        Queries, and what is flipped independently.
+        Number of queries, and of units that are flipped independently.
     n_resamples : int
-        Sign vectors.
+        Number of sign vectors.
     exact : bool
-        Whether they are all there are.
+        True if all sign vectors were enumerated.
     alternative : str
         ``two-sided``, ``greater`` or ``less``.
     null : float
-        The difference that is tested.
+        Difference under the null hypothesis.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class MaxT:
 
     @property
     def differs(self) -> BoolArray:
-        """Where the interval does not hold `null`."""
+        """Tests whose interval does not contain `null`."""
         return (self.low > self.null) | (self.high < self.null)
 
     def __str__(self) -> str:
@@ -101,36 +101,36 @@ def simultaneous(
 ) -> MaxT:
     """Test a family of mean differences together: several measures, pairs of runs, groups of queries or baselines.
 
-    One sign vector flips the queries of all tests. The statistic of a test is ``sum t_i / sqrt(sum t_i^2)``, where ``t_i`` is the
-    weighted difference of unit i from `null`; the denominator does not change when signs flip, and the statistic is a rising function
-    of the t statistic. The corrected p value of a test is the share of sign vectors whose largest statistic, over all tests, reaches
-    that of the test (within rounding, 1e-12). So tests of unlike spread have the same say, and tests that are alike cost little: three
-    copies of a test are corrected as one.
+    One sign vector flips the queries of all tests. The statistic of a test is ``sum t_i / sqrt(sum t_i^2)``, where ``t_i`` is the weighted
+    difference of unit i from `null`; sign flips do not change the denominator, and the statistic is an increasing function of the t
+    statistic. The corrected p value of a test is the share of sign vectors whose largest statistic over all tests reaches that of the test
+    (within rounding, 1e-12). Tests with different spread therefore have equal influence, and correlated tests cost little: three copies of
+    a test are corrected as one.
 
-    The interval of a test holds the shifts at which its statistic is not beyond the critical value of the family. All intervals hold
-    their differences at the same time, and each excludes `null` if and only if its p is at most 1 - level.
+    The interval of a test contains the shifts at which its statistic does not exceed the critical value of the family. All intervals hold
+    simultaneously, and each excludes `null` if and only if its p is at most 1 - level.
 
     Parameters
     ----------
     differences : array_like, shape (queries, tests)
         ``b - a`` of each query in each test.
     counted : array_like of bool, shape (queries, tests), optional
-        The queries of each test, at least one; differences elsewhere are ignored and may be NaN. By default all.
+        Queries of each test, at least one; differences elsewhere are ignored and may be NaN. Default all.
     alternative : {"two-sided", "greater", "less"}
         ``greater``: b is better by more than `null`. One-sided intervals have one infinite end.
     null : float
-        The difference to test.
+        Difference under the null hypothesis.
     n_resamples : int
-        Random sign vectors, at least 1. Where at most 20 units differ from `null` in any test, and have no more sign vectors than
-        these, all sign vectors are taken instead; else p is ``(count + 1) / (n_resamples + 1)``.
+        Number of random sign vectors, at least 1. If at most 20 units differ from `null` in any test, and there are no more sign vectors
+        than this, all are enumerated; otherwise p is ``(count + 1) / (n_resamples + 1)``.
     rng : Generator, seed or None
-        A generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
     level : float
-        Simultaneous level of the intervals, in (0, 1).
+        Simultaneous confidence level of the intervals, in (0, 1).
     design : Design, optional
         Weights and clusters as in `permutation_test`; the mean of a test is weighted over its own queries.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Returns
     -------
@@ -144,8 +144,7 @@ def simultaneous(
 
     Notes
     -----
-    Where weights are so unequal that the accepted shifts are not one interval, a significant test keeps the shifts around its own
-    difference.
+    If very unequal weights make the accepted shifts more than one interval, a significant test keeps the shifts around its own difference.
 
     References
     ----------
@@ -191,20 +190,20 @@ def max_t(
     design: Design | None = None,
     threads: int | None = None,
 ) -> MaxT:
-    """Test which runs differ from a baseline: `simultaneous` of all their differences.
+    """Test which runs differ from a baseline: `simultaneous` applied to all their differences.
 
     Parameters
     ----------
     baseline : array_like, shape (queries,) or (queries, measures)
     values : array_like, shape (queries, runs) or (queries, runs, measures)
-        The same queries; all runs and measures are one family.
+        Values of the same queries; all runs and measures form one family.
     n_resamples, rng, level, design, threads
         As in `simultaneous`.
 
     Raises
     ------
     InputError
-        The shapes do not fit, or a value is not finite.
+        The shapes do not match, or a value is not finite.
 
     Examples
     --------

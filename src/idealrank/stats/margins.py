@@ -27,23 +27,23 @@ class MarginTest:
     claim : str
         "not worse" (non-inferior) or "equivalent".
     margin : float or float64 array
-        In the units of the measure.
+        Margin, in units of the measure.
     shown : bool or bool array
-        Whether the interval lies within the margin. False is no proof of the contrary.
+        Whether the interval lies within the margin. False does not prove the contrary.
     p : float or float64 array
-        Of the t test; NaN for other methods, which answer by their interval.
+        p value of the t test; NaN for other methods, which decide by their interval.
     difference, low, high : float or float64 array
-        Mean of b less mean of a, and the interval that decides.
+        Mean of b minus mean of a, and the interval that decides.
     alpha : float
-        How often a difference of just the margin would be called within it.
+        Probability that a difference equal to the margin is called within it.
     level : float
-        Of the interval: 1 - alpha, one-sided, for "not worse"; 1 - 2 alpha for "equivalent".
+        Confidence level of the interval: 1 - alpha, one-sided, for "not worse"; 1 - 2 alpha for "equivalent".
     method : str
-        Of the interval.
+        Method of the interval.
     n : int
-        Queries.
+        Number of queries.
     note : str
-        What was special. Empty otherwise.
+        Special cases; otherwise empty.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def non_inferiority(
     Parameters
     ----------
     a, b : array, shape (queries,) or (queries, measures)
-        Values of two systems, query by query; more is better.
+        Values of two systems, query by query; higher is better.
     margin : float, or array (measures,)
-        The loss that would just not be accepted, above 0, in the units of the measure. Choose it before looking at the data.
+        Smallest loss that is not acceptable, above 0, in units of the measure. Choose it before looking at the data.
     alpha : float
-        How often a loss of the margin may pass.
+        Probability that a loss equal to the margin passes.
     method : {"t", "percentile", "basic", "bca", "studentised"}
-        Of the interval whose lower bound must lie above -margin.
+        Method of the interval, whose lower bound must lie above -margin.
     design, n_resamples, rng, threads
         As for `difference_interval`.
 
@@ -112,7 +112,7 @@ def non_inferiority(
     InputError
         As for `difference_interval`.
     OptionError
-        The margin or another option is impossible.
+        The margin or another option has an invalid value.
 
     References
     ----------
@@ -150,9 +150,9 @@ def equivalence(
     a, b, alpha, design, n_resamples, rng, threads
         As for `non_inferiority`.
     margin : float, or array (measures,)
-        The difference that would just matter, above 0.
+        Smallest difference that matters, above 0.
     method : {"t", "percentile", "basic", "bca", "studentised"}
-        Of the interval of level 1 - 2 alpha that must lie between -margin and margin.
+        Method of the interval of level 1 - 2 alpha, which must lie between -margin and margin.
 
     Returns
     -------

@@ -14,20 +14,20 @@ Correction: TypeAlias = Literal["holm", "bh", "by"]
 def adjust(p: Any, method: Correction = "holm") -> FloatArray:
     """Adjust the p values of one family of tests, for comparison with the level itself.
 
-    All numbers of `p` are one family, whatever its shape. With p_(1) <= ... <= p_(m):
+    All values of `p` form one family, whatever its shape. With p_(1) <= ... <= p_(m):
 
-    * ``holm``: max over j <= i of ``(m - j + 1) p_(j)``. The chance of one false alarm or more is at most the level, however the tests
-      depend on each other. The default.
-    * ``bh`` (Benjamini and Hochberg): min over j >= i of ``m p_(j) / j``. The expected share of false alarms among the alarms is at most
-      the level if the tests are independent or positively dependent.
-    * ``by`` (Benjamini and Yekutieli): ``bh`` times 1 + 1/2 + ... + 1/m; the same promise under any dependence.
+    * ``holm``: max over j <= i of ``(m - j + 1) p_(j)``. The probability of at least one false positive is at most the level, under any
+      dependence. The default.
+    * ``bh`` (Benjamini and Hochberg): min over j >= i of ``m p_(j) / j``. The expected share of false positives among the positives is
+      at most the level if the tests are independent or positively dependent.
+    * ``by`` (Benjamini and Yekutieli): ``bh`` times 1 + 1/2 + ... + 1/m; the same guarantee under any dependence.
 
     Parameters
     ----------
     p : array of float, any shape
         In [0, 1].
     method : {"holm", "bh", "by"}
-        The correction.
+        Correction method.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def adjust(p: Any, method: Correction = "holm") -> FloatArray:
     Raises
     ------
     InputError
-        A p value is NaN or outside [0, 1]: a family with a hole has no size.
+        A p value is NaN or outside [0, 1]: the size of a family with a missing value is unknown.
     OptionError
-        There is no such method.
+        The method is unknown.
 
     References
     ----------

@@ -24,20 +24,20 @@ _LEAST_PAIRS, _MOST_PAIRS = 32, 1024  # of a part
 
 @dataclass(frozen=True, eq=False)
 class AllPairs:
-    """Every pair of runs tested; see `all_pairs`. Entry [a, b] of a matrix is of run b minus run a.
+    """Test of every pair of runs; see `all_pairs`. Entry [a, b] of a matrix is for run b minus run a.
 
     Parameters
     ----------
     difference, p, low, high : float64 array, shape (runs, runs) or (runs, runs, measures)
         As in `PermutationTest`, two-sided and not corrected for the number of pairs.
     level : float
-        Of each interval.
+        Confidence level of each interval.
     n, n_units : int
-        Queries, and what is flipped independently.
+        Number of queries, and of units that are flipped independently.
     n_resamples : int
-        Sign vectors.
+        Number of sign vectors.
     exact : bool
-        Whether they are all there are.
+        True if all sign vectors were enumerated.
 
     Examples
     --------
@@ -75,23 +75,23 @@ def all_pairs(
 ) -> AllPairs:
     """Run `permutation_test` on every pair of runs, two-sided, at little more than the cost of the runs.
 
-    The sum of the differences of a pair over some flipped queries is the difference of the sums of its two runs, so the signs are drawn
-    once for all. The p values belong to single pairs: correct them with `adjust`, or take `randomised_hsd`.
+    The sum of a pair's differences over some flipped queries is the difference of its two runs' sums, so the signs are drawn once for all
+    pairs. The p values are for single pairs: correct them with `adjust`, or use `randomised_hsd`.
 
     Parameters
     ----------
     values : array_like, shape (queries, runs) or (queries, runs, measures)
-        A measure, or several, of every run on every query.
+        Values of one or several measures for every run and query.
     n_resamples : int
-        Random sign vectors for every pair, at least 1; where there are no more than these, all of them are taken instead.
+        Number of random sign vectors for every pair, at least 1; if there are no more, all are enumerated.
     rng : Generator, seed or None
-        A generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
     level : float
-        Of each interval, in (0, 1).
+        Confidence level of each interval, in (0, 1).
     design : Design, optional
         Weights and clusters as in `permutation_test`.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def all_pairs(
 
     Notes
     -----
-    Unlike `permutation_test`, it does not list the signs of pairs that differ on few of many queries. Runs with the same value on
+    Unlike `permutation_test`, it does not enumerate the signs of pairs that differ on few of many queries. Runs with the same value on
     every query have difference 0, interval [0, 0] and p = 1.
 
     Examples

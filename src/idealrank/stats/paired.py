@@ -20,37 +20,37 @@ from idealrank.stats.value_columns import chosen, design_of, figure, open_share,
 
 @dataclass(frozen=True, eq=False)
 class PairedTest:
-    """A test of b against a on the same queries: numbers for one column of values, arrays (measures,) for several.
+    """Test of b against a on the same queries: numbers for one column of values, arrays (measures,) for several.
 
     Parameters
     ----------
     difference : float or float64 array
-        Mean of b less mean of a.
+        Mean of b minus mean of a.
     p : float or float64 array
-        How often at least such a result would be seen if there were no difference.
+        Probability of a result at least as extreme if there is no difference.
     statistic : float or float64 array
         t; the sum of the ranks of queries on which b is better; or the number of such queries.
     estimate, low, high : float or float64 array
-        What the test is about, with the bounds that the same test has by inversion: the interval excludes `null` where
-        ``p <= 1 - level``. NaN where the test has no inversion.
+        Estimate that the test is about, with bounds by inversion of the test: the interval excludes `null` if ``p <= 1 - level``. NaN if
+        the test has no inversion.
     about : str
         "mean difference", "pseudo-median of the differences" or "share of wins among the queries that differ".
     null : float
-        The value of `about` that is tested: 0, or 0.5 for a share.
+        Value of `about` under the null hypothesis: 0, or 0.5 for a share.
     level : float
-        Of the interval.
+        Method of the interval.
     method : str
         "t", "wilcoxon" or "sign".
     alternative : str
-        "two-sided"; "greater" asks whether b is better, "less" whether it is worse.
+        "two-sided"; "greater" tests whether b is better, "less" whether it is worse.
     effect : float or float64 array
-        d_z: the difference over the standard deviation of the differences; infinite where that is rounding.
+        d_z: the difference divided by the standard deviation of the differences; infinite if that is only rounding.
     wins, ties, losses : int or int64 array
-        Queries on which b is better than, equal to and worse than a.
+        Number of queries on which b is better than, equal to and worse than a.
     n : int
-        Queries.
+        Number of queries.
     note : str
-        What was special. Empty otherwise.
+        Special cases; otherwise empty.
 
     Examples
     --------
@@ -100,24 +100,24 @@ def paired_t(
     a, b : array, shape (queries,) or (queries, measures)
         Values of two systems, query by query; finite.
     alternative : {"two-sided", "greater", "less"}
-        "greater" asks whether b is better.
+        "greater" tests whether b is better.
     level : float
-        Of the interval, between 0 and 1.
+        Confidence level of the interval, between 0 and 1.
     design : Design, optional
-        Weights, strata and clusters, honoured by the linearised variance; degrees of freedom are units less strata.
+        Weights, strata and clusters, by the linearised variance; degrees of freedom are the number of units minus the number of strata.
 
     Returns
     -------
     PairedTest
-        For identical systems p is 1. Where all differences are equal and not 0, but for rounding (1e-12 of the largest value), t is
-        infinite and p 0: too few queries to believe it.
+        For identical systems p is 1. If all differences are equal and not 0, up to rounding (1e-12 of the largest value), t is infinite and
+        p 0; with few queries, do not rely on it.
 
     Raises
     ------
     InputError
-        The shapes differ, a value is not finite, the design is of another size, or a stratum has a single unit.
+        The shapes differ, a value is not finite, the design has another size, or a stratum has a single unit.
     OptionError
-        An option is impossible; the message names it.
+        An option has an invalid value; the message names it.
 
     References
     ----------
@@ -158,27 +158,27 @@ def t_tail(statistic: FloatArray, df: int, alternative: str) -> FloatArray:
 def sign_test(
     a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
 ) -> PairedTest:
-    """Test whether b wins on more queries than it loses: exact, regardless of the size of each win.
+    """Test whether b wins on more queries than it loses: exact, independent of the size of each win.
 
     Parameters
     ----------
     a, b, alternative, level
         As for `paired_t`.
     design : Design, optional
-        Must be plain: signs know no weights, strata or clusters.
+        Must be plain: the sign test supports no weights, strata or clusters.
 
     Returns
     -------
     PairedTest
-        The interval is Clopper and Pearson's of the share of wins among the queries that differ. Ties are left out, and the note says
-        how many.
+        The interval is Clopper and Pearson's for the share of wins among the queries that differ. Ties are left out, and the note gives
+        their number.
 
     Raises
     ------
     InputError
         The shapes differ or a value is not finite.
     OptionError
-        The design is not plain, or an option is impossible.
+        The design is not plain, or an option has an invalid value.
 
     References
     ----------
@@ -212,29 +212,29 @@ def wilcoxon(
 ) -> PairedTest:
     """Test with Wilcoxon's signed ranks that the differences b - a are symmetric about 0.
 
-    Ranks are of all differences, zeros among them, whose ranks are then left out (Pratt). Differences are 0, or of equal size, within
-    1e-12 of the largest value: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is exact for at most 50 queries without zeros and equal sizes, else
-    by the normal approximation, with the variance corrected for both.
+    All differences are ranked, including zeros, whose ranks are then dropped (Pratt). Differences within 1e-12 of the largest value count
+    as 0 or as equal: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is exact for at most 50 queries without zeros and equal sizes, otherwise by the
+    normal approximation, with the variance corrected for both.
 
     Parameters
     ----------
     a, b, alternative, level
         As for `paired_t`.
     design : Design, optional
-        Must be plain: ranks know no weights, strata or clusters.
+        Must be plain: the test supports no weights, strata or clusters.
 
     Returns
     -------
     PairedTest
-        The estimate is the median of all means of two differences (Hodges and Lehmann), the interval lies between two of those means.
-        With zeros or equal differences the test is not the inversion of an interval: the bounds are NaN, and the note says so.
+        The estimate is the median of all means of two differences (Hodges and Lehmann), and the interval lies between two of those means.
+        With zeros or equal differences the test does not invert to an interval: the bounds are NaN, and the note says so.
 
     Raises
     ------
     InputError
         The shapes differ or a value is not finite.
     OptionError
-        The design is not plain, or an option is impossible.
+        The design is not plain, or an option has an invalid value.
 
     References
     ----------

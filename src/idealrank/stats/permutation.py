@@ -24,7 +24,7 @@ _TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """A sign-flip test: one number for a pair of columns, an array (measures,) for two tables.
+    """Sign-flip test: one number for a pair of columns, an array (measures,) for two tables.
 
     Parameters
     ----------
@@ -33,22 +33,22 @@ class PermutationTest:
     p : float or float64 array
         In (0, 1]; never 0.
     low, high : float or float64 array
-        The interval of the differences that the same test would not reject: it holds `null` if and only if p is above 1 - level. An end
-        is infinite where there are too few queries, or draws, for any difference to be rejected.
+        Interval of the differences that the test would not reject: it contains `null` if and only if p is above 1 - level. A bound is
+        infinite with too few queries or draws to reject any difference.
     level : float
-        Of the interval.
+        Method of the interval.
     n, n_units : int
-        Queries, and what is flipped independently: clusters, or queries.
+        Number of queries, and of units that are flipped independently: clusters, or queries.
     n_nonzero : int or int64 array
-        Units whose difference is not `null`.
+        Number of units whose difference is not `null`.
     n_resamples : int or int64 array
-        Sign vectors behind `p`: draws, or all of the `n_nonzero` units where `exact`.
+        Number of sign vectors behind `p`: draws, or all of the `n_nonzero` units if `exact`.
     exact : bool or bool array
-        Whether `p` is of all sign vectors.
+        True if `p` is over all sign vectors.
     alternative : str
         ``two-sided``, ``greater`` (b is better) or ``less``.
     null : float
-        The difference that is tested.
+        Difference under the null hypothesis.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class PermutationTest:
 
     @property
     def interval(self) -> tuple[Any, Any]:
-        """Lower and upper end."""
+        """Lower and upper bound."""
         return self.low, self.high
 
     def __str__(self) -> str:
@@ -118,33 +118,33 @@ def permutation_test(
     design: Design | None = None,
     threads: int | None = None,
 ) -> PermutationTest:
-    """Test whether the mean of `b` differs from `a` over the same queries, by flipping signs of their differences.
+    """Test whether the mean of `b` differs from that of `a` over the same queries, by flipping the signs of their differences.
 
-    If neither is better, a query's difference from `null` is as likely to have one sign as the other: the p value is the share of sign
-    vectors whose mean is as far from 0 as the observed one (within 1e-12 of the sum of absolute differences), the observed signs
-    included. It is exact when at most 20 differences are not `null`; else it is of random ones, ``(count + 1) / (n_resamples + 1)``.
-    Columns share their signs. The interval inverts the same test with the same draws, so that it never contradicts p.
+    If neither is better, each query's difference from `null` is equally likely to have either sign. The p value is the share of sign
+    vectors, including the observed signs, whose mean is at least as far from 0 as the observed mean (within 1e-12 of the sum of absolute
+    differences). It is exact if at most 20 differences are not `null`; otherwise it uses random sign vectors, ``(count + 1) / (n_resamples
+    + 1)``. Columns share their signs. The interval inverts the same test with the same draws, so it never contradicts p.
 
     Parameters
     ----------
     a, b : array_like, shape (queries,) or (queries, measures)
         Values of the same queries, without NaN; the difference is always ``b - a``.
     n_resamples : int
-        Random sign vectors, at least 1; memory hardly depends on them.
+        Number of random sign vectors, at least 1; memory hardly depends on it.
     rng : Generator, seed or None
-        A generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
     alternative : {"two-sided", "greater", "less"}
         ``greater``: b is better by more than `null`; the interval is then one-sided.
     null : float
-        The difference to test: with ``alternative="greater"`` and ``null=-margin``, a test of non-inferiority. Differences that are
-        the same but for rounding, 1e-12 of the values, are as good as it.
+        Difference under the null hypothesis: ``alternative="greater"`` with ``null=-margin`` is a test of non-inferiority. Differences
+        within 1e-12 of the values count as equal to it.
     level : float
-        Of the interval, in (0, 1).
+        Confidence level of the interval, in (0, 1).
     design : Design, optional
-        Weights make weighted means; the queries of a cluster flip together. Strata change nothing here: a sign is drawn for each
-        unit, so every stratum keeps its units, and the mean is that of `Design.mean`.
+        Weights give weighted means; the queries of a cluster are flipped together. Strata have no effect: a sign is drawn for each unit, so
+        every stratum keeps its units, and the mean is `Design.mean`.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Returns
     -------
@@ -159,9 +159,9 @@ def permutation_test(
 
     Notes
     -----
-    Where at most 20 of more queries differ, p is of all signs of these, and the interval, for which the others matter too, is of at
-    least 131,072 sign vectors that hold each of those equally often. Identical runs have the difference 0, the interval [0, 0] and
-    p = 1.
+    If at most 20 of more queries differ, p is over all signs of these. The interval, which depends on the other queries as well, is then
+    over at least 131,072 sign vectors that contain each of those equally often. Identical runs have difference 0, interval [0, 0] and p =
+    1.
 
     References
     ----------

@@ -32,18 +32,18 @@ class Pilot:
     Parameters
     ----------
     n : int
-        Queries.
+        Number of queries.
     df : int
-        Degrees of freedom of `sd`: queries, or clusters where the design has them, less strata or 1.
+        Degrees of freedom of `sd`: the number of queries (or clusters) minus the number of strata, or minus 1.
     mean : float
         Mean difference, b - a.
     sd : float
-        Standard deviation a query, in the units of the measure. With weights, strata or clusters the one that gives the standard error
-        of the mean by ``sd / sqrt(n)``: the design effect is in it.
+        Standard deviation per query, in units of the measure. With weights, strata or clusters it includes the design effect: ``sd /
+        sqrt(n)`` is the standard error of the mean.
     low, high : float
-        Interval of `sd`, exact for normal differences: a plan from few queries is a rough one.
+        Interval of `sd`, exact for normal differences; wide for few queries.
     level : float
-        Its level.
+        Confidence level of that interval.
 
     Examples
     --------
@@ -74,9 +74,9 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
     differences : float array, shape (queries,)
         ``b - a`` of every query.
     design : Design, optional
-        Weights, strata and clusters; the plan is for queries drawn likewise.
+        Weights, strata and clusters; the plan is for queries drawn in the same way.
     level : float
-        Of the interval of the standard deviation.
+        Confidence level of the interval of the standard deviation.
 
     Raises
     ------
@@ -110,17 +110,17 @@ def t_power(
     Parameters
     ----------
     n : int
-        Queries, at least 2.
+        Number of queries, at least 2.
     effect : float
-        The true mean difference, b - a.
+        True mean difference, b - a.
     sd : float or Pilot
-        Standard deviation of the differences a query, from a pilot or from earlier work.
+        Standard deviation of the differences per query, from a pilot or from earlier work.
     alpha : float
-        Level: two-sided for a difference; of the one test of non-inferiority, and of each of the two tests of equivalence.
+        Significance level: two-sided for a difference; one-sided for non-inferiority, and for each of the two tests of equivalence.
     purpose : {"difference", "non-inferiority", "equivalence"}
-        Success is p <= alpha for: no difference; b worse than a by the margin or more; a difference of the margin or more.
+        Success is p <= alpha against: no difference; b worse than a by the margin or more; a difference of the margin or more.
     margin : float
-        Above 0 for the last two.
+        Margin, above 0, for the last two purposes.
 
     Returns
     -------
@@ -152,12 +152,12 @@ def queries_needed(
     effect, sd, alpha, purpose, margin
         As for `t_power`.
     power : float
-        Chance of success that is asked for.
+        Power to reach.
 
     Raises
     ------
     OptionError
-        No number of queries will do: an effect of 0, or at the margin or beyond it.
+        No number of queries suffices: the effect is 0, or at or beyond the margin.
 
     Examples
     --------
@@ -191,18 +191,18 @@ def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purp
     Parameters
     ----------
     n : int
-        Queries, at least 2.
+        Number of queries, at least 2.
     sd : float, float array of any shape, or Pilot
-        Standard deviation of the differences a query; at least 0.
+        Standard deviation of the differences per query; at least 0.
     power, alpha : float
         As for `queries_needed`.
     purpose : {"difference", "non-inferiority", "equivalence"}
-        For the last two: the smallest margin that is shown with that chance if there is no difference at all.
+        For the last two purposes: the result is the smallest margin that is shown with this power if there is no difference.
 
     Returns
     -------
     float, or float64 array of the shape of `sd`
-        In the units of the measure. Infinite where no difference is large enough: two queries, for some levels.
+        In units of the measure. Infinite if no difference is large enough, as for two queries at some levels.
 
     Examples
     --------
@@ -227,18 +227,17 @@ def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purp
 def half_width(n: Any, sd: float, *, level: float = 0.95) -> Any:
     """Compute half of the width of the t interval of a mean over n queries with standard deviation `sd`.
 
-    The rule that '500 to 1,000 queries are stable' says nothing without it: at a standard deviation of 0.14 a query, the interval of
-    one system's mean reaches 0.0123 to each side at 500 queries and 0.0087 at 1,000. For paired differences, which vary less, give
-    their standard deviation.
+    The rule that '500 to 1,000 queries are stable' depends on the spread: at a standard deviation of 0.14 per query, the interval of one
+    system's mean is ±0.0123 at 500 queries and ±0.0087 at 1,000. For paired differences, which vary less, give their standard deviation.
 
     Parameters
     ----------
     n : int or int array
-        Queries, at least 2.
+        Number of queries, at least 2.
     sd : float
-        Of the values, or of the differences, a query.
+        Standard deviation of the values, or of the differences, per query.
     level : float
-        In (0, 1).
+        Significance level, in (0, 1).
 
     Examples
     --------

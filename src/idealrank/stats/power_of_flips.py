@@ -28,17 +28,17 @@ class SimulatedPower:
     Parameters
     ----------
     n : int
-        Queries of each simulated comparison.
+        Number of queries in each simulated comparison.
     effect : float
         True mean difference in the simulation.
     power : float
         Share of comparisons with p <= alpha.
     standard_error : float
-        Of `power`, from the number of trials.
+        Standard error of `power`, from the number of trials.
     alpha : float
-        Two-sided level.
+        Two-sided significance level.
     trials : int
-        Simulated comparisons.
+        Number of simulated comparisons.
 
     Examples
     --------
@@ -81,25 +81,25 @@ def flip_power(
     differences : float array, shape (queries,)
         ``b - a`` of the pilot.
     n : int
-        Queries of the comparison that is planned.
+        Number of queries of the planned comparison.
     effect : float, optional
-        True mean difference; that of the pilot if not given, and then a pilot that overstates it makes the plan too small.
+        True mean difference; default that of the pilot, in which case an overestimate makes the plan too small.
     alternative : {"tilt", "shift"}
-        How the pilot comes to have that mean. ``tilt`` draws the pilot's queries with chances in proportion to ``exp(c d)``: queries
-        without a difference keep none, and no difference is larger than one seen. ``shift`` adds the same number to every query.
+        How the pilot is given that mean. ``tilt`` draws the pilot's queries with probabilities proportional to ``exp(c d)``: queries
+        without a difference keep none, and no difference exceeds the largest observed. ``shift`` adds the same number to every query.
     alpha : float
-        Two-sided level.
+        Two-sided significance level.
     trials, n_resamples : int
-        Simulated comparisons, and sign flips of each.
+        Number of simulated comparisons, and of sign flips in each.
     rng : Generator, seed or None
-        The only source of randomness; one child for each 50 trials.
+        Random generator or seed, the only source of randomness; every 50 trials use a child of it.
     threads : int, optional
-        None for one a core; the result does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
 
     Raises
     ------
     OptionError
-        `effect` is not between the smallest and the largest difference of the pilot (``tilt``), or the flips are too few for `alpha`.
+        `effect` is not between the smallest and the largest difference of the pilot (``tilt``), or there are too few flips for `alpha`.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def flip_queries_needed(
 ) -> SimulatedPower:
     """Simulate the number of queries at which the sign-flip test has a given power, from a pilot.
 
-    The normal inverse of power is nearly a straight line in sqrt(n): a guess, four simulations along it, and the line through them.
+    The normal inverse of power is nearly linear in sqrt(n): the search makes a guess, simulates four points along the line, and fits it.
 
     Returns
     -------
     SimulatedPower
-        At the number of queries found; its power differs from the one asked for by Monte Carlo error.
+        At the number of queries found; its power differs from the requested power by Monte Carlo error.
 
     Examples
     --------
@@ -192,17 +192,18 @@ def flip_detectable(
 ) -> SimulatedPower:
     """Simulate the smallest improvement that a sign-flip test of n queries detects with a given power, from a pilot.
 
-    See `flip_power` for the parameters; and `power`. As there, ``tilt`` reaches no further than the largest difference of the pilot.
+    See `flip_power` for the parameters; `power` is the power to reach. With ``tilt``, the effect cannot exceed the largest difference of
+    the pilot.
 
     Returns
     -------
     SimulatedPower
-        At the effect found; its power differs from the one asked for by Monte Carlo error.
+        At the effect found; its power differs from the requested power by Monte Carlo error.
 
     Raises
     ------
     OptionError
-        Even the largest effect the pilot allows is found less often.
+        Even the largest effect that the pilot allows is detected less often.
 
     Examples
     --------

@@ -21,23 +21,23 @@ _DRAWS = 128  # of a block, whatever is asked
 
 @dataclass(frozen=True, eq=False)
 class RandomisedHSD:
-    """Every pair of runs compared; see `randomised_hsd`. Entry [a, b] of a matrix is of run b minus run a.
+    """Comparison of every pair of runs; see `randomised_hsd`. Entry [a, b] of a matrix is for run b minus run a.
 
     Parameters
     ----------
     means : float64 array, shape (runs,) or (runs, measures)
         Mean of each run.
     difference, p, low, high : float64 array, shape (runs, runs) or (runs, runs, measures)
-        Mean of b minus mean of a, its p value corrected for all pairs of a measure, and its simultaneous interval, which holds 0 if and
-        only if p is above 1 - level.
+        Mean of b minus mean of a, p value corrected for all pairs of a measure, and simultaneous interval, which contains 0 if and only if
+        p is above 1 - level.
     least_difference : float or float64 array
-        The honestly significant difference: two means farther apart than this differ. Infinite where there are too few draws.
+        Honestly significant difference: two means farther apart than this differ significantly. Infinite with too few draws.
     level : float
-        That all intervals of a measure hold their differences, at the same time.
+        Simultaneous confidence level over all intervals of a measure.
     n, n_units : int
-        Queries, and what is rearranged independently: clusters, or queries.
+        Number of queries, and of units that are rearranged independently: clusters, or queries.
     n_resamples : int
-        Random rearrangements.
+        Number of random rearrangements.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class RandomisedHSD:
 
     @property
     def differs(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-        """Pairs whose interval does not hold 0."""
+        """Pairs whose interval does not contain 0."""
         return np.asarray((self.low > 0) | (self.high < 0))
 
     def letters(self, measure: int = 0) -> Letters:
-        """Groups of runs that cannot be told apart by one of the measures, and the top group."""
+        """Return groups of runs that are not significantly different by one of the measures, and the top group."""
         runs = len(self.means)
         differs, means = self.differs.reshape(runs, runs, -1), self.means.reshape(runs, -1)
         return letters(differs[:, :, measure], means[:, measure])
@@ -88,30 +88,30 @@ def randomised_hsd(
     design: Design | None = None,
     threads: int | None = None,
 ) -> RandomisedHSD:
-    """Find the pairs of runs that differ, corrected for all pairs, without an assumption about the distribution of values.
+    """Find the pairs of runs that differ significantly, corrected for all pairs, without assuming a distribution of the values.
 
     If all runs are equally good, the values of a query could have come from the runs in any order. Each draw rearranges the runs within
-    every query, for all measures alike, and keeps the largest mean minus the smallest. The p value of a pair is
-    ``(count + 1) / (n_resamples + 1)`` of the draws whose range reaches the difference of the pair; the honestly significant difference
-    is the rank of these ranges that makes both agree, and is the half width of every interval.
+    every query, in the same way for all measures, and records the range of the means. The p value of a pair is ``(count + 1) / (n_resamples
+    + 1)``, where count is the number of draws whose range reaches the pair's difference. The honestly significant difference is the order
+    statistic of these ranges that agrees with the p values, and is half the width of every interval.
 
-    As in every HSD, one scale serves all pairs: runs that vary little are judged by the spread of all. Runs with the same value on every
-    query have difference 0, interval [0, 0] and p = 1.
+    As in every HSD, one scale applies to all pairs: runs that vary little are judged by the spread of all. Runs with the same value on
+    every query have difference 0, interval [0, 0] and p = 1.
 
     Parameters
     ----------
     values : array_like, shape (queries, runs) or (queries, runs, measures)
-        A measure, or several, of every run on every query.
+        Values of one or several measures for every run and query.
     n_resamples : int
-        Rearrangements, at least 1; memory hardly depends on them.
+        Number of rearrangements, at least 1; memory hardly depends on it.
     rng : Generator, seed or None
-        A generator is advanced. The same seed gives the same bits for any number of threads.
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
     level : float
-        Simultaneous level, in (0, 1). Measures are families of their own.
+        Simultaneous confidence level, in (0, 1). Each measure is its own family.
     design : Design, optional
-        Weights make weighted means; the queries of a cluster are rearranged alike. Strata keep their queries anyway.
+        Weights give weighted means; the queries of a cluster are rearranged together. Strata have no effect.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Raises
     ------

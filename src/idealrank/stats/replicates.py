@@ -20,16 +20,16 @@ Single: TypeAlias = Literal["fixed", "alike"]
 
 @dataclass(frozen=True)
 class Training:
-    """Variance that training adds to the values of one system, or of a difference seed by seed.
+    """Variance that training adds to the values of one system, or to a difference seed by seed.
 
     Parameters
     ----------
     n_seeds : int
-        Trained copies.
+        Number of trained models.
     seeds : float
-        Variance between the means of copies over all queries there are; an estimate below 0 is 0.
+        Variance between the models' means over all available queries; an estimate below 0 is set to 0.
     residual : float
-        Variance of what a copy does to one query.
+        Variance of the interaction of model and query.
 
     Examples
     --------
@@ -48,26 +48,26 @@ class Training:
 
 @dataclass(frozen=True)
 class ReplicatedDifference:
-    """A difference with queries and training both counted; see `replicated_difference`.
+    """Difference that accounts for queries and training; see `replicated_difference`.
 
     Parameters
     ----------
     difference : float
         Mean of b minus mean of a, over queries and seeds.
     standard_error, df : float
-        Its standard error, and Satterthwaite's degrees of freedom.
+        Standard error of the difference, and Satterthwaite's degrees of freedom.
     low, high, level : float
-        The t interval.
+        The t interval and its confidence level.
     p : float
-        Two-sided, of no difference: it is below 1 - level exactly where the interval leaves out 0.
+        Two-sided p value of no difference; below 1 - level if and only if the interval excludes 0.
     n_queries : int
-        Queries.
+        Number of queries.
     queries : float
-        Variance over queries of the true difference; an estimate below 0 is 0.
+        Variance of the true difference over queries; an estimate below 0 is set to 0.
     training : tuple of Training
-        Of a and of b; of the difference where seeds are crossed.
+        Training variance of a and of b; of the difference if seeds are crossed.
     query_error : float
-        The standard error that is had if training is left out: of the t test on means over seeds.
+        Standard error without the training variance: that of the t test on means over seeds.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class ReplicatedDifference:
     query_error: float
 
     def standard_error_with(self, *, n_queries: int | None = None, n_seeds: int | None = None) -> float:
-        """The standard error to expect from other numbers of queries, and of seeds of every system that has several.
+        """Return the standard error expected for other numbers of queries, and of seeds of every system that has several.
 
         Examples
         --------
@@ -117,35 +117,35 @@ class ReplicatedDifference:
 def replicated_difference(
     a: Any, b: Any, *, seeds: Pairing = "nested", single: Single | None = None, level: float = 0.95
 ) -> ReplicatedDifference:
-    """Estimate the difference of two systems from several trained copies on the same queries.
+    """Estimate the difference between two systems from several trained models on the same queries.
 
-    A value is ``system + query + query of the system + seed of the system + residual``. Averaging over seeds and testing over queries
-    leaves out that other seeds would have other means; its interval is too short, however many queries there are. Here
+    The model is ``value = system + query + query of the system + seed of the system + residual``. Averaging over seeds and testing over
+    queries ignores that other seeds would have other means, so its interval is too short for any number of queries. Here
 
     ``variance = s^2(d)/n + sum over systems of max(0, s^2(seed means)/k - s^2(residual)/(n k))``
 
-    with d the difference of each query averaged over seeds, n queries and k seeds; ``s^2(d)/n`` has the share of the residual already.
-    Degrees of freedom by Satterthwaite: with two or three seeds they are few, and the interval is wide because it must be.
+    with d the difference of each query averaged over seeds, n queries and k seeds; ``s^2(d)/n`` already contains the share of the residual.
+    Degrees of freedom are Satterthwaite's: with two or three seeds they are few, and the interval is correspondingly wide.
 
     Parameters
     ----------
     a, b : float array, shape (queries, seeds)
-        A measure of each copy on each query; the numbers of seeds may differ. Shape (queries,) for one copy.
+        Values of a measure for each model and query; the numbers of seeds may differ. Shape (queries,) for a single model.
     seeds : {"nested", "crossed"}
-        ``nested``: seed 3 of a has nothing to do with seed 3 of b. ``crossed``: it has, as the same fold or the same sample of training
-        data; then differences are taken seed by seed.
+        ``nested``: seed 3 of a is unrelated to seed 3 of b. ``crossed``: they are paired, as the same fold or the same sample of training
+        data; differences are then taken seed by seed.
     single : {"fixed", "alike"}, optional
-        What one copy means, for the side that has no other: ``fixed``, it has no training (BM25); ``alike``, training moves it as it
-        moves the other side.
+        Meaning of a single model on one side: ``fixed``, it has no training (BM25); ``alike``, its training varies as much as that of the
+        other side.
     level : float
-        Of the interval.
+        Method of the interval.
 
     Raises
     ------
     OptionError
-        A side has one copy, and `single` does not say what that means; or both have, or seeds are crossed.
+        One side has a single model and `single` is not given; or both have, or seeds are crossed.
     InputError
-        The queries are not as many on both sides, or less than two; for crossed seeds, the shapes differ.
+        The sides have different numbers of queries, or fewer than two; for crossed seeds, the shapes differ.
 
     References
     ----------

@@ -21,7 +21,7 @@ def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> I
     count : int
         Numbers, from 0.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Examples
     --------

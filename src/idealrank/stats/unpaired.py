@@ -136,32 +136,32 @@ def _shifts(labels: FloatArray, rows: FloatArray, n_a: int, observed: FloatArray
 
 @dataclass(frozen=True, eq=False)
 class UnpairedTest:
-    """A test of b against a on different queries: numbers for one column of values, arrays (measures,) for several.
+    """Test of b against a on different queries: numbers for one column of values, arrays (measures,) for several.
 
     Parameters
     ----------
     difference : float or float64 array
-        Mean of b less mean of a.
+        Mean of b minus mean of a.
     p : float or float64 array
-        How often at least such a result would be seen if there were no difference.
+        Probability of a result at least as extreme if there is no difference.
     statistic : float or float64 array
-        Welch's t; the number of pairs of queries in which b has the larger value, ties counted half; or the difference.
+        Welch's t; the number of query pairs in which b has the larger value, ties counted half; or the difference.
     low, high : float or float64 array
-        Bounds of the difference by inversion of the test; NaN for ranks, which are not about means.
+        Bounds of the difference by inversion of the test; NaN for ranks, which do not concern means.
     level : float
-        Of the interval.
+        Method of the interval.
     method : str
         "welch", "mann-whitney" or "permutation".
     alternative : str
-        "two-sided"; "greater" asks whether b is better, "less" whether it is worse.
+        "two-sided"; "greater" tests whether b is better, "less" whether it is worse.
     effect : float or float64 array
-        Hedges' g: the difference over the pooled standard deviation, times ``1 - 3/(4 (n_a + n_b) - 9)``.
+        Hedges' g: the difference divided by the pooled standard deviation, times ``1 - 3/(4 (n_a + n_b) - 9)``.
     common_language : float or float64 array
-        The chance that a query of b has a larger value than one of a, ties counted half.
+        Probability that a query of b has a larger value than one of a, ties counted half.
     n_a, n_b : int
-        Queries of each.
+        Number of queries of each.
     note : str
-        What was special. Empty otherwise.
+        Special cases; otherwise empty.
 
     Examples
     --------
@@ -201,21 +201,21 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
     a, b : array, shape (queries of its own,) or (queries of its own, measures)
         Values of two systems; finite.
     alternative : {"two-sided", "greater", "less"}
-        "greater" asks whether b is better.
+        "greater" tests whether b is better.
     level : float
-        Of the interval, between 0 and 1.
+        Confidence level of the interval, between 0 and 1.
 
     Returns
     -------
     UnpairedTest
-        With a single query on one side p is 1 and the interval endless.
+        With a single query on one side p is 1 and the interval unbounded.
 
     Raises
     ------
     InputError
-        The columns differ in number, or a value is not finite.
+        The numbers of columns differ, or a value is not finite.
     OptionError
-        An option is impossible.
+        An option has an invalid value.
 
     References
     ----------
@@ -256,9 +256,9 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     Returns
     -------
     UnpairedTest
-        p is exact where the smaller side has at most 8 queries and no two values are equal, within 1e-12 of the largest; else by the
-        normal approximation, with the variance corrected for ties and half a unit for continuity. There is no interval: ranks are not
-        about means.
+        p is exact if the smaller side has at most 8 queries and no two values are equal within 1e-12 of the largest; otherwise it uses the
+        normal approximation, with the variance corrected for ties and a continuity correction of one half. There is no interval, since
+        ranks do not concern means.
 
     Raises
     ------
@@ -309,24 +309,24 @@ def unpaired_permutation(
     level: float = 0.95,
     threads: int | None = None,
 ) -> UnpairedTest:
-    """Test whether the mean of b differs from that of a over other queries, by permuting queries between the runs.
+    """Test whether the mean of `b` differs from that of `a` over different queries, by permuting queries between the runs.
 
     Parameters
     ----------
     a, b, alternative, level
         As for `welch_t`.
     n_resamples : int
-        Random exchanges; all of them are listed where there are no more than that.
+        Number of random exchanges; if there are no more, all are enumerated.
     rng : Generator, seed or None
-        The result depends on it and on nothing else, the number of threads included.
+        Random generator or seed. Results do not depend on the number of threads.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
 
     Returns
     -------
     UnpairedTest
-        p is ``(count + 1) / (n_resamples + 1)``, the share of all exchanges where they are listed; two-sided it is twice that of the
-        smaller side. The interval inverts the test with the same exchanges: differences that would not be rejected.
+        p is ``(count + 1) / (n_resamples + 1)``, or the share of all exchanges if they are enumerated; two-sided, it is twice the smaller
+        side. The interval inverts the test with the same exchanges.
 
     Raises
     ------
@@ -335,7 +335,7 @@ def unpaired_permutation(
 
     Notes
     -----
-    It asks whether the laws of both are equal but for a shift; with unequal variances and sizes, prefer `welch_t`.
+    The test assumes that both distributions are equal up to a shift; with unequal variances and sizes, prefer `welch_t`.
 
     References
     ----------

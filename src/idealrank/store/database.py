@@ -212,7 +212,7 @@ class Database:
         Raises
         ------
         InputError
-            It is one.
+            The store is read-only.
         """
         if self.read_only:
             raise InputError(

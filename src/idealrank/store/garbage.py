@@ -22,11 +22,11 @@ class Swept:
     Attributes
     ----------
     files : int
-        Value files that no entry names.
+        Value files that no entry references.
     unfinished : int
         Files of writers that were killed.
     bytes : int
-        Of both.
+        Total size of both.
 
     Examples
     --------

@@ -70,20 +70,20 @@ def history(
     store : Store
         Where they are.
     measure : str, optional
-        In any spelling; default: the first measure of the newest evaluation.
+        Measure, in any spelling; default: the first measure of the newest evaluation.
     runs : sequence of str
         Names of runs; default: all.
     tag : str, optional
         Of evaluations with this tag alone.
     query : str, optional
-        Of this query; default: the aggregate over all.
+        Only this query; default: the aggregate over all.
     since : str, optional
         Not before this: a date or time in ISO 8601, or so many minutes, hours, days or weeks ago, as ``"7d"``.
 
     Raises
     ------
     InputError
-        Nothing in the store is asked for; the message says what there is.
+        No entry matches; the message lists what the store holds.
 
     Examples
     --------

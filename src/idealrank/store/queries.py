@@ -37,7 +37,7 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
     Raises
     ------
     InputError
-        None or several begin so.
+        No id, or more than one, has this prefix.
     OptionError
         It is no beginning of an id.
     """

@@ -23,15 +23,15 @@ class Record:
     Attributes
     ----------
     command : str
-        The command line. Absolute paths in it are shortened to their last part when it is stored.
+        Command line. Absolute paths are shortened to their last part when it is stored.
     commit : str
-        Of the git repository the work was done in; empty where there is none.
+        Commit of the git repository in which the command ran; empty outside a repository.
     dirty : bool or None
         Whether files of that repository had uncommitted changes; None if unknown.
     time : str
-        UTC, ISO 8601, to the microsecond; where it is empty, the time of storing.
+        UTC, ISO 8601, to the microsecond; if empty, the time of storing is used.
     tags, notes : tuple of str
-        Anything that helps to find it again.
+        Tags and notes, free text.
 
     Examples
     --------
@@ -56,21 +56,21 @@ class Entry:
     id : str
         12 hexadecimal digits.
     kind : {"evaluation", "comparison", "gate"}
-        What it is.
+        Evaluation, comparison or gate.
     name : str
-        Of the run; of a comparison the names of its runs, with ``against`` between.
+        Name of the run; for a comparison the names of its runs, joined by ``against``.
     means : mapping of str to (float or None)
-        Of an evaluation, by the text of the measure; None where no query counts, or the mean is not finite.
+        For an evaluation: means by the text of the measure; None if no query counts or the mean is not finite.
     n_queries : int or None
-        Of an evaluation.
+        Number of queries of an evaluation.
     convention, fingerprint : str
         Name and short hash of the convention.
     version : str
         Of the idealrank that computed it.
     parts : tuple of str
-        Of a comparison or a gate: ids of its evaluations.
+        For a comparison or a gate: ids of its evaluations.
     record : Record
-        How it came about.
+        Origin: command, commit, time, tags, notes.
 
     Examples
     --------

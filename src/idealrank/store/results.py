@@ -34,9 +34,9 @@ class Stored:
     Attributes
     ----------
     entry : Entry
-        What a list shows of it.
+        Summary of the entry.
     fields : dict
-        The record as it was stored; not to be changed.
+        The record as stored; do not change it.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Stored:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Texts of the measures, as asked."""
+        """Texts of the measures, in the order requested."""
         return tuple(one["text"] for one in self.fields["measures"])
 
     @property
@@ -102,12 +102,12 @@ class Stored:
         return np.ones(self._shape, np.bool_) if content is None else read_array(content, "|b1", self._shape, self._whose)
 
     def values(self, measure: str) -> FloatArray:
-        """Values of one measure by its text, shape (n_queries,), also of measures that cannot be made again.
+        """Values of one measure by its text, shape (n_queries,), including measures that cannot be recreated.
 
         Raises
         ------
         InputError
-            It was not evaluated.
+            The measure was not evaluated.
         """
         if measure not in self.measures:
             raise InputError(f"{self._whose}: found no {measure}, expected one of {', '.join(self.measures)}")
@@ -155,16 +155,16 @@ class Stored:
 
 @dataclass(frozen=True, eq=False)
 class StoredVerdict:
-    """A comparison or a gate of a store.
+    """Comparison or gate in a store.
 
     Attributes
     ----------
     entry : Entry
-        What a list shows of it; `parts` are the ids of its evaluations.
+        Summary of the entry; `parts` are the ids of its evaluations.
     options : dict
-        As they were asked.
+        Options as requested.
     result : dict
-        What it said: `Comparison.as_dict()`, or that of `Gated`.
+        Result as JSON: `Comparison.as_dict()` or `Gated.as_dict()`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class Answer:
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
         """
         return frame_of({name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)}, backend)
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # SciPy, for those who have a verdict
 class Store:
     """Evaluations, comparisons and gates kept in a folder; open it with `Store.open`.
 
-    One store object belongs to one thread of one process; any number of them may use one folder at a time. What `add` gives an id for
-    is on the disk. Close it, or use it in a ``with``.
+    A store object belongs to one thread of one process; any number of them may use one folder at a time. When `add` returns an id, the
+    entry is on disk. Close the store, or use it in a ``with`` statement.
 
     Examples
     --------
@@ -51,24 +51,24 @@ class Store:
 
     @classmethod
     def open(cls, path: "str | Path", *, create: bool = True) -> "Store":
-        """Open the store of a folder, and make it where there is none.
+        """Open the store in a folder, and create it if there is none.
 
         Parameters
         ----------
         path : str or Path
-            The folder, on a disk of this machine.
+            Folder on a local disk.
         create : bool
             False refuses a folder without a store.
 
         Raises
         ------
         InputError
-            The folder lies on a network, holds no store or that of a newer version, or holds none and cannot be written.
+            The folder is on a network, holds no store or one of a newer version, or holds none and is not writable.
 
         Notes
         -----
-        A store that may not be written is opened for reading, and nothing is made beside it. While another process has it open, what is
-        written meanwhile is seen; otherwise it is kept in memory as it was when it was opened.
+        A store that is not writable is opened for reading, and no file is created next to it. If another process has it open, its later
+        writes are visible; otherwise the store is read into memory once.
 
         Examples
         --------
@@ -81,16 +81,16 @@ class Store:
         return cls(folder, Database(folder))
 
     def close(self) -> None:
-        """Close it; nothing is lost without, but a last copy from the log into the file is made later."""
+        """Close the store. Nothing is lost without it, but the last copy from the log to the file is postponed."""
         self._database.close()
 
     def check_writable(self) -> None:
-        """Refuse a store that may only be read: its folder may not be written, or lies on a read-only medium.
+        """Refuse a store that is read-only: its folder is not writable, or lies on a read-only medium.
 
         Raises
         ------
         InputError
-            It is one.
+            The store is read-only.
 
         Examples
         --------
@@ -114,21 +114,21 @@ class Store:
         Parameters
         ----------
         evaluation : Evaluation
-            Its values are kept to the last bit.
+            Evaluation; its values are kept to the last bit.
         hits : JudgedHits, optional
-            Which judged documents it returned, as `judged_hits` gives them.
+            Judged documents that the run returned, as computed by `judged_hits`.
         record : Record, optional
             Command line, commit, time, tags, notes.
 
         Returns
         -------
         str
-            Its id, 12 hexadecimal digits. When it is there, the evaluation is on the disk.
+            Id, 12 hexadecimal digits. When it is returned, the evaluation is on disk.
 
         Raises
         ------
         InputError
-            It cannot be written; then nothing of it is in the store.
+            The entry cannot be written; the store is then unchanged.
         """
         return self._keep(evaluation_adding(evaluation, hits, record or Record()))
 
@@ -145,23 +145,23 @@ class Store:
         Parameters
         ----------
         comparison : Comparison
-            Kept as what `Comparison.as_dict` gives.
+            Comparison; stored as `Comparison.as_dict`.
         evaluations : sequence of str
-            Ids of what was compared, in its order; they are in this store.
+            Ids of the compared evaluations in this store, in their order.
         options : mapping, optional
-            What was asked beyond what `Comparison.method` says: weights and clusters by query, slices.
+            Options beyond `Comparison.method`: weights and clusters by query, slices.
         record : Record, optional
             Command line, commit, time, tags, notes.
 
         Returns
         -------
         str
-            Its id.
+            Query id.
 
         Raises
         ------
         InputError
-            An evaluation is not in this store, or it cannot be written.
+            An evaluation is not in this store, or the entry cannot be written.
         """
         parts = [self.resolve(one, kind="evaluation") for one in evaluations]
         return self._keep(verdict_adding("comparison", comparison, parts, options or {}, record or Record()))
@@ -169,7 +169,7 @@ class Store:
     def add_gate(
         self, gated: "Gated", evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
     ) -> str:
-        """Keep what a gate said; as `add_comparison`, the run's evaluation first, then its baselines."""
+        """Store the result of a gate, as `add_comparison`; the run's evaluation comes first, then its baselines."""
         parts = [self.resolve(one, kind="evaluation") for one in evaluations]
         return self._keep(verdict_adding("gate", gated, parts, options or {}, record or Record()))
 
@@ -185,41 +185,41 @@ class Store:
     # --- finding again -----------------------------------------------------------------------------------------------------------
 
     def resolve(self, beginning: str, *, kind: Kind | None = None) -> str:
-        """The whole id of a unique beginning of 4 digits or more.
+        """Return the full id for a unique prefix of at least 4 digits.
 
         Raises
         ------
         InputError
-            None or several begin so.
+            No id, or more than one, has this prefix.
         """
         return queries.resolve(self._database, beginning, kind)
 
     def shortest(self, id: str) -> str:  # noqa: A002
-        """The shortest beginning of an id, of 4 digits or more, that no other one has."""
+        """Return the shortest unique prefix of an id, of at least 4 digits."""
         return queries.shortest(self._database, self.resolve(id))
 
     def evaluation(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> Stored:  # noqa: A002
-        """An evaluation, by its id or a beginning of it.
+        """Return a stored evaluation, by its id or a prefix of it.
 
         Parameters
         ----------
         id : str
             4 to 12 hexadecimal digits.
         measures : sequence of Measure, optional
-            User-defined measure classes, which no text can recreate.
+            User-defined measure classes, which cannot be recreated from text.
         convention : Convention, optional
-            Where its gain or discount is a function of your own.
+            Convention of the evaluation, if its gain or discount is a user-defined function.
 
         Raises
         ------
         InputError
-            It is not there, or its record is damaged.
+            There is no such entry, or its record is damaged.
         """
         found = self.resolve(id, kind="evaluation")
         return Stored(self.entry(found), queries.fields_of(self._database, found), self.files, tuple(measures), convention)
 
     def comparison(self, id: str) -> StoredVerdict:  # noqa: A002
-        """A comparison, by its id or a beginning of it."""
+        """Return a stored comparison, by its id or a prefix of it."""
         return self._verdict(id, "comparison")
 
     def gate(self, id: str) -> StoredVerdict:  # noqa: A002
@@ -245,33 +245,33 @@ class Store:
         commit: str | None = None,
         limit: int | None = None,
     ) -> list[Entry]:
-        """List the entries of the store, the newest first.
+        """List the entries of the store, newest first.
 
         Parameters
         ----------
         kind : {"evaluation", "comparison", "gate"}, optional
-            These alone.
+            Only entries of this kind.
         run, tag : str, optional
-            Of this name; with this tag.
+            Only entries of this run name; only entries with this tag.
         measure : str, optional
-            Evaluations of this measure, in any spelling.
+            Only evaluations of this measure, in any spelling.
         commit : str, optional
-            Of this commit, or one that begins so.
+            Only entries of this commit, by its id or a prefix of it.
         limit : int, optional
-            So many at most.
+            Maximum number of documents.
         """
         wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
         return queries.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run a SELECT over the tables of the store, in SQLite's SQL; the schema may grow with a version.
+        """Run a SELECT in SQLite's SQL over the tables of the store; the schema may grow with a version.
 
         Raises
         ------
         OptionError
-            It is no SELECT.
+            The statement is not a SELECT.
         InputError
-            SQLite refuses it, as it does what would change something.
+            SQLite refuses the statement, as it does for any write.
         """
         if not sql.lstrip().upper().startswith(("SELECT", "WITH")):
             raise OptionError("rows: found a statement that changes something, expected a SELECT")
@@ -287,31 +287,31 @@ class Store:
         query: str | None = None,
         since: str | None = None,
     ) -> Timeline:
-        """Values of one measure in the order in which they were stored, of all queries or of one.
+        """Return the values of one measure in the order in which they were stored, for all queries or for one.
 
         Parameters
         ----------
         measure : str, optional
-            In any spelling; default: the first measure of the newest evaluation.
+            Measure, in any spelling; default: the first measure of the newest evaluation.
         run : str or sequence of str, optional
             Names of runs.
         tag : str, optional
-            Of evaluations with this tag.
+            Only evaluations with this tag.
         query : str, optional
-            Of this query; default: the aggregate over all.
+            Only this query; default: the aggregate over all.
         since : str, optional
-            Not before this: ISO 8601, or ``"7d"``, ``"12h"``, ``"2w"`` ago.
+            Earliest time: ISO 8601, or ``"7d"``, ``"12h"``, ``"2w"`` ago.
 
         Raises
         ------
         InputError
-            Nothing in the store is asked for; the message says what there is.
+            No entry matches; the message lists what the store holds.
         """
         runs = (run,) if isinstance(run, str) else tuple(run or ())
         return history.history(self, measure=measure, runs=runs, tag=tag, query=query, since=since)
 
     def sql(self, query: str) -> "Answer":
-        """The answer of DuckDB to one SELECT over the tables of the store; see `idealrank.store.sql.ask`."""
+        """Return DuckDB's result of one SELECT over the tables of the store; see `idealrank.store.sql.ask`."""
         from idealrank.store.sql import ask  # noqa: PLC0415  (an extra)
 
         return ask(self, query)
@@ -325,16 +325,16 @@ class Store:
     # --- words beside it ---------------------------------------------------------------------------------------------------------
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
-        """Give an entry tags; one it has already changes nothing."""
+        """Add tags to an entry; an existing tag is kept."""
         marks.tag(self._database, self.resolve(id), tags)
 
     def untag(self, id: str, *tags: str) -> None:  # noqa: A002
-        """Take tags from an entry.
+        """Remove tags from an entry.
 
         Raises
         ------
         InputError
-            It has no such tag.
+            The entry has no such tag.
         """
         marks.untag(self._database, self.entry(id), tags)
 
@@ -343,29 +343,31 @@ class Store:
         marks.note(self._database, self.resolve(id), text)
 
     def remove(self, id: str) -> None:  # noqa: A002
-        """Take an entry out; `gc` then frees what no other entry needs.
+        """Remove an entry; `gc` then frees what no other entry needs.
 
         Raises
         ------
         InputError
-            A comparison or a gate was made of it.
+            A comparison or a gate refers to the entry.
         """
         marks.remove(self._database, self.resolve(id))
 
     def gc(self, *, dry_run: bool = False) -> Swept:
-        """Free the value files that no entry needs, and what killed writers left an hour ago or earlier; writers may go on meanwhile.
+        """Remove the value files that no entry needs, and files of writers killed at least an hour ago.
+
+        Other writers may continue meanwhile.
 
         Parameters
         ----------
         dry_run : bool
-            Only say what would be freed.
+            Report only what would be removed.
         """
         return sweep(self._database, self.files, dry_run=dry_run)
 
     # --- carrying ----------------------------------------------------------------------------------------------------------------
 
     def export_file(self, id: str, path: "str | Path") -> None:  # noqa: A002
-        """Write one evaluation, with tags and notes, as one file that another store takes.
+        """Write one evaluation, with tags and notes, as one file that another store can import.
 
         Raises
         ------
@@ -378,12 +380,12 @@ class Store:
         export(entry, fields, [(str(time), str(text)) for time, text in notes], partial(self.files.read, whose=entry.id), Path(path))
 
     def import_file(self, path: "str | Path") -> str:
-        """Take in what `export_file` wrote; it keeps its id. What is here stays, and gets back what was damaged.
+        """Import a file written by `export_file`; the entry keeps its id. Existing entries are kept, and damaged ones repaired.
 
         Raises
         ------
         InputError
-            The file is damaged or none of ours, or the store cannot be written.
+            The file is damaged or of another kind, or the store is not writable.
         """
         self.check_writable()
         adding = opened(Path(path))
@@ -402,19 +404,19 @@ class Store:
     # --- making again ------------------------------------------------------------------------------------------------------------
 
     def compare_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Comparison":  # noqa: A002
-        """Make a comparison again from the evaluations, options and seed that were kept; `measures` and `convention` as for `evaluation`.
+        """Repeat a comparison from the stored evaluations, options and seed; `measures` and `convention` as for `evaluation`.
 
         Raises
         ------
         InputError
-            A file is missing or damaged, or weights, clusters or slices were not kept.
+            A file is missing or damaged, or weights, clusters or slices were not stored.
         """
         from idealrank.store.replay import comparison_again  # noqa: PLC0415  (SciPy)
 
         return comparison_again(self.comparison(id), self._parts(id, measures, convention), measures)
 
     def gate_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Gated":  # noqa: A002
-        """Ask a gate again, as `compare_again`."""
+        """Repeat a gate, as `compare_again`."""
         from idealrank.store.replay import gate_again  # noqa: PLC0415  (SciPy)
 
         return gate_again(self.gate(id), self._parts(id, measures, convention), measures)

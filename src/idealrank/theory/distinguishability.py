@@ -27,28 +27,28 @@ _COLUMNS: tuple[Column, ...] = ("a_better", "b_better", "constant", "a_always", 
 
 @dataclass(frozen=True, eq=False)
 class Distinguishability:
-    """Rate at which a measure puts a above b at each size, and rate at which the order stays from that size on.
+    """Rates at which a measure ranks a above b at each list length, and at which this order holds from that length on.
 
-    "From that size on" is about the sizes that were looked at, up to `largest`, and about nothing beyond.
+    "From that length on" refers to the lengths examined, up to `largest`, and to nothing beyond.
 
     Attributes
     ----------
     measure : str
-        Its text.
+        Text of the measure.
     names : tuple of str
-        What a and b are called.
+        Names of a and b.
     source : {"models", "scores"}
-        Whether fresh documents were drawn from models, or the first documents of random orders were taken from real scores.
+        Whether new documents were drawn from models, or the first documents of random orders were taken from real scores.
     sizes : int64 array, shape (m,)
-        Documents of the list, rising.
+        List lengths, rising.
     runs : int
-        How many growing lists were drawn.
+        Number of growing lists drawn.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     counts : dict of str to int64 array, shape (m,)
-        Runs in which a was better at a size (``a_better``), b was (``b_better``), and in which that held at this size and every larger
-        one that was looked at (``a_always``, ``b_always``); ``constant`` is the sum of these two. A run with equal values counts for
-        neither.
+        Number of runs in which a was better at a length (``a_better``), in which b was (``b_better``), and in which this held at that
+        length and every larger one examined (``a_always``, ``b_always``); ``constant`` is the sum of the last two. A run with equal values
+        counts for neither.
 
     Examples
     --------
@@ -68,12 +68,12 @@ class Distinguishability:
 
     @property
     def largest(self) -> int:
-        """The longest list that was looked at."""
+        """Longest list examined."""
         return int(self.sizes[-1])
 
     @property
     def last_decade(self) -> BoolArray:
-        """Sizes that are a tenth of the largest or more: what stays the same from there on was watched over one decade at most."""
+        """Lengths of at least a tenth of the largest: stability from there on was observed over one decade at most."""
         mask: BoolArray = self.sizes * 10 >= self.largest
         return mask
 
@@ -94,12 +94,12 @@ class Distinguishability:
         return np.stack(clopper_pearson(self.share(column), np.full(self.sizes.size, float(self.runs)), self.level), axis=1)
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a row for each size: its probabilities, their intervals, and whether it is in the last decade.
+        """Return a dataframe with a row for each length: probabilities, intervals, and whether it is in the last decade.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
 
         Examples
         --------
@@ -163,48 +163,48 @@ def distinguish(
     threads: int | None = None,
     progress: ProgressCall | None = None,
 ) -> Distinguishability:
-    """Estimate how likely NDCG puts one ranker above the other at each list length, and keeps this order on all longer lists.
+    """Estimate how likely NDCG ranks one ranker above the other at each list length, and keeps this order on all longer lists.
 
     Parameters
     ----------
     a, b : callable, mapping or RelevanceModel; or arrays, shape (n,), with `labels`
-        Without labels, two models of relevance with the same share of relevant documents, whose scores are independent given the
-        relevance of a document. With labels, the scores that two rankers gave n documents.
+        Without labels: two models of relevance with the same share of relevant documents, whose scores are independent given the relevance
+        of a document. With labels: the scores that two rankers gave n documents.
     discount, cutoff
         As for `simulate`.
     sizes : sequence of int, optional
-        List lengths; default eight a decade, for models from 100 to 100,000, for scores from 10 to n. A sign that changes between
-        two of them and back is not seen: the fewer they are, the more often it seems to stay.
+        List lengths; default eight per decade, for models from 100 to 100,000, for scores from 10 to n. A sign that changes twice between
+        two lengths is not seen, so few lengths make the order appear more stable.
     runs : int, optional
-        How many growing lists are drawn. Clopper-Pearson intervals of 200 runs are 0.14 wide at most.
+        Number of growing lists. Clopper-Pearson intervals of 200 runs are at most 0.14 wide.
     rng : Generator, seed or None
-        The result depends on it and on nothing else, the number of threads included.
+        Random generator or seed. Results do not depend on the number of threads.
     labels : array, shape (n,), optional
-        Grades of the documents. A run takes the documents in a random order, each list its first ones: resampling without
-        replacement from these n documents. It says how the verdict depends on which of them were there, not what others would be;
-        the longest lists of all runs have nearly all documents in common, so their verdicts agree whatever the measure. Tied scores
-        weigh the mean over all their orders.
+        Grades of the documents. Each run takes the documents in random order, and each list is its beginning: resampling without
+        replacement from these n documents. The result shows how the verdict depends on which of them were drawn, not on other documents.
+        The longest lists of all runs have nearly all documents in common, so their verdicts agree for any measure. Tied scores give the
+        mean over all their orders.
     points, gain
-        As for `simulate`, of both models.
+        As for `simulate`, for both models.
     names : pair of str, optional
-        What a and b are called.
+        Names of a and b.
     level : float, optional
-        Of the Monte Carlo intervals.
+        Confidence level of the Monte Carlo intervals.
     threads, progress
         As for `simulate`.
 
     Returns
     -------
     Distinguishability
-        A row for each size; the sizes of the last decade are marked.
+        A row for each length; the lengths of the last decade are marked.
 
     Raises
     ------
     InputError
-        The models have different shares of relevant documents; the scores and labels are of different length, are not finite, or all
-        documents are worth the same.
+        The models have different shares of relevant documents; scores and labels differ in length, are not finite, or all documents have
+        the same gain.
     OptionError
-        An option is impossible; the message names it.
+        An option has an invalid value; the message names it.
 
     References
     ----------
@@ -250,7 +250,7 @@ def distinguish_many(
     a, b, sizes, runs, rng, labels, points, gain, names, level, threads, progress
         As for `distinguish`.
     measures : iterable of (discount, cutoff)
-        Such as ``[("log2", None), ("geometric(2)", None)]``.
+        Pairs of discount and cutoff, such as ``[("log2", None), ("geometric(2)", None)]``.
 
     Returns
     -------

@@ -27,9 +27,9 @@ class Expansion:
     order : int
         K: the smallest k for which int (ybar_0 - ybar_1)(1 - u) ln^k u du is not 0. At least 1, since for k = 0 it is p - p.
     coefficient : float
-        (-1)^K / p times that integral; E[Y] in place of p for grades. Its sign tells which ranker wins in the end.
+        (-1)^K / p times that integral, with E[Y] instead of p for grades. Its sign determines which ranker wins eventually.
     without_p : float
-        What eq. (25) of the paper prints: without the factor 1/p.
+        Coefficient as printed in eq. (25) of the paper, without the factor 1/p.
     p : float
         P(Y = 1), or E[Y], the same for both.
 
@@ -50,17 +50,17 @@ class Expansion:
     _second: RelevanceModel = field(repr=False, compare=False)
 
     def difference(self, n: int, *, corrected: bool = False) -> float:
-        """N_0 - N_1 for lists of n documents, n of any size; N*_0 - N*_1 with `corrected`."""
+        """Return N_0 - N_1 for lists of n documents, n of any size; N*_0 - N*_1 with `corrected`."""
         return self.difference_at(math.log(n), corrected=corrected)
 
     def scaled(self, n: int, *, corrected: bool = False) -> float:
-        """ln^K n times the difference, which tends to the coefficient."""
+        """Return ln^K n times the difference, which tends to the coefficient."""
         return math.log(n) ** self.order * self.difference(n, corrected=corrected)
 
     def difference_at(self, log_n: float, *, corrected: bool = False) -> float:
-        """The difference for lists of exp(log_n) documents, log_n at least ln 2; its error is about 1e-15 / log_n^K.
+        """Return the difference for lists of exp(log_n) documents, log_n at least ln 2; its error is about 1e-15 / log_n^K.
 
-        For lists beyond e^40 the terms of 1/ln(u n) that integrate to 0 are taken out before anything is added up.
+        For lists beyond e^40 the terms of 1/ln(u n) that integrate to 0 are removed before summation.
         """
         seen = ScaledDecay(decay_of("log2"), log_n)
         order = self.order if log_n >= DEEPEST else 0
@@ -82,17 +82,17 @@ class Expansion:
 
 
 def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> Expansion:
-    """Expand the difference of two rankers whose NDCG with the logarithmic discount both tend to 1 (Wang et al., Lemma 22).
+    """Expand the difference of two rankers whose NDCG with the logarithmic discount tends to 1 for both (Wang et al., Lemma 22).
 
     Parameters
     ----------
     ybar0, ybar1 : callable, mapping or RelevanceModel
-        The chance of relevance at each canonical score, for two rankers of the same documents: p, or the share of each grade, is the
-        same for both.
+        Probability of relevance at each canonical score, for two rankers of the same documents: p, or the share of each grade, is equal for
+        both.
     points : iterable of float, optional
-        Where either has kinks or jumps.
+        Kinks or jumps of either function.
     gain : str, mapping or callable, optional
-        What a grade is worth.
+        Gain of each grade.
 
     Returns
     -------
@@ -102,12 +102,12 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
     Raises
     ------
     OptionError
-        The shares of relevant documents differ; or the two are the same, so that there is no order.
+        The shares of relevant documents differ; or the two functions are equal, so there is no order.
 
     Notes
     -----
-    Two corrections to the paper: the coefficient carries 1/p, which eq. (25) leaves out, and K is at least 1, not "nonnegative".
-    The sign of the difference at lists one may meet need not be that of the coefficient: see `experiments/late_winner.py`.
+    Two corrections to the paper: the coefficient contains 1/p, which eq. (25) omits, and K is at least 1, not "nonnegative". For lists of
+    realistic length, the sign of the difference can be opposite to that of the coefficient: see `experiments/late_winner.py`.
 
     Examples
     --------

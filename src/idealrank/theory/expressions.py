@@ -39,7 +39,7 @@ def parse_model(texts: "str | Sequence[str]", *, gain: GainLike = "linear") -> R
         One text is the chance of relevance at canonical score s, see `parse_curve`. For grades one text each, with the grade before a
         colon: ``"2:0.05+0.35s^2"``, ``"1:0.2+0.2s"``.
     gain : str, mapping or callable, optional
-        What a grade is worth.
+        Gain of each grade.
 
     Raises
     ------

@@ -18,23 +18,24 @@ _STEADY = 0.01  # how far an exponent may move the wrong way over the last decad
 
 
 class EvidenceRow(NamedTuple):
-    """Behaviour of a discount on a list of n.
+    """Behaviour of a discount on a list of length n.
 
     Parameters
     ----------
     n : int
         List length, a power of 10.
     cutoff : int
-        Ranks that count in it.
+        Number of ranks within the cutoff.
     exponent : float
-        By which power of the rank the weight fell over the last decade, from rank n/10 to n; 1 is the edge of what converges. Infinite
-        where the weight is 0.
+        Exponent of the power of the rank by which the weight fell over the last decade, from rank n/10 to n; 1 is the limit of convergence.
+        Infinite if the weight is 0.
     total : float
-        Sum of the weights that count: must grow without end for NDCG to converge.
+        Sum of the weights within the cutoff; must grow without bound for NDCG to converge.
     effective : float
-        (sum of weights)^2 / sum of their squares: how many documents of equal weight would be as noisy. Must grow without end, too.
+        (sum of weights)^2 / sum of their squares: the number of equally weighted documents with the same noise. Must grow without bound as
+        well.
     top : float
-        Share of the weight on the top hundredth of the list; where it tends to 1, only the very top is seen.
+        Share of the weight on the top hundredth of the list; if it tends to 1, only the very top counts.
 
     Examples
     --------
@@ -164,28 +165,28 @@ _TOP_SHARE = (
 class Feasibility:
     """Feasibility of NDCG with a discount and a cutoff for distinguishing rankers, with reasons.
 
-    Feasible: NDCG converges, and the sign of the difference between two rankers settles for good as the list grows, for all but
-    exceptional pairs. Borderline: it converges, but to the chance of relevance at the very top, and sees little else. Infeasible: it does
-    not converge, and chance decides for ever. Undecided: no proof is known.
+    Feasible: NDCG converges, and the sign of the difference between two rankers becomes constant as the list grows, except for exceptional
+    pairs. Borderline: it converges, but to the probability of relevance at the very top, and depends on little else. Infeasible: it does
+    not converge, and the order stays random. Undecided: no proof is known.
 
     Parameters
     ----------
     discount, cutoff : str
-        Their texts; the cutoff is ``""`` for whole lists, else as in ``"@0.2n"``.
+        Texts of discount and cutoff; the cutoff is ``""`` for whole lists, otherwise such as ``"@0.2n"``.
     verdict : str
         ``"feasible"``, ``"borderline"``, ``"infeasible"`` or ``"undecided"``.
     theorem : str
-        Which theorem says so; ``""`` where none does.
+        Theorem behind the verdict; ``""`` if there is none.
     reason : str
-        Why, in words.
+        Reason in words.
     distinguishes : str
-        Which differences between rankers it sees.
+        Differences between rankers that the measure detects.
     errata : str
-        What the paper states otherwise; ``""`` for nothing.
+        Deviations from the paper's statement; ``""`` if none.
     evidence : tuple of EvidenceRow
-        For functions: how the weights fall as far as was looked.
+        For functions: how the weights fall up to the largest rank examined.
     resembles : str or None
-        For functions: the verdict if the weights went on falling as they do as far as was looked; a guess, never a proof.
+        For functions: the verdict if the weights continued to fall as observed; a guess, not a proof.
 
     Examples
     --------
@@ -223,13 +224,13 @@ def feasibility(
     Parameters
     ----------
     discount : str, sequence, callable or Discount, optional
-        As measures take it. Named families and tables of weights are decided by theorem. For a function no number of values decides
-        whether the sum of its weights converges, so the verdict is ``"undecided"``, with evidence (and ``"infeasible"`` at a constant
-        cutoff, where the function does not matter).
+        Discount, as accepted by measures. Named families and tables of weights are decided by theorem. For a function, no finite number of
+        values decides whether the sum of its weights converges, so the verdict is ``"undecided"``, with evidence (and ``"infeasible"`` at a
+        constant cutoff, at which the function does not matter).
     cutoff : int, str or None, optional
-        As measures take it: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default the whole list.
+        Cutoff, as accepted by measures: ``10``, ``"0.2n"``, ``"sqrt(n)"``; default the whole list.
     largest : int, optional
-        Up to which rank a function is looked at, from 100 on; rounded down to a power of 10.
+        Largest rank at which a function is examined, at least 100; rounded down to a power of 10.
 
     Returns
     -------
@@ -238,14 +239,14 @@ def feasibility(
     Raises
     ------
     OptionError
-        Discount, cutoff or `largest` is none.
+        Discount, cutoff or `largest` is invalid.
     InputError
-        A function gives negative weights, or no weight at all.
+        A function gives negative weights, or only zeros.
 
     Notes
     -----
-    About lists that grow under one query. The linear discount and cutoffs n^a beyond a = 2/3 are not in the paper: what is said of them
-    follows from the law of large numbers and Hoeffding's inequality.
+    The statements concern lists that grow for one query. The linear discount and cutoffs n^a beyond a = 2/3 are not in the paper: their
+    verdicts follow from the law of large numbers and Hoeffding's inequality.
 
     References
     ----------

@@ -24,9 +24,9 @@ class DefinitionGap:
     difference : float
         N* - N: 84 to 91 % of E[NDCG] - N at n = 10^3, 94 to 96 % at 10^6, on five models with exact means.
     constant : float
-        The difference times n / ln n: what it tends to says how sharp the lemma's bound is.
+        The difference times n / ln n; its limit shows how sharp the lemma's bound is.
     bound : float
-        n^(-1/3), the order that Lemma 21 gives.
+        n^(-1/3), the order given by Lemma 21.
 
     Examples
     --------
@@ -44,21 +44,21 @@ class DefinitionGap:
 
 
 def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gain: GainLike = "linear") -> DefinitionGap:
-    """Compute the distance of Definition 20 from the mean of NDCG with the logarithmic discount: Lemma 21's quantities.
+    """Compute the distance between Definition 20 and the mean of NDCG with the logarithmic discount: the quantities of Lemma 21.
 
-    Lemma 21 bounds the distance by order n^(-1/3). The true order is ln n / n: N leaves out what sums over ranks have beyond integrals,
-    kappa ybar(1) in DCG and kappa in its ideal, beside F(n p) of order n p / ln n.
+    Lemma 21 bounds the distance by order n^(-1/3). The true order is ln n / n: N omits the excess of sums over integrals, kappa ybar(1) in
+    DCG and kappa in its ideal, relative to F(n p) of order n p / ln n.
 
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        The chance of relevance at each canonical score, or one for each grade.
+        Probability of relevance at each canonical score, or one function for each grade.
     n : int
         Length of the list.
     points : iterable of float, optional
-        Where ybar has kinks or jumps.
+        Kinks or jumps of ybar.
     gain : str, mapping or callable, optional
-        What a grade is worth.
+        Gain of each grade.
 
     Examples
     --------

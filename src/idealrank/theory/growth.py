@@ -28,11 +28,11 @@ class GrowingValues:
     Attributes
     ----------
     measures : tuple of Measure
-        NDCG with its discount and cutoff.
+        NDCG measures with discount and cutoff.
     sizes : int64 array, shape (n_sizes,)
-        How many documents the lists hold, rising.
+        Numbers of documents in the lists, rising.
     values : float64 array, shape (n_measures, n_queries, n_sizes)
-        In [0, 1]; NaN where NDCG is undefined for want of a relevant document, and where a query has fewer documents.
+        In [0, 1]; NaN if NDCG is undefined because no document is relevant, or if a query has fewer documents.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class GrowingValues:
         return counts
 
     def mean(self) -> FloatArray:
-        """Mean over the queries that have a value, shape (n_measures, n_sizes); NaN where none has."""
+        """Mean over the queries with a value, shape (n_measures, n_sizes); NaN if there are none."""
         defined = self.defined
         total = np.where(np.isnan(self.values), 0.0, self.values).sum(axis=1)
         means: FloatArray = np.divide(total, defined, out=np.full(total.shape, math.nan), where=defined > 0)
@@ -88,26 +88,26 @@ def growing_ndcg(
     Parameters
     ----------
     labels, scores : array-like, shape (n_documents,) or (n_queries, n_documents); or a sequence of arrays of several lengths
-        A query a row, its documents in the order in which they came. Tied scores give the expected value over all orders.
+        One query per row, with documents in their order of arrival. Tied scores give the expected value over all orders.
     measures : str, Measure or sequence of them, optional
-        NDCG with its gain, discount and cutoff, as in ``"nDCG(discount=zipf(0.5))"`` and ``"nDCG@0.2n"``. Default ``"nDCG"``.
+        NDCG with gain, discount and cutoff, such as ``"nDCG(discount=zipf(0.5))"`` and ``"nDCG@0.2n"``. Default ``"nDCG"``.
     sizes : array-like of int, optional
-        The values of n, rising, from 1. Default: `growing_sizes` of the shortest list.
+        Values of n, rising, from 1. Default: `growing_sizes` of the shortest list.
     progress : callable, optional
-        Called after every query with how many are done, and how many there are; what it raises ends the work.
+        Progress callback, called after every query with the number done and the total; an exception raised in it stops the work.
 
     Returns
     -------
     GrowingValues
-        A query's value at n is that of `ndcg` on its first n labels and scores; NaN where none of them has a positive gain, and
-        where the query has fewer than n documents.
+        A query's value at n is that of `ndcg` on its first n labels and scores; NaN if none of them has a positive gain, or if the query
+        has fewer than n documents.
 
     Raises
     ------
     InputError
         Labels and scores have different shapes, or are not finite, or a gain is negative.
     OptionError
-        A measure is not NDCG, or has other options than gain, discount and cutoff; or sizes do not rise from 1 on.
+        A measure is not NDCG, or has options other than gain, discount and cutoff; or sizes do not rise from 1 on.
 
     References
     ----------

@@ -160,18 +160,18 @@ class Limit:
     value : float
         From 0 to 1.
     theorem : str
-        ``"Theorem 7"`` and the like, of Wang et al. (2013); ``"Linear discount"`` where the paper has none.
+        Theorem of Wang et al. (2013), such as ``"Theorem 7"``; ``"Linear discount"`` if the paper has none.
     conditions : tuple of str
-        What the statement needs, each with what was checked and what is assumed.
+        Conditions of the statement, with what was checked and what is assumed.
     rate : str
-        How fast, in words.
+        Rate of convergence, in words.
     rate_constant : float or None
-        C where the mean of NDCG is value - C/ln n or value - C n^-(1-b) to the first order: `rate` says which. It is the first term of
-        N* (see `pseudo_expectation`) and supposes that ybar is Hoelder continuous at s = 1. None where no such constant is known.
+        C if the mean of NDCG is value - C/ln n or value - C n^-(1-b) to first order: `rate` says which. It is the first term of N* (see
+        `pseudo_expectation`) and assumes that ybar is Hoelder continuous at s = 1. None if no such constant is known.
     discount, cutoff : str
-        Texts of both; the cutoff as after the @, or ``""``.
+        Texts of discount and cutoff; the cutoff as after the @, or ``""``.
     stated : bool
-        Whether the paper states this case; else the conditions say how it follows.
+        Whether the paper states this case; otherwise the conditions say how it follows.
 
     Examples
     --------
@@ -211,9 +211,9 @@ def limit(
     points: Iterable[float] = (),
     gain: GainLike = "linear",
 ) -> Limit:
-    """Compute the limit of NDCG of one query as its list grows.
+    """Compute the limit of one query's NDCG as its list grows.
 
-    With u = 1 - s, the share of the list from the top, ybar(s) the chance of relevance at canonical score s and p its mean::
+    Let u = 1 - s be the share of the list from the top, ybar(s) the probability of relevance at canonical score s, and p its mean::
 
         log2, log(b), jarvelin(b)      whole list   1                                                        Theorem 4
                                        k = c n      int_0^c ybar(1-u) du / min(c, p)                         Theorem 12
@@ -223,13 +223,13 @@ def limit(
         all of these, and linear       k = n^a      ybar(1)                                                  Theorem 11
         linear                         k = c n      int_0^c ybar(1-u) (1-u) du / G(min(c, p)), G(p) = p - p^2/2
 
-    For grades with gains y_1 > ... > y_q and R_j = P(Y >= y_j) the expected gain takes the place of ybar, and differences
-    y_j (G(R_j) - G(R_(j-1))) that of G(p): Theorems 14 to 17.
+    For grades with gains y_1 > ... > y_q and R_j = P(Y >= y_j), the expected gain replaces ybar, and differences y_j (G(R_j) - G(R_(j-1)))
+    replace G(p): Theorems 14 to 17.
 
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        The chance of relevance at each canonical score, or one for each grade; see `RelevanceModel.of`.
+        Probability of relevance at each canonical score, or one function for each grade; see `RelevanceModel.of`.
     discount : str or other, optional
         log2, log(b), jarvelin(b), zipf(b) with b <= 1, or linear.
     cutoff : str or None, optional
@@ -237,21 +237,21 @@ def limit(
     points : iterable of float, optional
         Canonical scores at which ybar has kinks or jumps.
     gain : str, mapping or callable, optional
-        What a grade is worth.
+        Gain of each grade.
 
     Returns
     -------
     Limit
-        The value is good to 1e-12 for a ybar that is smooth but for `points`, and Lipschitz at s = 1. Float64 has no scores between
-        1 - 1e-16 and 1: where ybar falls like (1 - s)^a there, the error is about 1e-16^(a + 1 - b).
+        The value is accurate to 1e-12 for a ybar that is smooth except at `points`, and Lipschitz at s = 1. Float64 has no scores between 1
+        - 1e-16 and 1: if ybar behaves like (1 - s)^a there, the error is about 1e-16^(a + 1 - b).
 
     Raises
     ------
     OptionError
-        A condition fails: the weights up to the cutoff have a finite sum (constant cutoffs, zipf(b) with b > 1, geometric, tables;
-        Theorem 10), or it is unknown (functions). Or p = 0: nothing is relevant.
+        A condition fails: the weights up to the cutoff have a finite sum (constant cutoffs, zipf(b) with b > 1, geometric, tables; Theorem
+        10), or this is unknown (functions). Or p = 0: nothing is relevant.
     InputError
-        A chance is none, see `RelevanceModel.of`; or ybar has kinks in too many places that `points` does not name.
+        A value is not a probability, see `RelevanceModel.of`; or ybar has kinks in too many places that `points` does not name.
 
     References
     ----------

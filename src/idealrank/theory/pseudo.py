@@ -53,12 +53,11 @@ def pseudo_expectation(
 ) -> float | FloatArray:
     """Compute the mean NDCG of lists of n documents, up to terms that vanish faster than the distance to the limit.
 
-    Without the correction it is N of Wang et al., Definition 20, where sums over ranks are integrals from rank 1 on::
+    Without the correction it is N of Wang et al., Definition 20, in which sums over ranks are integrals from rank 1 on::
 
         N = int_1^k E[Y | 1 - s/n] D(s) ds / sum_j y_j (F(n min(R_j, k/n)) - F(n min(R_(j-1), k/n))),     F(t) = int_1^t D
 
-    With it, the default, both sides have what the sum over ranks has beyond the integral, kappa = lim sum D - int D, all of it at the
-    top::
+    With it, the default, both sides include the excess of the sum over the integral, kappa = lim sum D - int D, all of it at the top::
 
         N* = (int_1^k E[Y | 1 - s/n] D(s) ds + kappa E[Y | 1]) / (... + kappa y_1)
 
@@ -68,9 +67,9 @@ def pseudo_expectation(
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        The chance of relevance at each canonical score, or one for each grade; see `RelevanceModel.of`.
+        Probability of relevance at each canonical score, or one function for each grade; see `RelevanceModel.of`.
     n : int, or sequence of int
-        Length of the list, at least 2; of any size, as in ``10**1000``. Whole floats are taken, too.
+        Length of the list, at least 2; of any size, such as ``10**1000``. Integer-valued floats are accepted.
     discount : str or other, optional
         log2, log(b), jarvelin(b), zipf(b), geometric(b) or linear.
     cutoff : int, str or None, optional
@@ -78,21 +77,21 @@ def pseudo_expectation(
     corrected : bool, optional
         N* (True) or N (False).
     points : iterable of float, optional
-        Where ybar has kinks or jumps.
+        Kinks or jumps of ybar.
     gain : str, mapping or callable, optional
-        What a grade is worth.
+        Gain of each grade.
 
     Returns
     -------
     float, or float64 array, shape (len(n),)
-        To about 1e-13 for a smooth ybar, whatever n. It is a mean only but for terms that vanish as n grows: of a handful of documents
-        it can be above 1.
+        Accurate to about 1e-13 for a smooth ybar, for any n. It is a mean only up to terms that vanish as n grows: for a handful of
+        documents it can exceed 1.
 
     Raises
     ------
     OptionError
-        The discount is a table or a function of the user's: it has no integral of its own. Or n is no length, or nothing is relevant
-        (p = 0), or N is 0/0: k or n p is 1 or less.
+        The discount is a table or a user-defined function, which has no known integral. Or n is not a valid length, or nothing is relevant
+        (p = 0), or N is 0/0 because k or n p is 1 or less.
 
     Notes
     -----

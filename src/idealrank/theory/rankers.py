@@ -20,23 +20,23 @@ _ABOUT, _GRADES, _OFFSETS = "about", "grades", "offsets"
 
 @dataclass(frozen=True, eq=False)
 class RankedCollection:
-    """Grades and scores of the same documents, a query after another, in the order in which documents came.
+    """Grades and scores of the same documents, query after query, in the order in which the documents came.
 
     Parameters
     ----------
     grades : float64 array, shape (n_documents,)
         At least 0; documents of all queries.
     scores : mapping of str to float64 array, shape (n_documents,)
-        By the name of the ranker; more is better, and only the order inside a query matters.
+        By the name of the ranker; higher is better, and only the order within a query matters.
     offsets : int64 array, shape (n_queries + 1,)
         Query q has the documents from offsets[q] to offsets[q + 1].
     about : mapping
-        What is known of the data; ``what`` says it in some words.
+        Information on the data; ``what`` is a short description.
 
     Raises
     ------
     InputError
-        Arrays do not fit together, hold what is no number, or there is no ranker.
+        Arrays do not match or hold NaN, or there is no ranker.
 
     Examples
     --------
@@ -74,16 +74,16 @@ class RankedCollection:
         return np.diff(self.offsets)
 
     def rows(self, values: FloatArray) -> list[FloatArray]:
-        """Grades or scores, an array a query."""
+        """Return the grades or scores, one array per query."""
         return np.split(values, self.offsets[1:-1])
 
     def at_least(self, n: int) -> "RankedCollection":
-        """The queries that have n documents, without what came after the n-th.
+        """Return the queries that have at least n documents, cut after the n-th.
 
         Raises
         ------
         InputError
-            No query has as many.
+            No query has n documents.
         """
         long = np.flatnonzero(self.lengths >= n)
         if n < 1 or not long.size:
@@ -99,7 +99,7 @@ def paper_rankers() -> RankedCollection:
     Returns
     -------
     RankedCollection
-        40 queries of 5,000 documents each; grades 0, 1 and 2. ``experiments/rankers`` makes it, bit for bit.
+        40 queries of 5,000 documents each; grades 0, 1 and 2. ``experiments/rankers`` reproduces it bit for bit.
 
     References
     ----------
@@ -121,14 +121,14 @@ def read_rankers(path: "str | Path") -> RankedCollection:
     Parameters
     ----------
     path : str or Path
-        ``grades``, shape (n_queries, n_documents), or (n,) with ``offsets``, shape (n_queries + 1,), where lists have several lengths;
-        and for each ranker an array of its scores by its name, shaped as the grades. ``about``, if there is one, is a JSON object:
-        its ``what`` says what the data are, its ``rankers`` the names to print.
+        ``grades``, shape (n_queries, n_documents), or (n,) with ``offsets``, shape (n_queries + 1,), for lists of several lengths; and for
+        each ranker an array of its scores by its name, in the shape of the grades. ``about``, if present, is a JSON object: ``what``
+        describes the data, ``rankers`` gives the names to print.
 
     Raises
     ------
     InputError
-        The file cannot be read, or its arrays do not fit together.
+        The file cannot be read, or its arrays do not match.
 
     Examples
     --------

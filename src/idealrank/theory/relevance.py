@@ -24,17 +24,17 @@ _SLACK = 1e-9  # what rounding may take a chance beyond 0 and 1
 class RelevanceModel:
     """Probability of each grade at each canonical score.
 
-    The canonical score s of a document is the share of documents that the ranker scores lower: uniform on [0, 1], 1 at the top
-    (Wang et al., Lemma 3; it needs a ranker without ties). `ybar(s)` is the chance that a document of canonical score s is relevant.
+    The canonical score s of a document is the share of documents with a lower score: uniform on [0, 1], 1 at the top (Wang et al., Lemma 3,
+    which requires a ranker without ties). `ybar(s)` is the probability that a document of canonical score s is relevant.
 
     Parameters
     ----------
     gains : tuple of float
-        What each grade is worth, falling: y_1 > y_2 > ... > y_q > 0. (1.0,) for binary relevance.
+        Gain of each grade, falling: y_1 > y_2 > ... > y_q > 0. (1.0,) for binary relevance.
     chances : tuple of callable
-        For each gain the chance P(Y = y_j | s): vectorised on [0, 1]. What they leave to 1 is the chance of gain 0.
+        For each gain the probability P(Y = y_j | s), vectorised on [0, 1]. The remaining probability is that of gain 0.
     points : tuple of float
-        Canonical scores at which a chance has a kink or a jump.
+        Canonical scores at which a probability has a kink or a jump.
 
     Examples
     --------
@@ -49,23 +49,23 @@ class RelevanceModel:
 
     @classmethod
     def of(cls, ybar: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> "RelevanceModel":
-        """A model from a function (binary relevance), or from a mapping of grades to functions.
+        """Build a model from a function (binary relevance), or from a mapping of grades to functions.
 
         Parameters
         ----------
         ybar : callable, mapping or RelevanceModel
             A vectorised function on [0, 1] with values in [0, 1], or one for each grade above 0: ``{1: ..., 2: ...}``.
         points : iterable of float, optional
-            Where it has kinks or jumps, in (0, 1).
+            Kinks or jumps of the functions, in (0, 1).
         gain : str, mapping or callable, optional
-            What a grade is worth, see `make_gain`; binary relevance is grade 1.
+            Gain of each grade, see `make_gain`; binary relevance is grade 1.
 
         Raises
         ------
         InputError
-            A function is not vectorised, or gives what is no chance, or the chances of all grades sum to more than 1.
+            A function is not vectorised or has values outside [0, 1], or the probabilities of all grades sum to more than 1.
         OptionError
-            Grades or gains are not above 0, or more than 255, or two grades have one gain; or the points are not in (0, 1).
+            Grades or gains are not above 0, more than 255, or not distinct; or the points are not in (0, 1).
         """
         if isinstance(ybar, RelevanceModel):
             return ybar
@@ -88,14 +88,14 @@ class RelevanceModel:
             raise InputError(f"the chances of all grades sum to {total.max():g} at s = {_GRID[total.argmax()]:g}, expected at most 1")
 
     def expected(self, score: FloatArray) -> FloatArray:
-        """E[Y | s], the expected gain at each canonical score, shape of `score`; ybar(s) for binary relevance."""
+        """Return E[Y | s], the expected gain at each canonical score, in the shape of `score`; ybar(s) for binary relevance."""
         total: FloatArray = np.zeros(np.shape(score))
         for gain, chance in zip(self.gains, self.chances, strict=True):
             total = total + gain * values_of(chance, score)
         return total
 
     def expected_from_top(self, depth: FloatArray) -> FloatArray:
-        """E[Y | s = 1 - depth]: the expected gain at a share `depth` of the list, counted from its top."""
+        """Return E[Y | s = 1 - depth]: the expected gain at a share `depth` of the list, counted from its top."""
         return self.expected(1.0 - np.asarray(depth, np.float64))
 
     @property

@@ -59,7 +59,7 @@ def run_blocks(
     rng : Generator
         Advanced, so that another call draws other samples.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
     progress : callable, optional
         Called as ``progress(done, samples)`` in this thread.
     """

@@ -34,50 +34,50 @@ def simulate(
 ) -> FloatArray:
     """Simulate NDCG of random lists under a model of relevance.
 
-    A list is n documents whose canonical scores are uniform on [0, 1], each relevant with the chance ybar of its score, in the
-    order of their scores. With several n, one sample is one list that grows: its first n_1 documents, its first n_2, ...
+    A list has n documents with canonical scores uniform on [0, 1], in the order of their scores; each is relevant with probability ybar of
+    its score. With several n, one sample is one growing list: its first n_1 documents, its first n_2, ...
 
     Parameters
     ----------
     ybar : callable, mapping or RelevanceModel
-        The chance of relevance at each canonical score, or one for each grade; see `RelevanceModel.of`.
+        Probability of relevance at each canonical score, or one function for each grade; see `RelevanceModel.of`.
     n : int, or sequence of int
-        Documents of a list, from 1 on.
+        Number of documents of a list, at least 1.
     samples : int
-        How many lists, from 1 on.
+        Number of lists, at least 1.
     discount : str, sequence or callable, optional
         See `make_discount`.
     cutoff : int or str, optional
         ``10``, ``"0.2n"``, ``"sqrt(n)"``, ``"n^0.3"``; default the whole list.
     rng : Generator, seed or None
-        The result depends on it and on nothing else, the number of threads included.
+        Random generator or seed. Results do not depend on the number of threads.
     points : iterable of float, optional
-        Where ybar has kinks or jumps; not needed to draw samples.
+        Kinks or jumps of ybar; not needed to draw samples.
     gain : str, mapping or callable, optional
-        What a grade is worth, see `make_gain`.
+        Gain of each grade, see `make_gain`.
     threads : int, optional
-        None or 0 for one a core.
+        Number of threads; None or 0 uses all cores.
     progress : callable, optional
-        Called now and then as ``progress(samples_done, samples)`` in the thread of the caller.
+        Progress callback, called as ``progress(samples_done, samples)`` in the caller's thread.
 
     Returns
     -------
     float64 array, shape (samples,), or (samples, len(n)) for a sequence
-        In [0, 1]. NaN where a list has no relevant document, for its NDCG is 0/0: the share of such lists is
-        (1 - p)^n, and a mean over the others is conditional on relevance; a 0 or 1 in their place would shift it unseen.
+        In [0, 1]. NaN if a list has no relevant document, since its NDCG is 0/0. The share of such lists is (1 - p)^n, and a mean over the
+        others is conditional on relevance; replacing NaN by 0 or 1 would bias it.
 
     Raises
     ------
     InputError
-        `ybar` gives what is no chance.
+        `ybar` has values outside [0, 1].
     OptionError
-        An option is impossible; the message names it.
+        An option has an invalid value; the message names it.
 
     Notes
     -----
-    The scores are drawn in order: sums of standard exponentials over their total are the depths u = 1 - s, then
-    ``y = rng.random(n) < ybar(1 - u)``. The first sample comes from `rng` itself. Smaller sizes are random subsets of larger ones,
-    which is what the first documents of a random order are.
+    The scores are drawn in order: sums of standard exponentials over their total are the depths u = 1 - s, then ``y = rng.random(n) <
+    ybar(1 - u)``. The first sample comes from `rng` itself. Smaller sizes are random subsets of larger ones, as the first documents of a
+    random order are.
 
     References
     ----------
@@ -115,7 +115,7 @@ def simulate_many(
     ybar, n, samples, rng, points, gain, threads, progress
         As for `simulate`.
     measures : iterable of (discount, cutoff)
-        Such as ``[("log2", None), ("zipf(0.5)", "0.2n")]``.
+        Pairs of discount and cutoff, such as ``[("log2", None), ("zipf(0.5)", "0.2n")]``.
 
     Returns
     -------

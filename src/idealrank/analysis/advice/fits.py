@@ -46,19 +46,19 @@ class Advice:
     Attributes
     ----------
     run : str
-        Name of the run that was looked at.
+        Name of the run.
     surface : str or None
-        Where the results are shown.
+        Place where the results are shown, such as ``"phone"``.
     cutoffs : tuple of int
-        Ranks that count there.
+        Recommended cutoffs.
     why : str
-        Why these ranks.
+        Reason for these cutoffs.
     fits : tuple of Fit
-        Measures, the first one first.
+        Recommended measures, best first.
     warnings : tuple of str
-        What stands in the way, a sentence each.
+        Problems found in the data, one sentence each.
     observed : Observed
-        What the data look like.
+        Statistics of the data.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Advice:
     observed: Observed
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it.
+        """Return the JSON record.
 
         Examples
         --------
@@ -104,13 +104,13 @@ def advise(
     qrels, run : Qrels, Run
         What was judged and what was returned.
     surface : {"phone", "desktop", "carousel", "rag"}, optional
-        Where the results are shown.
+        Place where the results are shown, such as ``"phone"``.
     visible : int, optional
         Results that are seen there, or documents that go into the prompt.
     convention : Convention or str
         How run and judgments are joined.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Examples
     --------

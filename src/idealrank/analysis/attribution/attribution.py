@@ -62,34 +62,34 @@ class Documents:
 
 @dataclass(frozen=True, eq=False)
 class Attribution(WithWarnings):
-    """Difference of two runs, b - a, split by query and document.
+    """Difference between two runs, b - a, split by query and document.
 
     Attributes
     ----------
     run_a, run_b : str
         Names of the runs.
     measure, resolved : str
-        The measure as asked, and with every option set.
+        The measure as requested, and with every option resolved.
     convention : Convention
         How runs and judgments were joined.
     split : str
-        How a value is split among documents: exact, or by which path.
+        How a value is split among documents: exactly, or along which path.
     n : int
-        Queries that count in both runs.
+        Number of queries that count in both runs.
     mean_a, mean_b, difference : float
-        Over these; sums for measures that are summed over queries.
+        Means over these queries, and b - a; sums for measures that are summed over queries.
     excluded : tuple of str
         Queries that the convention leaves out of either run.
     queries : tuple of QueryChange
-        The worst change for the user first; equal ones in the order of the judgments.
+        Changes by query, the largest loss first; ties in the order of the judgments.
     moves : tuple of Move
-        What documents that entered, left, moved up, moved down and stayed contribute to the difference.
+        Contribution to the difference of the documents that entered, left, moved up, moved down or stayed.
     query_ids : sequence of str
-        The queries in the order of the judgments.
+        Query ids in the order of the judgments.
     direction : int
-        Of the measure: 1 where more is better, -1 where less is, 0 where neither.
+        1 if higher values of the measure are better, -1 if lower ones are, 0 if neither.
     comparison : Comparison or None
-        Of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse.
+        Comparison of the two runs by this measure, as made by `compare`; None if its means have no better and worse.
 
     Examples
     --------
@@ -126,14 +126,14 @@ class Attribution(WithWarnings):
         return self.split == EXACT
 
     def documents(self, query: "str | None" = None, *, limit: int | None = None) -> tuple[DocumentChange, ...]:
-        """Judged documents that either run returned, the worst change first.
+        """Return the judged documents that either run returned, the largest loss first.
 
         Parameters
         ----------
         query : str, optional
-            Of one query; else of all, where those that add nothing in either run are left out.
+            Restrict to this query. Default: all queries, without the documents that contribute nothing in either run.
         limit : int, optional
-            So many at most.
+            Maximum number of documents.
 
         Raises
         ------
@@ -177,12 +177,12 @@ class Attribution(WithWarnings):
         )
 
     def as_dict(self, *, queries: int | None = None, documents: int | None = None) -> dict[str, Any]:
-        """Everything as dicts, lists, texts and numbers.
+        """Return the JSON record.
 
         Parameters
         ----------
         queries, documents : int, optional
-            So many queries at most, the worst first; so many documents of each.
+            Maximum number of queries, the largest loss first, and of documents for each query.
 
         Examples
         --------
@@ -219,9 +219,9 @@ def attribute(
     measure : Measure or str
         Exact for DCG, NDCG, P, R and RBP; for others `Attribution.split` says by which path.
     convention : Convention or str
-        How to align and how to measure. A query that it leaves out of either run is left out of both.
+        Convention of alignment and measure. A query that it excludes for either run is excluded for both.
     threads : int
-        0 uses all cores.
+        Number of threads; 0 uses all cores.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def attribute(
     InputError
         No query counts in both runs, no run has a judged document, or no judged grade counts.
     OptionError
-        The measure cannot be split among documents.
+        The measure cannot be split by document.
 
     Examples
     --------

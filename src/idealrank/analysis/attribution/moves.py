@@ -14,7 +14,7 @@ class QueryChange:
     Attributes
     ----------
     query : str
-        Its id.
+        Query id.
     value_a, value_b, difference : float
         Values of the measure, and how much b has more.
     answered_a, answered_b : bool

@@ -47,18 +47,17 @@ def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
 
 
 def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Add the companion measures with which `compare` describes the reach of the judgments.
+    """Add the companion measures from which `compare` tells how far the judgments reach.
 
     Parameters
     ----------
     measures : measure or iterable of them
-        What is to be compared.
+        Measures to compare.
 
     Returns
     -------
     tuple of Measure
-        The same, then ``Judged`` and ``NumRet`` at each cutoff, from which the unjudged share follows, and each measure with
-        ``judged_only``.
+        The given measures, then ``Judged`` and ``NumRet`` at each cutoff (for the unjudged share) and each measure with ``judged_only``.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Difference:
     about : str
         "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
     level : float
-        Of the interval.
+        Method of the interval.
     p, p_corrected : float
         Of no difference, two-sided; and after the correction over the family. The verdict uses the second.
     p_equivalence : float or None
@@ -53,7 +53,7 @@ class Difference:
     effect, sd_difference : float
         d_z, the difference over the standard deviation of the differences; and that deviation.
     wins, ties, losses : int
-        Queries on which b is better than, equal to and worse than a.
+        Number of queries on which b is better than, equal to and worse than a.
     n, excluded_queries, identical_queries : int
         Queries compared; those left out since they are not scored in both runs; those on which every measure compared is equal.
     detectable : float
@@ -72,7 +72,7 @@ class Difference:
     tipping : Tipping or None
         Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
     tipping_reason : str or None
-        Why it is not known.
+        Reason why it is unknown.
     slices : Slices or None
         The same on slices of the queries, corrected as a family of their own; None where no slices were given.
 
@@ -151,7 +151,7 @@ class Pair:
     a, b : str
         Names of the runs; b is judged against a.
     measures : mapping of str to Difference
-        In the order asked.
+        Results in the order requested.
     rankings : Rankings or None
         How alike the two rankings are; None where that was not asked.
 
@@ -202,9 +202,9 @@ class Method:
     baseline : str or None
         The run that all others were compared with.
     weighted, clustered : bool
-        Whether queries had weights and clusters.
+        Whether queries had weights or clusters.
     version : str
-        Of this library.
+        Version of idealrank.
     slices : mapping of str to int, or None
         How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
     judgments : {"same", "different", "unknown"}
@@ -245,22 +245,22 @@ class Method:
 
 @dataclass(frozen=True)
 class Comparison(WithWarnings):
-    """Runs compared on the same queries, pair by pair and measure by measure; made by `compare`.
+    """Runs compared on the same queries, by pair and by measure; made by `compare`.
 
     Attributes
     ----------
     names : tuple of str
-        The runs.
+        Names of the runs.
     pairs : tuple of Pair
-        Every two of them, or each with the baseline.
+        All pairs of runs, or each run paired with the baseline.
     method : Method
-        How they were compared.
+        Test, correction and random seed.
     convention : Convention
-        Behind every value.
+        Convention of every value.
     means : mapping of str to mapping of str to RunMean
-        By measure and run: means with their intervals.
+        Means with confidence intervals, by measure and run.
     missing : mapping of str to int
-        By run: judged queries that it does not answer; the convention says how they count.
+        Number of judged queries without an answer, by run; the convention decides how they count.
 
     Examples
     --------
@@ -281,12 +281,12 @@ class Comparison(WithWarnings):
     _repr_html_ = repr_html  # for notebooks
 
     def pair(self, a: str, b: str) -> Pair:
-        """The comparison of b with a.
+        """Return the comparison of b with a.
 
         Raises
         ------
         KeyError
-            They were not compared in this order.
+            This pair was not compared in this order.
         """
         for found in self.pairs:
             if (found.a, found.b) == (a, b):
@@ -300,7 +300,7 @@ class Comparison(WithWarnings):
         return self.pairs[0][measure]
 
     def renamed(self, names: Sequence[str]) -> "Comparison":
-        """Return the comparison with other names of the runs, in their order.
+        """Return the comparison with new names for the runs, in the same order.
 
         Examples
         --------
@@ -319,31 +319,31 @@ class Comparison(WithWarnings):
         )
 
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
-        """Every difference with its pair."""
+        """Return every difference with its pair."""
         for pair in self.pairs:
             for row in pair.measures.values():
                 yield pair, row
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Every difference as a flat record, followed by its slices; None for what is not finite or not measured."""
+        """Return every difference as a flat record, followed by its slices; None for values that are not finite or not measured."""
         for pair, row in self.rows():
             record = flat_record(pair, row)
             yield from [record] if row.slices is None else row.slices.records(record)
 
     def groups(self, measure: "MeasureLike | None" = None) -> Groups:
-        """Runs that cannot be told apart, as letters, the top group, and which run is better than which.
+        """Group runs that are not significantly different: letters, the top group, and which run is significantly better than which.
 
         Parameters
         ----------
         measure : measure, optional
-            Default the first of those compared.
+            Default: the primary measure.
 
         Raises
         ------
         KeyError
-            It was not compared.
+            The measure was not compared.
         OptionError
-            The runs were compared with one baseline alone.
+            The runs were compared with a baseline only.
 
         References
         ----------
@@ -369,7 +369,7 @@ class Comparison(WithWarnings):
         return groups_of(text, means, differing, rows[0][1].direction, verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record: pairs, means, groups (of every two runs), missing, warnings, method, convention."""
+        """Return the JSON record: pairs, means, groups (if all pairs were compared), missing, warnings, method, convention."""
         convention = self.convention
         groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
         return {
@@ -383,12 +383,12 @@ class Comparison(WithWarnings):
         }
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a row for each pair and measure, and for each slice.
+        """Return a dataframe with a row for each pair and measure, and for each slice.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
 
         Examples
         --------

@@ -75,7 +75,7 @@ class Places:
         Parameters
         ----------
         evaluation : Evaluation
-            Of one run.
+            Evaluation of one run.
         measure : Measure
             One that it was evaluated by.
         rows : int64 array, shape (n_queries of the run,)

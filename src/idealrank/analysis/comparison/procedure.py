@@ -73,45 +73,45 @@ def compare(
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
 ) -> Comparison:
-    """Compare runs: verdict, difference, confidence, and the smallest difference that these queries detect.
+    """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
 
     Parameters
     ----------
     evaluation_a, evaluation_b, *others : Evaluation
-        Of runs against the same judgments under one convention. Differences are b - a. Of three or more every two are compared.
+        Evaluations of runs with the same judgments and convention. Differences are b - a. Three or more runs are compared pair by pair.
     measures : measure or iterable of them, optional
-        What to compare; default what both evaluations have, without measures of text and those that only say how far judgments reach.
-        The first is the primary measure, which decides; the others are its companions.
+        Measures to compare. Default: the measures that both evaluations have, except text measures and companions. The first is the primary
+        measure, which decides; the others are secondary.
     baseline : str, optional
-        Name of a run: the others are compared with it, and not with each other.
+        Name of a run. The others are compared with it only, not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
-        Sign flips of the mean difference, exact for up to 20 queries that differ; Student's t; Wilcoxon's signed ranks; signs. Interval
-        and p value of a row come from the same test.
+        Test behind each p value and interval: sign flips of the mean difference, exact for up to 20 queries that differ; Student's t;
+        Wilcoxon's signed ranks; signs.
     correction : {"auto", "holm"}
-        Of p values for the number of tests in a family; see Notes. "holm" is Holm's method with the intervals that go with it.
+        Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's method with matching intervals.
     level : float
-        Of the intervals; verdicts are at ``1 - level``.
+        Confidence level of the intervals; the significance level is ``1 - level``.
     margin : float, optional
-        A difference that does not matter, in units of the measures: b can then be called equivalent, by two one-sided tests.
+        Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
     weights : mapping of query to float, optional
-        How much each query counts, its traffic for example; for the permutation and t tests.
+        Weight of each query, such as its traffic; for the permutation and t tests.
     clusters : mapping of query to label, optional
-        Queries that belong together (user, session, topic); for the same tests.
+        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
     slices : mapping of query to str, or to several, optional
-        Categories of the queries, as `read_categories` and `traffic_thirds` give them: every difference is then found on each slice, too
-        (`Difference.slices`). Slices of the primary measure are one family of tests, slices of its companions another.
+        Slices of the queries, as returned by `read_categories` and `traffic_thirds`. Each difference is also computed on each slice
+        (`Difference.slices`). Slices of the primary measure are one family of tests, slices of the other measures another.
     n_resamples : int, optional
-        Draws of the permutation test; default 100,000, and 10,000 for more than ten runs.
+        Number of random sign flips; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
-        Of these. None derives the seed from the values, so that the same input gives the same output.
+        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
     threads : int, optional
-        None or 0 for one a core; the numbers are the same for any.
+        Number of threads; None or 0 uses all cores. Results do not depend on it.
     rankings : Overlap or iterable of them, optional
-        How alike the runs' rankings are, as `overlap` says it of two runs of these names; evaluations hold no rankings.
+        Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
     tell : callable, optional
-        Called with pairs done and their number, and then with those whose slices are done.
+        Progress callback: called with the number of finished pairs and the total, and then again for slices.
     judgments : {"same", "different"}
-        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
+        "different" allows evaluations with different judgments, which are otherwise refused.
 
     Returns
     -------
@@ -124,25 +124,26 @@ def compare(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, no run has a judged document, no judged grade counts, or a query has no weight or cluster.
+        The two runs have no scored query in common, no run has a judged document, no grade counts as relevant, or a query has no weight or
+        cluster.
 
     Notes
     -----
-    Queries are the union under the convention: one that a run does not answer counts as the convention says. One that is left out of a
-    measure in either run is left out of both, and counted in `excluded_queries`.
+    A query counts if the convention counts it for either run; the convention decides the value of a query without an answer. A query that
+    is excluded for a measure in one run is excluded in both, and counted in `excluded_queries`.
 
-    The primary measure of two runs is tested alone. Where it is tested over several pairs, these are a family; the companions, over all
-    pairs, are another, whose p values never change what the primary measure says. A family is corrected in one step, so that intervals
-    hold together and an interval excludes 0 if and only if its corrected p is at most ``1 - level``: by max-T for the permutation test,
-    which knows how alike measures and runs are, by Bonferroni's method for other tests and for equivalence.
+    For two runs, the primary measure is a family of one test. For several pairs, its tests form a family. The secondary measures, over all
+    pairs, form another family; their p values never change the verdict of the primary measure. Each family is corrected in a single step:
+    its intervals hold simultaneously, and an interval excludes 0 if and only if its corrected p is at most ``1 - level``. The permutation
+    test is corrected by max-T, which accounts for correlations between measures and runs; other tests and equivalence by Bonferroni's
+    method.
 
-    A difference that is significant, or within the margin, is said to be so only as far as the judgments carry it. `tipping` has the
-    share of unjudged documents that would have to be relevant for the difference to go; where that is within what judged documents at
-    the same ranks make likely, the verdict is ``judgments do not reach``. It takes evaluations that keep their unjudged documents:
-    ``evaluate(..., keep_unjudged=True)``.
+    A significant or equivalent result must also be supported by the judgments. `tipping` holds the share of unjudged documents that would
+    have to be relevant for the result to change. If that share is plausible, given the grades of judged documents at the same ranks, the
+    verdict is ``judgments do not reach``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
 
-    `unjudged_a` and `unjudged_b` come from ``Judged`` and ``NumRet`` at the same cutoff, `difference_judged` from the same measure
-    with ``judged_only``, where the evaluations have these; `with_companions` adds them to a list of measures.
+    `unjudged_a` and `unjudged_b` are computed from ``Judged`` and ``NumRet`` at the same cutoff, and `difference_judged` from the measure
+    with ``judged_only``, if the evaluations have them; `with_companions` adds them to a list of measures.
 
     References
     ----------

@@ -280,7 +280,7 @@ class Judgedness:
         other : Judgedness
             Of run b.
         column : int
-            The measure.
+            Text of the measure.
         kept : bool array, shape (n_queries,)
             The queries compared.
         design : Design

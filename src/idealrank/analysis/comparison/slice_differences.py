@@ -101,27 +101,27 @@ class Slices:
     Attributes
     ----------
     rows : tuple of Slice
-        The worst difference for the user first.
+        Slices, the largest loss first.
     n : int
-        Queries that count in both runs, in a slice or not.
+        Number of queries that count in both runs, in a slice or not.
     difference : float
-        Over all of them.
+        Difference over all these queries.
     uncategorised : tuple of str
-        Those in no slice.
+        Queries in no slice.
     unknown : int
-        Queries that have a category and are not among those compared.
+        Number of queries that have a category but were not compared.
     overlapping : bool
-        Whether a query is in several slices; then their parts need not sum to the difference.
+        True if a query is in several slices; the slices' parts then need not sum to the difference.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     test : str
-        Behind p values and intervals: permutation, t, wilcoxon or sign.
+        Test behind p values and intervals: permutation, t, wilcoxon or sign.
     tests : int
-        How many p values were corrected together: slices of all pairs, by the primary measure or by its companions.
+        Number of p values corrected together: the slices of all pairs, for the primary measure or for the others.
     seed : int
-        Of random signs.
+        Random seed.
     correction : str
-        ``max-T``, ``bonferroni``, ``holm``, or ``none`` of one slice.
+        ``max-T``, ``bonferroni``, ``holm``, or ``none`` for a single slice.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Slices:
         raise KeyError(f"{name}: no such slice, only {', '.join(row.name for row in self.rows)}")
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as dicts, lists, texts and numbers; slices by name.
+        """Return the JSON record, with slices by name.
 
         Examples
         --------
@@ -170,20 +170,20 @@ class Slices:
         return {"slices": self.by_name(), **about, "uncategorised": list(self.uncategorised)}
 
     def reversed(self) -> "Slices":
-        """Return the differences as a - b, the worst for the user first."""
+        """Return the differences as a - b, the largest loss first."""
         return replace(self, difference=0.0 - self.difference, rows=tuple(row.reversed() for row in reversed(self.rows)))
 
     def by_name(self) -> dict[str, dict[str, Any]]:
-        """The slices alone, as dicts."""
+        """Return the slices alone, as dicts."""
         return {row.name: row.as_dict() for row in self.rows}
 
     def records(self, whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The flat record of all queries with a column for the slice, then one for each slice.
+        """Return the flat record of all queries, with a column for the slice, followed by one record per slice.
 
         Parameters
         ----------
         whole : dict
-            Of all queries, with ``a``, ``b`` and ``measure`` in front.
+            Record of all queries, beginning with ``a``, ``b`` and ``measure``.
 
         Examples
         --------

@@ -47,26 +47,26 @@ def slices(
     Parameters
     ----------
     values_a, values_b : mapping of query to float or None
-        Values of one measure, as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A query that is missing, None or NaN in
-        either does not count.
+        Values of one measure, such as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A query that is missing, None or NaN in
+        either run is left out.
     categories : mapping of query to str, or to several
-        A query may be in several slices; see `read_categories` for files, and `traffic_thirds`.
+        Slices of each query; a query may be in several. See `read_categories` for files, and `traffic_thirds`.
     direction : {1, -1}
-        -1 where less is better: it decides about better and worse, and which slice comes first.
+        -1 if lower values are better; determines the verdicts and the order of the slices.
     test : {"permutation", "t", "wilcoxon", "sign"}
         As for `compare`.
     level : float
-        Of the intervals; verdicts are at ``1 - level``.
+        Confidence level of the intervals; the significance level is ``1 - level``.
     weights : mapping of query to float, optional
-        How much each query counts, its traffic for example; for the permutation and t tests.
+        Weight of each query, such as its traffic; for the permutation and t tests.
     clusters : mapping of query to label, optional
-        Queries that belong together (user, session, topic); for the same tests.
+        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
     n_resamples : int
-        Random sign vectors of a slice with more than 20 queries that differ; fewer are enumerated.
+        Number of random sign flips for a slice with more than 20 queries that differ; smaller slices are enumerated.
     rng : Generator, seed or None
-        Of these. None derives the seed from the values, so that the same input gives the same output.
+        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
     threads : int, optional
-        None or 0 for one a core; the numbers are the same for any.
+        Number of threads; None or 0 uses all cores. Results do not depend on it.
 
     Returns
     -------
@@ -75,14 +75,14 @@ def slices(
     Raises
     ------
     InputError
-        No query counts in both runs, or none of them is in a slice, or one has no weight or cluster.
+        No query counts in both runs, none of them is in a slice, or a query has no weight or cluster.
     OptionError
-        An option is impossible.
+        An option has an invalid value.
 
     Notes
     -----
-    Slices are a family of tests: the more of them one looks at, the likelier is one with a small p by chance alone. They are corrected
-    in one step, by max-T for the permutation test, whether they overlap or not. Intervals hold together for all slices.
+    The slices form one family of tests, since looking at many slices makes a small p likely by chance. They are corrected in a single step,
+    by max-T for the permutation test, even if they overlap. Intervals hold simultaneously for all slices.
 
     References
     ----------

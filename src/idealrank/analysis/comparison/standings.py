@@ -26,7 +26,7 @@ class RunMean:
         Student's, of this mean alone; infinite for one query. Two such intervals do not say whether two runs differ: their difference
         on the same queries has an interval of its own.
     n : int
-        Queries.
+        Number of queries.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Groups:
     Attributes
     ----------
     measure : str
-        Its text.
+        Text of the measure.
     letters : mapping of str to str
         The letters of each run, such as ``ab``, the run with the best mean first. Two runs share a letter if and only if their
         difference is not significant after correction.
@@ -138,35 +138,35 @@ def intervals(
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
 ) -> dict[str, RunMean]:
-    """Compute Student's interval of the mean of each measure, over queries like these.
+    """Compute Student's interval of the mean of each measure.
 
     Parameters
     ----------
     evaluation : Evaluation
-        Of one run.
+        Evaluation of one run.
     level : float
-        Between 0 and 1.
+        Confidence level, between 0 and 1.
     weights : mapping of query to float, optional
-        How much each query counts, its traffic for example.
+        Weight of each query, such as its traffic.
     clusters : mapping of query to label, optional
-        Queries that belong together (user, session, topic).
+        Cluster of each query (user, session, topic): queries of one cluster are not independent.
 
     Returns
     -------
     dict of str to RunMean
-        By the text of the measure. Measures whose values are not averaged have none: counts, geometric means, texts.
+        Mean with interval, by the text of the measure. Measures that are not averaged have none: counts, geometric means, texts.
 
     Raises
     ------
     InputError
         A query has no weight or cluster.
     OptionError
-        The level is impossible.
+        The level is not between 0 and 1.
 
     Notes
     -----
-    `stats.mean_interval` documents the method and its coverage on values like nDCG. Intervals of two runs that overlap do
-    not say that the runs cannot be told apart: `compare` looks at the differences of the same queries.
+    `stats.mean_interval` documents the method and its coverage on values like nDCG. Overlapping intervals of two runs do not show that the
+    runs are equal; `compare` tests the differences on the same queries.
 
     Examples
     --------

@@ -13,19 +13,19 @@ _ROUNDING = 1e-12
 def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     """Split queries into head, torso and tail: the first, second and last third of the traffic.
 
-    Queries are lined up by falling traffic, each as long as its traffic. A query is in the third in which the middle of its stretch lies;
-    queries of the same traffic are one stretch, so that none of them is in another third than its equals. Thirds are of the traffic given,
-    whether a query was evaluated or not.
+    Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and belongs to the third that contains the middle
+    of its stretch. Queries with equal traffic share one stretch, so they are always in the same third. Queries without an evaluation count
+    as well.
 
     Parameters
     ----------
     traffic : mapping of query to float
-        How often each query is asked: finite, from 0 on, not all 0.
+        Number of times each query is asked: finite, at least 0, not all 0.
 
     Returns
     -------
     dict
-        ``head``, ``torso`` or ``tail`` of each query, in the order given.
+        ``head``, ``torso`` or ``tail`` for each query, in the order given.
 
     Raises
     ------

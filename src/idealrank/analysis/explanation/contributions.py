@@ -106,7 +106,7 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
     measure : Measure
         With every option set.
     listed : QueryList
-        The list.
+        Tie groups of one list.
 
     Raises
     ------

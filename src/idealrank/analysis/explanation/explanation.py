@@ -24,7 +24,7 @@ class RankedDocument:
     rank : int
         Its place, from 1, in the order of the convention.
     document : str
-        Its id.
+        Query id.
     score : float
         What the system gave.
     grade : float or None
@@ -92,7 +92,7 @@ class Missing:
     Attributes
     ----------
     document : str
-        Its id.
+        Query id.
     grade : float
         As judged.
     rank : int
@@ -120,29 +120,29 @@ class Explanation:
     Attributes
     ----------
     run, query : str
-        Whose value it is.
+        Names of the run and of the query.
     measure, resolved : str
-        The measure as asked, and with every option set.
+        The measure as requested, and with every option resolved.
     convention : Convention
-        Where the unset options came from.
+        Convention that resolves options left unset.
     value : float or None
-        What `evaluate` gives; None where the convention leaves the query out.
+        The value that `evaluate` gives; None if the convention leaves the query out.
     dcg, ideal_dcg : float or None
-        Of the list, for NDCG and DCG, and of the ideal, for NDCG.
+        DCG of the list (for NDCG and DCG), and DCG of the ideal list (for NDCG).
     n_judged, n_relevant : int
-        Judged documents, and documents with a gain above 0 (for P, R, AP and RR: whose grade reaches the threshold).
+        Number of judged documents, and of documents with a gain above 0 (for P, R, AP and RR: with a grade that reaches the threshold).
     cutoff : int or None
-        Ranks that count.
+        Cutoff, or None for the whole list.
     adjustment : float
-        ``value`` minus the sum of all contributions; 0 but for rounding and queries without relevant documents.
+        ``value`` minus the sum of all contributions; 0 except for rounding and queries without relevant documents.
     note : str
-        Why it is not 0, or why the query is left out; empty otherwise.
+        Reason why `adjustment` is not 0 or the query is left out; otherwise empty.
     rows : tuple of RankedDocument
-        The list from the top.
+        The ranked documents from the top.
     ideal : tuple of IdealDocument
-        The ideal from the top, as far as it counts.
+        The ideal list from the top, down to the cutoff.
     best_swap, best_missing
-        What would raise the value most; None where nothing would.
+        The change that would raise the value most; None if no change would.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class Explanation:
     _repr_html_ = repr_html  # for notebooks
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything as dicts, lists, texts and numbers, the convention by its switches.
+        """Return the JSON record, with the convention by its switches.
 
         Examples
         --------
@@ -208,7 +208,7 @@ def explain(
     measure : Measure or str
         nDCG, DCG, AP, RR, P or R.
     convention : Convention or str
-        How to align and how to measure.
+        Convention of alignment and measure.
 
     Returns
     -------

@@ -138,28 +138,28 @@ def gate(
     Parameters
     ----------
     evaluation, baseline, *more_baselines : Evaluation
-        Of the run and of what it is held against, by the same judgments under one convention.
+        Evaluations of the run and of its baselines, with the same judgments and convention.
     measures : measure or iterable of them, optional
-        What to look at; default what all evaluations have, without measures of text and those that only say how far judgments reach.
-        The first is the primary measure and closes the gate; the others are companions, which do not.
+        Measures to test. Default: the measures that all evaluations have, except text measures and companions. The first is the primary
+        measure, which can close the gate; the others are secondary and cannot.
     also : measure or iterable of them, optional
-        Companions that close the gate, too; those that are not among `measures` are added to them.
+        Secondary measures that can close the gate as well; added to `measures` if they are not among them.
     policy : Policy, optional
-        What is asked; or its parts as `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
+        Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
     contracts : iterable of Contract, optional
-        What single queries must reach, whatever the means say.
+        Requirements for single queries, checked independently of the means.
     weights : mapping of query to float, optional
-        How much each query counts, its traffic for example.
+        Weight of each query, such as its traffic.
     clusters : mapping of query to label, optional
-        Queries that belong together (user, session, topic).
+        Cluster of each query (user, session, topic): queries of one cluster are not independent.
     n_resamples : int, optional
-        Draws of the permutation test; default 100,000.
+        Number of random sign flips; default 100,000.
     rng : Generator, seed or None
-        Of these. None derives the seed from the values: the same input opens or closes the gate every time.
+        Random generator or seed. By default the seed is derived from the values, so the same input always gives the same decision.
     threads : int, optional
-        None or 0 for one a core; the answer is the same for any.
+        Number of threads; None or 0 uses all cores. The decision does not depend on it.
     judgments : {"same", "different"}
-        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
+        "different" allows evaluations with different judgments, which are otherwise refused.
 
     Returns
     -------
@@ -172,30 +172,30 @@ def gate(
     OptionError
         An option is impossible, or a measure has no better and worse.
     InputError
-        No query is scored in both of two runs, no run or not every baseline has a judged document, no judged grade counts, or a query
+        The two runs have no scored query in common, the run or a baseline has no judged document, no grade counts as relevant, or a query
         has no weight or cluster.
 
     Notes
     -----
-    For each measure and baseline a one-sided sign-flip test, exact for up to 20 queries, asks whether the run's true mean is worse by
-    more than the tolerance. The primary measure is tested alone; against several baselines it is corrected over them, and companions
-    are a family of their own, by single-step max-T, whose bounds hold together. So a run as good as its baselines is stopped with a
-    chance of at most `alpha`, and of at most `alpha` once more by the measures of `also`.
+    For each measure and baseline, a one-sided sign-flip test (exact for up to 20 queries) tests whether the run's true mean is worse by
+    more than the tolerance. With one baseline, the primary measure is a family of one test; with several, it is corrected over them. The
+    secondary measures form another family. Families are corrected by single-step max-T, with simultaneous bounds. A run as good as its
+    baselines is therefore stopped with probability at most `alpha` by the primary measure, and at most `alpha` by the measures of `also`.
 
-    A strict gate turns the burden round: a check passes only where the test rejects a drop of the margin or more. Every check has to,
-    so no correction is needed: a run that is worse by the margin in any of them passes with a chance of at most `alpha`.
+    A strict gate reverses the burden of proof: a check passes only if the test rejects a drop of the margin or more. Every check must pass,
+    so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`.
 
-    A drop that is shown, or under `strict` ruled out, counts only as far as the judgments carry it: where as many unjudged documents
-    as is likely, being relevant, would undo the answer, the outcome is ``judgments do not reach``, unless `when_unjudged` says
-    otherwise. It takes evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+    A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a plausible number of unjudged documents,
+    being relevant, would reverse the answer, the outcome is ``judgments do not reach``, unless `when_unjudged` says otherwise. This needs
+    evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
 
-    The test is exact where a harmless change helps a query as often as it harms it, by as much. With few queries, changes of mean 0
-    that gain much on few of them and lose a little on many are stopped more often than `alpha` says. No other test of the same queries
-    repairs that; more queries do.
+    The test is exact if a harmless change helps a query as often as it harms one, and by as much. With few queries, a change of mean 0 that
+    gains much on a few and loses a little on many is stopped more often than `alpha`. No other test of the same queries avoids that; more
+    queries do.
 
-    A run with the same value as the baseline on every query passes either way; a run without a judged document never passes. Queries
-    are the union under the convention, ordered by id: the answer does not depend on the order of any file. Where the evaluations have
-    them, each check has the shares of unjudged documents and the difference on judged ones, as in `compare`.
+    A run with the same value as the baseline on every query always passes; a run without a judged document never passes. A query counts if
+    the convention counts it for any of the runs. Queries are ordered by id, so the decision does not depend on the order of any file. Each
+    check has the unjudged shares and the difference on judged documents, as in `compare`, if the evaluations have them.
 
     References
     ----------

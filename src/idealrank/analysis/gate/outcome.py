@@ -23,28 +23,29 @@ _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Policy of a gate.
+    """Rule by which a gate decides.
 
     Parameters
     ----------
     tolerance : float
-        A drop that is accepted, from 0 on, in units of the measures: the gate closes only where a larger one is shown. A strict gate
-        uses its margin instead.
+        Accepted drop, at least 0, in units of the measure: the gate closes only if a larger drop is shown. A strict gate uses its margin
+        instead.
     strict : bool
-        Open only where it is shown that the drop is below the margin.
+        Open only if the drop is shown to be below the margin.
     margin : float or None
-        Of a strict gate: the drop that would just not be accepted, above 0.
+        For a strict gate: the smallest drop that is not accepted, above 0.
     alpha : float
-        How often chance alone may close a gate that is not strict, by the primary measure over all baselines together, and once more
-        by the other measures that may close it; how often a drop of the margin may pass a strict one.
+        Significance level. A gate that is not strict closes by chance with at most this probability, by the primary measure over all
+        baselines together, and once more by the other measures that can close it. A strict gate passes a drop of the margin with at most
+        this probability.
     when_unjudged : {"neutral", "fail", "pass"}
-        What is made of a check whose answer the judgments do not carry: a drop that unjudged documents could explain, or under
-        `strict` a pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``judgments do not reach``.
+        Treatment of a check whose answer the judgments do not support: a drop that unjudged documents could explain or, under `strict`, a
+        pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``judgments do not reach``.
 
     Raises
     ------
     OptionError
-        A number is impossible, a strict gate has no margin or has a tolerance, or a margin is given to one that is not strict.
+        A number is out of range, a strict gate has no margin or has a tolerance, or a gate that is not strict has a margin.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Policy:
 
     @property
     def asked(self) -> str:
-        """The rule in words."""
+        """Policy as a sentence."""
         level = f"(one-sided, level {1 - self.alpha:g})"
         if self.strict:
             return f"no drop of {self.margin:g} or more can hide {level}"
@@ -95,7 +96,7 @@ class QueryDrop:
     Attributes
     ----------
     query : str
-        Its id.
+        Query id.
     baseline, run, difference : float
         Values of the measure, and run - baseline.
 
@@ -165,7 +166,7 @@ class Check:
         Share of unjudged documents that would have to be relevant for the answer of the test to go, a the baseline and b the run; None
         where it is not known.
     tipping_reason : str or None
-        Why it is not known.
+        Reason why it is unknown.
     """
 
     baseline: str
@@ -206,13 +207,13 @@ class Contract:
     Attributes
     ----------
     query : str
-        Its id.
+        Query id.
     measure : str or None
-        Text of the measure; None for each measure of the gate.
+        Text of the measure; None for every measure of the gate.
     at_least : float or None
-        The value that it must not be worse than; None for its value in each baseline.
+        Worst acceptable value; None for the query's value in each baseline.
     place : str
-        Where this is demanded, as ``contracts.csv:3``; empty where it came from Python.
+        Origin of the requirement, such as ``contracts.csv:3``; empty if it came from Python.
 
     Raises
     ------
@@ -274,31 +275,31 @@ class Gated(WithWarnings):
     run : str
         Name of the run.
     baselines : tuple of str
-        Names of what it was held against.
+        Names of the baselines.
     passed : bool
-        Whether every check that decides and every contract lets it pass, and the run has a judged document (see `warnings`).
+        True if every deciding check and every contract passes, and the run has a judged document (see `warnings`).
     outcome : {"passed", "failed", "judgments do not reach"}
-        ``failed`` where a contract is broken, a check that decides fails, or the run has no judged document; else ``judgments do not
-        reach`` where the judgments do not carry the answer of one.
+        ``failed`` if a contract is broken, a deciding check fails, or the run has no judged document; otherwise ``judgments do not reach``
+        if the judgments do not support the answer of a deciding check.
     checks : tuple of Check
-        Baseline by baseline, measure by measure.
+        Checks, by baseline and then by measure.
     contracts : tuple of KeptContract
-        In the order of the contracts.
+        Results of the contracts, in their order.
     policy : Policy
-        What was asked.
+        The policy applied.
     correction : str
-        Of the p values in a family of several checks: "max-T"; "none" where no family has several, and for a strict gate, which demands
-        every check at once.
+        Correction of p values in a family of several checks: "max-T"; "none" if no family has several, and for a strict gate, which
+        requires every check.
     n_resamples, seed : int or None
-        Of the permutation test; None where every sign vector was looked at.
+        Settings of the permutation test; None if every sign vector was enumerated.
     convention : Convention
-        Behind every value.
+        Convention of every value.
     weighted, clustered : bool
-        Whether queries had weights and clusters.
+        Whether queries had weights or clusters.
     missing : mapping of str to int
-        By name, of the run and its baselines: judged queries that it does not answer; the convention says how they count.
+        Number of judged queries without an answer, by name of the run or baseline; the convention decides how they count.
     judgments : {"same", "different", "unknown"}
-        Whether run and baselines were judged alike: different judgments were allowed, or one run's are unknown.
+        Whether run and baselines have the same judgments; "different" if that was allowed, "unknown" if a run's are not known.
 
     Examples
     --------
@@ -328,18 +329,18 @@ class Gated(WithWarnings):
 
     @property
     def deciding(self) -> tuple[Check, ...]:
-        """The checks that can close the gate."""
+        """Checks that can close the gate."""
         return tuple(check for check in self.checks if check.decides)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the gate is not open, a phrase each: a run without a judged document, checks that did not pass, broken contracts."""
+        """Reasons for a closed gate, one phrase each: a run without a judged document, checks that did not pass, broken contracts."""
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
         return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
     def closing_queries(self) -> tuple[str, ...]:
-        """The queries behind a closed gate: of broken contracts, then those that fell most in each check that failed, the worst first.
+        """Queries behind a closed gate: first of broken contracts, then with the largest loss in each failed check.
 
         Examples
         --------

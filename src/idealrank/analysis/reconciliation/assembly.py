@@ -43,9 +43,9 @@ class Assembly:
     trials : Trials
         The data.
     measure : Measure
-        As asked.
+        Text of the measure as requested.
     current : Candidate
-        The convention the others are told against.
+        Text and fingerprint of the current convention.
     """
 
     def __init__(self, trials: Trials, measure: Measure, current: Candidate) -> None:

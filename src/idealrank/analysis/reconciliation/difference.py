@@ -66,7 +66,7 @@ class ConventionChange:
     Attributes
     ----------
     query : str
-        Its id.
+        Query id.
     a, b : float or None
         Its values; None where it does not count.
     share : float
@@ -84,29 +84,29 @@ class ConventionChange:
 
 @dataclass(frozen=True)
 class DifferenceSplit:
-    """The difference of two conventions, split by switch.
+    """Difference between the values of two conventions, split by switch.
 
     Attributes
     ----------
     measure : str
-        The measure.
+        Text of the measure.
     a, b, fingerprint_a, fingerprint_b : str
-        The conventions.
+        Texts and fingerprints of the two conventions.
     value_a, value_b, difference : float
-        Their values; `difference` is `value_b` less `value_a`.
+        Values of the two conventions, and `value_b` - `value_a`.
     method : {"average over orders", "path"}
-        Each part is the average of what its switch changes over all orders of changing them (the Shapley value), or what it changes
-        along one order, that of `parts`.
+        Each part is the effect of its switch averaged over all orders of changing the switches (the Shapley value), or its effect along one
+        order, the order of `parts`.
     orders : int
-        How many orders were averaged.
+        Number of orders averaged.
     parts : tuple of SplitPart
-        They add up to the difference. Largest first, or in the order of the path.
+        Parts, which sum to the difference; largest first, or in the order of the path.
     idle : tuple of str
         Switches that differ but change no query's value on these data.
     queries : tuple of ConventionChange
-        The queries with the largest shares.
+        Queries with the largest changes.
     n_queries : int
-        Queries that count under either convention.
+        Number of queries that count under either convention.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class DifferenceSplit:
     n_queries: int
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it: plain lists, dicts, texts and numbers.
+        """Return the JSON record.
 
         Examples
         --------

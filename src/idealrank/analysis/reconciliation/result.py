@@ -97,7 +97,7 @@ class Match:
         return "; ".join(str(difference) for difference in self.differences if difference.acts)
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the JSON record."""
         plain = asdict(self)
         plain["conventions"] = list(self.conventions)
         plain["differences"] = [{**asdict(difference), "words": str(difference)} for difference in self.differences]
@@ -136,7 +136,7 @@ class Separation:
     Attributes
     ----------
     a, b : str
-        The conventions.
+        Texts and fingerprints of the two conventions.
     queries : tuple of QueryPair
         Queries on which they differ, most first.
     """
@@ -156,34 +156,34 @@ class RefusedBy:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """The conventions that give a stated number.
+    """Conventions under which a run has a stated value.
 
     Attributes
     ----------
     stated : Stated
-        The number with its digits.
+        The stated number with its digits.
     measure : str
-        As asked.
+        Text of the measure as requested.
     current, fingerprint : str
-        The convention the others are told against.
+        Text and fingerprint of the current convention.
     value : float or None
-        What it gives; None where it refuses the data.
+        Value under the current convention; None if it refuses the data.
     matches : tuple of Match
-        Conventions that give the number, to the digits given: presets first, then by the step that found them, nearest first.
+        Conventions that give the number to the given digits: presets first, then by search step, nearest first.
     nearest : tuple of Match
-        The nearest that do not give it; only when nothing does.
+        Nearest conventions that do not give the number; only if none does.
     twins : tuple of Twins
-        Matches that these data cannot tell apart, and data that might.
+        Matches that these data cannot distinguish, and data that could.
     separations : tuple of Separation
-        The queries that tell the first match from others.
+        Queries that distinguish the first match from the others.
     refused : tuple of RefusedBy
         Presets that refuse these data.
     tried, numbers : int
-        Conventions tried, and different numbers they gave.
+        Number of conventions tried, and of different values found.
     unlisted : int
-        Further matches, left out because the list is long.
+        Number of further matches left out of the list.
     complete : bool
-        Whether every step of the search was taken to its end; large data stop it earlier.
+        True if every step of the search was finished; the search stops early on large data.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class Reconciliation:
     complete: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it: plain lists, dicts, texts and numbers.
+        """Return the JSON record.
 
         Examples
         --------

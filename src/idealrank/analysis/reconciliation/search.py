@@ -129,9 +129,9 @@ class Search:
     stated : Stated
         The number.
     measure : Measure
-        As asked.
+        Text of the measure as requested.
     current : Convention
-        The convention the others are told against.
+        Text and fingerprint of the current convention.
     """
 
     def __init__(self, trials: Trials, stated: Stated, measure: Measure, current: Convention) -> None:

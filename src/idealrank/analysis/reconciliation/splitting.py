@@ -57,7 +57,7 @@ class Splitter:
     trials : Trials
         The data.
     measure : Measure
-        The measure.
+        Text of the measure.
     a, b : Convention
         The difference is b's value less a's.
     """
@@ -257,7 +257,7 @@ def split_difference(
     run : Run
         What the system returned.
     measure : str or Measure
-        The measure.
+        Text of the measure.
     a, b : str or Convention
         The difference is b's value less a's.
 

@@ -43,7 +43,7 @@ Wanted = tuple[Alignment, Measure]
 
 @dataclass(frozen=True, eq=False)
 class MeasureValues:
-    """Values of one measure.
+    """Values of one measure for every query.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def robust(
     judgments : Qrels, PreferenceQrels, AssessorQrels or callable
         Or what reads them under a policy for documents judged twice.
     run_a, run_b : Run
-        The runs.
+        Names of the runs.
     measure, convention, variants, pairs
         As for `idealrank.robust`.
     way : VariantTest

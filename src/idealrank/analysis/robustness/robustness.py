@@ -94,32 +94,32 @@ _SHOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class Robustness(WithWarnings):
-    """A comparison of two runs and all its variants; made by `robust`.
+    """Comparison of two runs with all its variants; made by `robust`.
 
     Attributes
     ----------
     run_a, run_b : str
-        Names; every difference is b - a.
+        Names of the runs; every difference is b - a.
     measure : str
-        As asked.
+        Text of the measure as requested.
     convention : Convention
-        Of the comparison asked for.
+        Convention of the reference comparison.
     reference : Variant
-        That comparison.
+        The reference comparison.
     variants : tuple of Variant
-        One change at a time, group by group.
+        Variants with one change each, by group.
     pairs : tuple of Variant
-        Two changes at once that turn what no single one turns.
+        Variants with two changes that alter the verdict where no single change does.
     pairs_tried : int
-        How many were looked at; 0 where a single change turns it.
+        Number of pairs tried; 0 if a single change alters the verdict.
     lacking : mapping of str to str
-        Groups without variants, and why.
+        Groups without variants, with the reason.
     method : Method
-        How every variant was tested.
+        Test of every variant.
     tipping : Tipping or None
-        Of the comparison asked for: how far the judgments carry it, as `compare` says it; None where it is not known.
+        Tipping point of the reference comparison, as in `compare`; None if unknown.
     tipping_reason : str or None
-        Why it is not known.
+        Reason why it is unknown.
 
     Examples
     --------
@@ -148,50 +148,50 @@ class Robustness(WithWarnings):
 
     @property
     def verdict(self) -> Verdict:
-        """About b in the comparison asked for, as far as the judgments carry it; variants are held against the verdict of its test."""
+        """Verdict on b in the reference comparison, limited by the judgments. Variants are compared with the verdict of the test alone."""
         uncarried = self.tipping is not None and not self.tipping.reaches and self.asked.verdict in ("better", "worse", "equivalent")
         return "judgments do not reach" if uncarried else self.asked.verdict
 
     @property
     def asked(self) -> Difference:
-        """The row of the comparison asked for."""
+        """Reference comparison as a row."""
         if self.reference.row is None:
             raise ValueError("a robustness study without a reference; made by hand?")
         return self.reference.row
 
     @property
     def leader(self) -> str | None:
-        """The run that is ahead in the comparison asked for; None where neither is."""
+        """Run that leads in the reference comparison; None if neither does."""
         gain = self.asked.difference * self.asked.direction
         return None if gain == 0 else self.run_b if gain > 0 else self.run_a
 
     @property
     def changing(self) -> tuple[Variant, ...]:
-        """The variants that are evidence: those that change the numbers, each set of numbers once."""
+        """Variants that count as evidence: those that change the numbers, each set of numbers once."""
         return tuple(one for one in self.variants if one.status == "changes the numbers")
 
     @property
     def leads(self) -> int:
-        """In how many of these the leader still leads."""
+        """Number of these variants in which the leader still leads."""
         return 0 if self.leader is None else sum(not one.sign_turns for one in self.changing)
 
     @property
     def significant(self) -> int:
-        """In how many the leader is significantly ahead, p uncorrected."""
+        """Number of these variants in which the leader is significantly better, p uncorrected."""
         wanted = "better" if self.leader == self.run_b else "worse"
         return 0 if self.leader is None else sum(one.row is not None and one.row.verdict == wanted for one in self.changing)
 
     @property
     def turning(self) -> tuple[Variant, ...]:
-        """Members of `changing` that turn the sign or the verdict."""
+        """Members of `changing` in which the sign or the verdict differs."""
         return tuple(one for one in self.changing if one.sign_turns or one.verdict_turns)
 
     def count(self, status: Status) -> int:
-        """Count the variants with a status."""
+        """Count the variants with this status."""
         return sum(one.status == status for one in self.variants)
 
     def groups(self) -> dict[str, tuple[Variant, ...]]:
-        """The variants by what they change."""
+        """Variants by what they change."""
         found: dict[str, list[Variant]] = {}
         for one in self.variants:
             found.setdefault(one.group, []).append(one)
@@ -230,7 +230,7 @@ class Robustness(WithWarnings):
         return [f"Neither does any of {self.pairs_tried} pairs of them."] if self.pairs_tried > 1 else []
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record: the requested comparison, a summary, every variant, the method."""
+        """Return the JSON record: the reference comparison, a summary, every variant, the method."""
         convention = self.convention
         return {
             "run_a": self.run_a,
@@ -263,7 +263,7 @@ class Robustness(WithWarnings):
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """The comparison asked for, every variant and the pairs as flat records."""
+        """Return the reference comparison, every variant and the pairs as flat records."""
         found = []
         for one in (self.reference, *self.variants, *self.pairs):
             record = one.as_dict()
@@ -275,12 +275,12 @@ class Robustness(WithWarnings):
         return found
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a row for the comparison asked for, for each variant and for each pair that turns it.
+        """Return a dataframe with a row for the reference comparison, each variant and each listed pair.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
 
         Examples
         --------

@@ -103,9 +103,9 @@ class ComparisonRequest:
     Parameters
     ----------
     measure : Measure
-        As asked.
+        Text of the measure as requested.
     convention : Convention
-        The reference.
+        Reference convention.
     grades : sequence of float
         The distinct grades of the judgments, rising; empty where there are none.
     others : sequence of str

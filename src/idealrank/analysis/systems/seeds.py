@@ -34,49 +34,49 @@ def compare_systems(
     level: float = 0.95,
     judgments: JudgmentsOption = "same",
 ) -> SystemComparison:
-    """Compare two systems that were trained several times, with seeds and queries both random.
+    """Compare two systems that were trained several times; seeds and queries are both random effects.
 
-    `compare` tells copies apart: over enough queries it is sure of a difference that the next training turns round. Here the question
-    is about the recipe, and the answer counts that another training would give another copy.
+    `compare` tests two particular models: with enough queries it finds a difference that the next training may reverse. This function
+    compares the training recipes, and includes the variance between trainings.
 
     Parameters
     ----------
     evaluations_a, evaluations_b : sequence of Evaluation
-        The copies of each system, against the same judgments under one convention; their numbers may differ. Where queries were shared
-        out over folds, a copy is all its folds together: ``read_run([fold1, fold2, ...])``.
+        Evaluations of the models of each system, with the same judgments and convention; the systems may have different numbers of models.
+        If queries are divided over folds, a model is all its folds together: ``read_run([fold1, fold2, ...])``.
     measures : measure or iterable of them, optional
-        What to compare; default what all evaluations have, without measures of text and companions.
+        Measures to compare. Default: the measures that all evaluations have, except text measures and companions.
     names : (str, str)
-        Of the systems.
+        Names of the systems.
     seeds : {"nested", "crossed"}
-        ``crossed``: copy 3 of a and copy 3 of b belong together, as trained on one sample of the data; ``nested``: they do not.
+        ``crossed``: model 3 of a and model 3 of b are paired, for example trained on the same sample; ``nested``: they are not.
     single : {"fixed", "alike"}, optional
-        What one copy means, for a system that has no other: ``fixed``, it is not trained (BM25); ``alike``, training moves it as it moves
-        the other system.
+        Meaning of a single model of one system: ``fixed``, it is not trained (BM25); ``alike``, its training varies as much as that of the
+        other system.
     level : float
-        Of the intervals; verdicts are at ``1 - level``.
+        Confidence level of the intervals; the significance level is ``1 - level``.
     judgments : {"same", "different"}
-        "different" says that the evaluations are meant to have different judgments, which are refused otherwise.
+        "different" allows evaluations with different judgments, which are otherwise refused.
 
     Returns
     -------
     SystemComparison
-        The first measure tested alone, the others corrected together by Bonferroni's method, intervals too; the variances of queries
-        and of training; the standard error to expect of other numbers of both.
+        The primary measure is tested alone, the others are corrected together by Bonferroni's method, intervals included. Also: the
+        variances of queries and of training, and the standard error expected for other numbers of both.
 
     Raises
     ------
     IncompatibleError
         The evaluations have different conventions, judgments, cuts or measures.
     InputError
-        Copies of a system answer different queries; there are less than two queries; for crossed seeds, the numbers of copies differ.
+        Models of a system answer different queries, there are fewer than two queries, or crossed systems have different numbers of models.
     OptionError
-        Both systems have one copy, or one has and `single` does not say what that means; or a measure has no better and worse.
+        Both systems have one model, one has a single model and `single` is not given, or a measure has no better and worse.
 
     Notes
     -----
-    `idealrank.stats.replicated_difference` documents model and degrees of freedom. Queries count alike: there are no weights and no
-    clusters here. A query that is left out of a measure in any copy is left out of all.
+    `idealrank.stats.replicated_difference` documents the model and its degrees of freedom. Weights and clusters are not supported. A query
+    that is excluded for a measure in any model is excluded in all.
 
     References
     ----------

@@ -81,7 +81,7 @@ class SystemDifference:
         Parameters
         ----------
         n_queries : int
-            Queries.
+            Number of queries.
         seeds : callable
             Number of copies today -> number of copies then, for every system that is trained.
         """
@@ -130,28 +130,28 @@ class SystemDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemComparison:
-    """Two systems compared over copies and queries; made by `compare_systems`.
+    """Two systems compared over models and queries; made by `compare_systems`.
 
     Attributes
     ----------
     a, b : str
         Names of the systems.
     runs_a, runs_b : tuple of str
-        Of their copies.
+        Names of their models' runs.
     measures : mapping of str to SystemDifference
-        In the order asked.
+        Results in the order requested.
     pairing : {"nested", "crossed"}
-        Whether copies of a and b have nothing to do with each other, or belong together one by one.
+        Whether models of a and b are paired one by one ("crossed") or not ("nested").
     single : {"fixed", "alike"} or None
-        What one copy on a side means.
+        Meaning of a single model on one side.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     convention : Convention
-        Behind every value.
+        Convention of every value.
     version : str
-        Of this library.
+        Version of idealrank.
     judgments : {"same", "different", "unknown"}
-        Whether all copies were judged alike: different judgments were allowed, or some are unknown.
+        Whether all models have the same judgments; "different" if that was allowed, "unknown" if some are not known.
 
     Examples
     --------

@@ -138,7 +138,7 @@ class Choosing:
     seed : int
         Of all that is random.
     version : str
-        Of this library.
+        Version of idealrank.
 
     Examples
     --------
@@ -167,26 +167,25 @@ class Choice:
     Attributes
     ----------
     names : tuple of str
-        The runs, as given.
+        Names of the runs, as given.
     n : int
-        Queries.
+        Number of queries.
     left_out : int
-        Queries that some run or some setting leaves undefined.
+        Queries left out because a run or a setting leaves them undefined.
     settings : tuple of Setting
-        Every discount with every cutoff, as asked.
+        Every discount with every cutoff, in the order requested.
     recommended, best, usual : Setting
-        The recommended one; the one with the lowest swap rate of those considered; and the one nearest to nDCG@10, which everybody
-        reports.
+        The recommended setting, the setting with the lowest swap rate among those considered, and the one nearest to nDCG@10.
     warnings : tuple of str
-        What stands in the way, a sentence each.
+        Problems found in the data, one sentence each.
     recommendation : str
-        What to do, and why, in words.
+        Recommendation and reasons as sentences.
     method : Choosing
-        How it was found out.
+        Settings of the experiment.
     convention : Convention
-        Behind every value.
+        Convention of every value.
     mismatches : mapping of str to str
-        By run: why its values mean nothing, in a phrase. Empty if every run has a judged document.
+        Reason why a run's values are meaningless, by run; empty if every run has a judged document.
 
     Examples
     --------
@@ -219,16 +218,16 @@ class Choice:
 
     @property
     def discounts(self) -> tuple[str, ...]:
-        """Texts of the discounts, as asked."""
+        """Texts of the discounts, in the order requested."""
         return tuple(dict.fromkeys(setting.discount for setting in self.settings))
 
     @property
     def depths(self) -> tuple[str, ...]:
-        """Texts of the cutoffs, as asked: ``@10``, ``all``."""
+        """Texts of the cutoffs, in the order requested: ``@10``, ``all``."""
         return tuple(dict.fromkeys(setting.depth for setting in self.settings))
 
     def row(self, discount: str) -> Sequence[Setting]:
-        """The settings of one discount, in the order of `depths`."""
+        """Return the settings of one discount, in the order of `depths`."""
         return [setting for setting in self.settings if setting.discount == discount]
 
     def as_dict(self) -> dict[str, Any]:
@@ -249,12 +248,12 @@ class Choice:
         }
 
     def to_frame(self, backend: Any = "pandas") -> Any:
-        """A dataframe with a row for each setting.
+        """Return a dataframe with a row for each setting.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager backend of narwhals that is installed.
+            Any eager dataframe library that narwhals supports and that is installed.
 
         Examples
         --------

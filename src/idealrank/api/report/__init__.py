@@ -50,39 +50,39 @@ def report(
     Parameters
     ----------
     result : Evaluation, several of them, Comparison or Gated
-        What to show.
+        Evaluation, comparison or gate to show.
     path : path, optional
-        Where to write the page; the file appears when it is complete.
+        Output file; it appears only when complete.
     evaluations : sequence of Evaluation, optional
-        Of a comparison or a gate: what was compared, which holds the value of every query.
+        For a comparison or a gate: the evaluations compared, which hold the value of every query.
     measures : measure or iterable of them, optional
-        What to show, the one that decides first; default: the compared or gated ones, else all except companions.
+        Measures to show, the primary one first. Default: the compared or gated ones, otherwise all except companions.
     qrels, runs : as for `evaluate`, optional
-        Judgments, and the runs in the order of the evaluations; of one evaluation the run alone is as good. With them the page has
-        rankings side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
+        Judgments, and the runs in the order of the evaluations; for one evaluation, the run alone suffices. With them the page has rankings
+        side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
     queries, documents : path or mapping of str to str, optional
-        Texts by id; see the guide of reports for the files that can be read.
+        Texts by id; the guide on reports lists the files that can be read.
     slices, weights, clusters : mapping, optional
-        Of each query, as for `compare`.
+        Slice, weight and cluster of each query, as for `compare`.
     robustness : Robustness or bool, optional
-        What `robust` gave for the two runs that are shown first; True to make it, False to leave it out. By default it is made of a
-        comparison with `qrels` and `runs` of no more than four million lines.
+        Result of `robust` for the first two runs; True to compute it, False to leave it out. By default it is computed for a comparison
+        with `qrels` and `runs` of at most four million lines.
     threads : int
         0 for one a core.
     progress : callable, optional
-        Called with runs done and their number.
+        Progress callback, called with the number of finished runs and the total.
 
     Returns
     -------
     str
-        The page. With one SOURCE_DATE_EPOCH in the environment the same input gives the same bytes.
+        The page as text. If SOURCE_DATE_EPOCH is set, the same input gives the same bytes.
 
     Raises
     ------
     MissingExtraError
-        Jinja2 or vl-convert-python is not installed; the extra ``report`` has both.
+        Jinja2 or vl-convert-python is not installed; the extra ``report`` installs both.
     InputError
-        Evaluations are lacking, or a file cannot be read or written.
+        Evaluations are missing, or a file cannot be read or written.
     IncompatibleError
         The evaluations do not belong to the result, or the runs not to the evaluations.
 

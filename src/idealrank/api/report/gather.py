@@ -37,7 +37,7 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
     tell : callable, optional
         Gets what there is to say of files of texts; without it doubts are warnings.
     progress : callable, optional
-        Called with runs done and their number.
+        Progress callback, called with the number of finished runs and the total.
 
     Returns
     -------

@@ -79,7 +79,7 @@ class ReportMaterial:
 
     @property
     def level(self) -> float:
-        """Of the intervals."""
+        """Confidence level of the intervals."""
         return 0.95 if self.comparison is None else self.comparison.method.level
 
     @property

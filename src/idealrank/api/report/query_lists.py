@@ -25,7 +25,7 @@ def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth
     hits : sequence of (JudgedHits or None)
         Of each run; None where they were not kept.
     order : sequence of str
-        Queries.
+        Number of queries.
     depth : int
         Ranks shown.
 

@@ -31,7 +31,7 @@ def queries_first(
     Parameters
     ----------
     evaluations : sequence of Evaluation
-        The runs.
+        Names of the runs.
     measure : Measure
         Whose values and differences are meant.
     pairs : sequence of (int, int)

@@ -82,7 +82,7 @@ class Job:
         InputError
             A file cannot be used.
         OptionError
-            An option is impossible.
+            An option has an invalid value.
         """
         self._check_paths()
         asked, watch = self.asked, Watch()

@@ -113,10 +113,10 @@ _NESTING = Nesting("preferences", "group", "level", "{query: {group: {document: 
 class PreferenceQrels:
     """Preferences between documents by query, judgment group and sub-group; immutable.
 
-    A judgment group is one person (or one need at one time). Of two documents in one of its sub-groups the one with the higher
-    level is preferred; equal levels say nothing. Only the order of the levels matters, except that level 0 calls a document not
-    relevant. Sub-groups of one group make one partial order: what follows by transitivity is a preference too, and a preference
-    counts once. Groups may contradict each other, a group may not contradict itself.
+    A judgment group is one person (or one need at one time). Of two documents in one of its sub-groups the one with the higher level is
+    preferred; equal levels express no preference. Only the order of levels matters, except that level 0 marks a document as not relevant.
+    The sub-groups of a group form one partial order: preferences that follow by transitivity count as well, and each preference counts
+    once. Groups may contradict each other; a group may not contradict itself.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ class PreferenceQrels:
         ``{query: {group: {document: level}}}``, or with sub-groups ``{query: {group: [{document: level}, ...]}}``; levels of 0
         or more.
     name : str
-        Stands in messages.
+        Name used in messages.
 
     Raises
     ------
     InputError
-        A level is negative or not finite, a group contradicts itself, or the mapping is nested in another way.
+        A level is negative or not finite, a group contradicts itself, or the mapping is nested differently.
 
     References
     ----------
@@ -169,7 +169,7 @@ class PreferenceQrels:
         refuse : callable
             Raises the error for a row.
         name : str
-            Stands in messages.
+            Name used in messages.
         paths : sequence of str
             The files.
 
@@ -185,12 +185,12 @@ class PreferenceQrels:
 
     @classmethod
     def from_qrels(cls, qrels: "Qrels | AssessorQrels") -> "PreferenceQrels":
-        """Graded judgments as preferences: of two documents the one with the higher grade is preferred.
+        """Convert graded judgments to preferences: of two documents the one with the higher grade is preferred.
 
         Parameters
         ----------
         qrels : Qrels or AssessorQrels
-            One group for each query, or for each query and assessor. A grade below 0 counts as 0.
+            Judgments; each query, or each query and assessor, becomes a group. A grade below 0 counts as 0.
 
         Examples
         --------
@@ -235,7 +235,7 @@ class PreferenceQrels:
     def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
         """Join a run to the documents of all groups, and add the preferences among them.
 
-        Levels only order documents, so policies for grades are not about them.
+        Levels only order documents, so the policies for grades do not apply.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ class PreferenceQrels:
 
     @property
     def grades(self) -> FloatArray:
-        """All levels, group after group; of a document with several in one group the highest."""
+        """All levels, group after group; for a document with several levels in one group, the highest."""
         return self.groups.level
 
     @cached_property

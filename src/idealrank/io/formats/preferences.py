@@ -30,18 +30,18 @@ _RUN_FIELDS = 6
 def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: Tell | None = None) -> PreferenceQrels:
     r"""Read preference judgments.
 
-    trec_eval's ``-R prefs FILE`` is ``read_preferences(FILE)``, its ``-R qrels_prefs FILE`` is ``read_preferences(FILE,
-    layout="qrels")``; both give the table that `evaluate` takes in the place of qrels.
+    trec_eval's ``-R prefs FILE`` corresponds to ``read_preferences(FILE)``, and ``-R qrels_prefs FILE`` to ``read_preferences(FILE,
+    layout="qrels")``; both return a table that `evaluate` accepts as qrels.
 
     Parameters
     ----------
     path : path, or list of paths
-        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed.
     layout : {"prefs", "qrels"}
-        Lines ``QUERY GROUP SUBGROUP DOCUMENT LEVEL``; or graded judgments ``QUERY GROUP DOCUMENT GRADE``, of which the higher
-        grade is preferred within each group.
+        Lines ``QUERY GROUP SUBGROUP DOCUMENT LEVEL``; or graded judgments ``QUERY GROUP DOCUMENT GRADE``, in which the higher grade is
+        preferred within each group.
     tell : callable, optional
-        Gets every message about what was odd; without it they are warnings.
+        Callback for messages about irregularities; without it they are warnings.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: T
     InputError
         A file cannot be opened, or has no judgments.
     FileFormatError
-        A line cannot be read, a document stands twice in a sub-group, or a group contradicts itself.
+        A line cannot be read, a document appears twice in a sub-group, or a group contradicts itself.
 
     Examples
     --------
@@ -75,15 +75,15 @@ def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: T
 def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
     r"""Read the graded judgments of several assessors, or groups of them.
 
-    trec_eval's ``-R qrels_jg FILE`` is ``read_assessors(FILE)``; it gives the table that `evaluate` takes in the place of qrels.
+    trec_eval's ``-R qrels_jg FILE`` corresponds to ``read_assessors(FILE)``, which returns a table that `evaluate` accepts as qrels.
 
     Parameters
     ----------
     path : path, or list of paths
-        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One collection in one or several files;
-        ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are unpacked.
+        Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One collection in one or several files; ``"-"``
+        is standard input. gzip, bzip2, xz and Zstandard are decompressed.
     tell : callable, optional
-        Gets every message about what was odd; without it they are warnings.
+        Callback for messages about irregularities; without it they are warnings.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
     sources : sequence of Source
         The files of one collection; the lines of a query may be scattered over them.
     duplicates : {"error", "first", "last", "best"}
-        What to do with a document judged twice for a query.
+        Treatment of a document judged twice for a query.
     notes : Notes
         Told about comments that look like data.
 

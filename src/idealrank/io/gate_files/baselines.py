@@ -88,7 +88,7 @@ def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
     Parameters
     ----------
     measures : sequence of Measure
-        As asked.
+        Text of the measure as requested.
     convention : Convention
         That they are used under.
 

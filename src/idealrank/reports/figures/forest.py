@@ -163,7 +163,7 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
     rows : sequence of dict
         Of `robust_rows`; the longest label decides how much room there is.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
 
     Examples
     --------

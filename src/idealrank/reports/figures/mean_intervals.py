@@ -76,7 +76,7 @@ def means_template(level: float) -> Spec:
     Parameters
     ----------
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def cutoffs_template(level: float, cutoffs: Sequence[int]) -> Spec:
     Parameters
     ----------
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     cutoffs : sequence of int
         Where the x axis has its numbers.
 

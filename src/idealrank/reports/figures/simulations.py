@@ -20,7 +20,7 @@ class Simulated:
     Attributes
     ----------
     measure : str
-        Its text.
+        Text of the measure.
     says : str
         What the theory says of it, in some words.
     sizes : int64 array, shape (n_sizes,)

@@ -21,7 +21,7 @@ def head_text(title: str, facts: Iterable[tuple[str, str]]) -> str:
     Parameters
     ----------
     title : str
-        What it is.
+        Evaluation, comparison or gate.
     facts : iterable of (str, str)
         Name and value.
 

@@ -31,21 +31,21 @@ class Implied:
     Parameters
     ----------
     value : float
-        NDCG that the estimate implies.
+        NDCG implied by the estimate.
     low, high : float
-        Interval by the percentiles of samples drawn again.
+        Percentile interval of the resampled estimates.
     level : float
-        How often such intervals hold the true value, if the estimate is without bias.
+        Confidence level of the interval, if the estimate is unbiased.
     n : int or None
         Length of the list; None for the limit.
     discount, cutoff : str
-        Texts of both.
+        Texts of discount and cutoff.
     drawn : str
-        ``"documents"`` or ``"queries"``: what was drawn again.
+        ``"documents"`` or ``"queries"``: the units resampled.
     resamples : int
-        How many samples were drawn.
+        Number of samples.
     theorem : str
-        Of a limit, what states it.
+        For a limit, the theorem that states it.
 
     Examples
     --------
@@ -96,24 +96,24 @@ CutoffLike: TypeAlias = "int | str | RelativeCutoff | None"
 
 @dataclass(frozen=True, eq=False)
 class YbarEstimate:
-    """An estimate of ybar: call it with canonical scores, or give it to `limit`, `pseudo_expectation` and `simulate`.
+    """Estimate of ybar: call it with canonical scores, or pass it to `limit`, `pseudo_expectation` and `simulate`.
 
     Parameters
     ----------
     score : float64 array, shape (m,)
         Canonical scores at which the estimate is listed: middles of bins, or a grid.
     value, low, high : float64 array, shape (m,)
-        The estimate there, and its pointwise band.
+        The estimate at these scores, and its pointwise band.
     points : tuple of float
-        Where the estimate has jumps or kinks, for the functions that take `points`.
+        Jumps or kinks of the estimate, for the functions that take `points`.
     method : str
         ``"binned"``, ``"kernel"`` or ``"isotonic"``, with its setting.
     n, n_queries : int
-        Documents and queries.
+        Number of documents and queries.
     level : float
         Nominal coverage of the band at each score.
     check : MonotoneCheck
-        Whether the labels contradict a rising ybar: read it before you believe an isotonic estimate.
+        Test of whether the labels contradict a rising ybar; check it before using an isotonic estimate.
     grades : tuple of float
         Falling; (1.0,) for binary relevance.
 
@@ -162,7 +162,7 @@ class YbarEstimate:
         return self._curves.at(len(self.grades) - 1, np.asarray(score, np.float64))
 
     def band(self, score: Any) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper end of the band at any canonical scores, each of the shape of `score`."""
+        """Return the lower and upper end of the band at canonical scores, each in the shape of `score`."""
         places = np.asarray(score, np.float64)
         if self.method.startswith("isotonic"):
             # Of a rising function a bound from below holds at all higher scores too, one from above at all lower.
@@ -173,7 +173,7 @@ class YbarEstimate:
 
     @property
     def ybar(self) -> "Chance | Mapping[float, Chance]":
-        """Function for the theory, or for graded relevance one for each grade."""
+        """Function for the theory functions; for graded relevance, one for each grade."""
         return self if len(self.grades) == 1 else _by_grade(self._curves, self.grades)
 
     def limit(
@@ -187,16 +187,16 @@ class YbarEstimate:
     ) -> Implied:
         """Return the limit of NDCG for this ranker, with an interval; see `limit`.
 
-        Where the limit is ybar(1), the very top, the estimate has the bias of its last bin, and the interval does not hold it.
+        If the limit is ybar(1), the very top, the estimate has the bias of its last bin, and the interval does not cover it.
 
         Parameters
         ----------
         discount, cutoff, gain
-            As `limit` takes them.
+            As for `limit`.
         resamples : int, optional
-            Samples drawn again, of queries where there are several, else of documents.
+            Number of resamples, of queries if there are several, otherwise of documents.
         rng : Generator, seed or None
-            For the samples.
+            Random generator or seed of the samples.
 
         Examples
         --------
@@ -245,22 +245,22 @@ class YbarEstimate:
     ) -> "Implied | tuple[Implied, ...]":
         """Return the mean NDCG of this ranker on a list of n documents of the same kind, with an interval.
 
-        N*, see `pseudo_expectation`. The interval is about the mean over such lists; one list varies about it.
+        This is N*, see `pseudo_expectation`. The interval is for the mean over such lists; a single list varies around it.
 
-        Of 40 samples of 500 documents each, intervals of 95 % at n = 100,000 held the true mean in 0.90 to 1.00 under log2 and 0.80 to
-        0.97 under zipf(0.5), for the kernel and five ybar; under zipf(1), where the very top decides, in 0.75 to 0.90. Isotonic
-        estimates, and bins where ybar is steep at the top, do worse (``experiments/ybar_bands.py --implied``).
+        For 40 samples of 500 documents each, 95 % intervals at n = 100,000 contained the true mean in 0.90 to 1.00 of cases under log2 and
+        0.80 to 0.97 under zipf(0.5), for the kernel and five ybar; under zipf(1), which depends on the very top, in 0.75 to 0.90. Isotonic
+        estimates, and bins where ybar is steep at the top, are worse (``experiments/ybar_bands.py --implied``).
 
         Parameters
         ----------
         n : int, or sequence of int
             Length of the list; several give a tuple.
         discount, cutoff, gain
-            As `pseudo_expectation` takes them.
+            As for `pseudo_expectation`.
         resamples : int, optional
-            Samples drawn again, of queries where there are several, else of documents.
+            Number of resamples, of queries if there are several, otherwise of documents.
         rng : Generator, seed or None
-            For the samples.
+            Random generator or seed of the samples.
 
         Examples
         --------
@@ -342,19 +342,19 @@ def estimate_ybar(
     Parameters
     ----------
     labels, scores : array-like, shape (n,) or (n_queries, width)
-        As `ndcg` takes them; 2-D: a query a row.
+        As for `ndcg`; 2-D: one query per row.
     group, offsets, qid
-        How items form lists, see `Lists.from_arrays`; default one query. Several queries are pooled, document by document.
+        Grouping of items into lists, see `Lists.from_arrays`; default one query. Several queries are pooled, document by document.
     method : str, optional
-        ``"kernel"``, local linear regression, for a ybar without jumps; ``"binned"``, the share of relevant documents in each bin;
-        ``"isotonic"``, pool adjacent violators, which assumes that ybar rises: see `check` of the result.
+        ``"kernel"``: local linear regression, for a ybar without jumps; ``"binned"``: the share of relevant documents in each bin;
+        ``"isotonic"``: pool adjacent violators, which assumes that ybar rises; see `check` of the result.
     bins : int or sequence of float, optional
         Number of equal bins, or their edges from 0 to 1; default the square root of n, or as many as leave none empty.
     bandwidth : float, optional
-        How far the kernel looks to either side; default 0.7 of that which predicts each document best from the others, at most
+        Bandwidth of the kernel to either side; default 0.7 times the bandwidth that predicts each document best from the others, at most
         0.6 n^-1/4.
     rel : float or str, optional
-        The lowest relevant grade, or ``"graded"`` for one chance for each grade above 0; ybar is then the chance of any of them.
+        Lowest relevant grade, or ``"graded"`` for one probability per grade above 0; ybar is then the probability of any of them.
     level : float, optional
         Nominal coverage of the band at each score.
 
@@ -365,31 +365,31 @@ def estimate_ybar(
     Raises
     ------
     InputError
-        NaN, lists that do not fit, labels of one kind alone, or a bin or neighbourhood without documents.
+        NaN, lists that do not match, labels of one kind only, or a bin or neighbourhood without documents.
     OptionError
-        An option that does not exist, or does not belong to the method.
+        An unknown option, or one that does not belong to the method.
 
     Notes
     -----
-    The band is Wilson's interval with as many documents as the data at a score are worth: for one query its documents are independent,
-    and the uncertainty of a rank counts where ybar is steep; several queries are clusters (linearised variance, Student's t). The band
-    of an isotonic estimate uses nothing but that ybar rises: the documents just below a score bound it from below, those just above
-    from above, by the ends of Clopper and Pearson.
+    The band is Wilson's interval for the effective number of documents at a score. For one query its documents are independent, and the
+    uncertainty of a rank is included where ybar is steep; several queries are clusters (linearised variance, Student's t). The band of an
+    isotonic estimate assumes only that ybar rises: the documents just below a score bound it from below, those just above from above, by
+    Clopper and Pearson's limits.
 
-    Bands of 95 % of one query held the truth as follows, on average over canonical scores and at the worst of them, for n = 500 and
-    5000 (``experiments/ybar_bands.py``, 200 samples each; three smooth ybar, a step, and one that falls steeply from the top)::
+    Coverage of 95 % bands for one query, on average over canonical scores and at the worst of them, for n = 500 and 5000
+    (``experiments/ybar_bands.py``, 200 samples each; three smooth ybar, a step, and one that falls steeply from the top)::
 
                    smooth, mean    worst       step, mean, worst       steep top, mean, worst    width, smooth
         kernel     0.95 to 0.96    0.87 0.89   0.96 0.97   0.53 0.44   0.96 0.97   0.90 0.93     0.19 0.07
         binned     0.95 to 0.96    0.71 0.85   0.94 0.96   0.28 0.53   0.92 0.95   0.33 0.81     0.31 0.18
         isotonic   1.00            0.99 0.98   0.98 0.97   0.89 0.94   0.99 0.98   0.98 0.95     0.31 0.15
 
-    So the kernel, narrower and no less honest, is the default. Beside a jump it is wrong, as bins are; only an assumption such as that
-    ybar rises helps there.
+    The kernel is the default: its bands are narrower with similar coverage. Next to a jump it is wrong, as bins are; there only an
+    assumption such as a rising ybar helps.
 
-    Two things no band shows. Lists of m documents place a document to within about the root of s (1 - s) / m: from short lists comes a
-    blurred ybar, too low at a steep top. And a pool of unlike queries has an NDCG of its own, which is not the mean of theirs (off by 0.01
-    for the 40 queries of `paper_rankers`, 500 documents each, in random order).
+    The bands do not include two effects. Lists of m documents locate a document only to within about the root of s (1 - s) / m: short lists
+    give a blurred ybar, too low at a steep top. And a pool of unlike queries has an NDCG of its own, which is not the mean of theirs (off
+    by 0.01 for the 40 queries of `paper_rankers`, 500 documents each, in random order).
 
     Examples
     --------

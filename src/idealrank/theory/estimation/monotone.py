@@ -19,16 +19,16 @@ _ALARM = 0.05
 
 @dataclass(frozen=True)
 class MonotoneCheck:
-    """Test that labels contradict a ybar that rises with the canonical score.
+    """Test of whether labels contradict a ybar that rises with the canonical score.
 
     Parameters
     ----------
     p : float
-        p value of the hypothesis that ybar never falls; NaN where there are too few documents.
+        p value of the hypothesis that ybar never falls; NaN with too few documents.
     blocks : int
-        How many equal stretches of the list were compared.
+        Number of equal stretches of the list that were compared.
     falls : tuple of float or None
-        The neighbouring stretches, as (from, to) in canonical scores, between which the chance falls most; None where it nowhere does.
+        Neighbouring stretches, as (from, to) in canonical scores, between which the probability falls most; None if it never falls.
 
     Examples
     --------

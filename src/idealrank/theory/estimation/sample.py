@@ -16,33 +16,33 @@ from idealrank.theory.estimation.smoothing import Cells
 
 
 def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid: Any = None) -> FloatArray:
-    """Compute the share of its query's documents that each document is ranked above; itself and ties count half.
+    """Compute for each document the share of its query's documents that it is ranked above; itself and ties count half.
 
-    It is (rank from the bottom - 1/2) / n, with mid-ranks for ties: the mean over a query is 1/2, and the document at the top of n has
-    1 - 1/(2n).
+    The value is (rank from the bottom - 1/2) / n, with mid-ranks for ties: the mean over a query is 1/2, and the top document of n has 1 -
+    1/(2n).
 
     Parameters
     ----------
     scores : array-like, shape (n,) or (n_queries, width)
-        What the ranker gave, higher is better; 2-D: a query a row.
+        Scores of the ranker, higher is better; 2-D: one query per row.
     group, offsets, qid
-        How items form lists, see `Lists.from_arrays`; default one query.
+        Grouping of items into lists, see `Lists.from_arrays`; default one query.
 
     Returns
     -------
     float64 array, shape of `scores`
-        In (0, 1).
+        Significance level, in (0, 1).
 
     Raises
     ------
     InputError
-        A score is NaN, or the lists do not fit.
+        A score is NaN, or the lists do not match.
 
     Notes
     -----
-    Lemma 3 of the paper has canonical scores uniform on [0, 1] for any ranker; it needs one that gives no score twice with positive
-    chance. Mid-ranks keep their mean for the others. A ranker with few distinct scores has no ybar of its own: it is an average over each
-    tie group.
+    Lemma 3 of the paper states that canonical scores are uniform on [0, 1] for any ranker; it requires a ranker that gives no score twice
+    with positive probability. For other rankers, mid-ranks keep the mean. A ranker with few distinct scores has no ybar of its own: it is
+    averaged over each tie group.
 
     References
     ----------

@@ -43,7 +43,7 @@ class Ranked:
     Attributes
     ----------
     measure : str
-        Its text.
+        Text of the measure.
     means : mapping of str to RunMean
         Of each run, the best first.
     letters : mapping of str to str
