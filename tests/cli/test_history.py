@@ -206,7 +206,7 @@ def test_a_measure_that_knows_no_better_has_no_failures(tmp_path: Path, say: Say
 
     assert (shown.code, refused.code) == (0, 2)
     assert "fails" not in shown.out
-    assert "neither more nor less is better" in refused.err
+    assert "neither higher nor lower is better" in refused.err
 
 
 # --- the commit that broke a query -------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_changed_files_and_strange_commits_have_no_place_in_the_order(repository
     assert "fails" in said
     assert "23 commits may be the first bad one" in said
     assert "2 evaluations have no commit of this repository, or changed files" in said
-    assert "the newest value is fine" in elsewhere  # by time
+    assert "the newest value passes" in elsewhere  # by time
 
 
 @pytest.mark.parametrize(

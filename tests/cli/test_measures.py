@@ -40,7 +40,7 @@ def test_the_list_ends_with_which_to_choose(say: Say) -> None:
     rows = say("measures").out.partition("choose")[2].splitlines()[1:5]
 
     assert [cell in row.split() for cell, row in zip(("RR", "AP", "nDCG@10", "R@100"), rows, strict=True)] == [True] * 4
-    assert ["right answer" in rows[0], "yes or no" in rows[1], "graded" in rows[2], "candidates" in rows[3]] == [True] * 4
+    assert ["right answer" in rows[0], "binary" in rows[1], "graded" in rows[2], "candidates" in rows[3]] == [True] * 4
 
 
 @pytest.mark.parametrize("name", MEASURES)

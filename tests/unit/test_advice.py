@@ -114,7 +114,7 @@ def test_a_cutoff_deeper_than_the_judgments_is_warned_of_and_not_chosen_by_itsel
         ({"q": {"a": 100, "b": 0}}, {"q": ["b", "a"]}, "gain=exp2 would make it 1e+30"),
         ({"q": {"a": 1, "b": 0}, "p": {"c": 0}}, {"q": ["a"]}, "1 of 2 queries have no relevant document"),
         ({"q": {"a": 1, "b": 0}, "p": {"c": 1}}, {"q": ["a"]}, "1 of 2 queries are not answered"),
-        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "in 100% of the queries a judged document of the first"),
+        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "in 100% of the queries a judged document in the first"),
         ({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, "1 queries are few"),
     ],
 )
@@ -165,5 +165,5 @@ def test_how_many_are_visible_is_asked_for() -> None:
 
 
 def test_nothing_to_look_at_is_refused() -> None:
-    with pytest.raises(ir.InputError, match="nothing to look at"):
+    with pytest.raises(ir.InputError, match="expected some"):
         ir.advise(np.zeros((0, 3)), np.zeros((0, 3)))

@@ -199,7 +199,7 @@ def test_what_cannot_apply_is_refused_with_the_reason() -> None:
         "sklearn": "refused", "no_relevant=nan": "refused", "rel=2": "refused", "cutoff=1": "no effect"
     }  # fmt: skip
     assert "negative" in found["sklearn"].reason
-    assert "no number" in found["no_relevant=nan"].reason
+    assert "no value" in found["no_relevant=nan"].reason
     assert found["rel=2"].reason == "nDCG has no option rel"
     assert "gain" in pydocs("AP").lacking
 

@@ -214,7 +214,7 @@ def test_the_usual_setting_is_left_where_nobody_judged_what_it_shows() -> None:
 
     assert (found.recommended.measure, found.usual.considered) == ("nDCG@3", False)
     assert found.recommendation.startswith("Take nDCG@3: the lowest swap rate is that of nDCG@3 (")
-    assert "). nDCG@10 is not considered, for 70% of the documents that it shows were never judged in some run." in found.recommendation
+    assert "). nDCG@10 is not considered, since 70% of its documents are unjudged in some run." in found.recommendation
     assert not any("make one pair" in warning for warning in found.warnings)
 
 

@@ -144,7 +144,7 @@ class R(NeedsRelevant):
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (
-        "Choose it for candidates that a second stage ranks anew, and for searches that must miss nothing: order within the cutoff "
+        "Choose it for candidates for a reranker, and for searches that must miss nothing: order within the cutoff "
         "does not count. Not where the order is what the user sees, nor where few of the relevant documents were ever judged."
     )
     proof: ClassVar[str] = (

@@ -362,7 +362,7 @@ class NDCG(_Discounted):
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (
         "Choose it for graded judgments when the top of the list counts most. Not for one right answer per query (RR says the same "
-        "more simply), nor for candidates that a second stage ranks anew (R)."
+        "more simply), nor for candidates for a reranker (R)."
     )
     proof: ClassVar[str] = (
         "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier, ir_measures, scikit-learn, LightGBM and "

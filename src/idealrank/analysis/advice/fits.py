@@ -142,7 +142,7 @@ def advise_lists(
     """
     _check(surface, visible)
     if not lists.labels.size:
-        raise InputError("nothing to look at: found no item, expected some")
+        raise InputError("found no item, expected some")
     return _advice(name, judge_lists(lists, Convention.of(convention).alignment, threads=threads), surface, visible)
 
 
@@ -173,7 +173,7 @@ def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[
         return _SURFACES[surface]
     if seen.complete or seen.judged_depth >= 10:
         return ((10,), "ten is the usual depth, and the judgments reach that far")
-    reach, hint = seen.judged_depth, "name a surface to choose by what people see"
+    reach, hint = seen.judged_depth, "name a surface to choose the cutoff by what users see"
     if not reach:
         return ((10,), f"ten is the usual depth; {hint}")
     return ((reach,), f"nine in ten documents are judged down to rank {reach}, and not below; {hint}")
@@ -203,10 +203,10 @@ def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iter
         yield Fit(_text("RR", seen, k), f"{share}: its rank is all there is to measure")
         yield Fit(_text("Success", seen, k), f"how often the one right answer is among the first {k}; easy to explain")
     if seen.levels >= 2:
-        words = f"{seen.levels} different grades above 0: nDCG lets a better document count more, and more the higher it stands"
+        words = f"{seen.levels} different grades above 0: nDCG gives more weight to better documents and to higher ranks"
         yield from (Fit(_text("nDCG", seen, cutoff), words) for cutoff in cutoffs)
     elif seen.one_relevant < _MOST:
-        words = "one grade above 0, several relevant documents: AP counts all of them, the upper ones more"
+        words = "one grade above 0, several relevant documents: AP counts all of them, higher ranks more"
         yield Fit(_text("AP", seen, None if _is_judged_whole(seen) else _round_depth(seen, k)), words)
         yield from (Fit(_text("nDCG", seen, cutoff), "the same with more weight on the top and a fixed depth") for cutoff in cutoffs)
     yield from _beside(seen, surface, k)
@@ -217,7 +217,7 @@ def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
         yield Fit(_text("Success", seen, k), f"the answer must be among the {k} documents of the prompt; their order matters less")
     else:
         yield Fit(_text("R", seen, k), f"what is not among the {k} documents of the prompt cannot be used; their order matters less")
-        yield Fit(_text("P", seen, k), "the rest of the prompt is noise, and is paid for")
+        yield Fit(_text("P", seen, k), "the rest of the prompt is noise that costs tokens")
 
 
 def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
@@ -225,7 +225,7 @@ def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
     length = seen.list_lengths.median
     depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
     if depth and surface != "rag":
-        words = f"if a second stage ranks these lists anew: only what is among the first {depth} can be found later"
+        words = f"for candidates that a second stage reranks: only documents among the first {depth} can be found later"
         holes = f"; {_unjudged_at(seen, depth):.0%} of them were never judged" if _unjudged_at(seen, depth) > 0.2 else ""
         yield Fit(_text("R", seen, depth), words + holes)
     if not seen.complete and _unjudged_at(seen, k) > 0.2:
@@ -269,7 +269,7 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
         reach = f"reach down to rank {seen.judged_depth}" if seen.judged_depth else "do not cover even rank 1"
         yield (
             f"rank {deepest} is deeper than the judgments, which {reach}: {_unjudged_at(seen, deepest):.0%} of the first {deepest} "
-            "documents were never judged and count as not relevant; judge deeper, or choose a smaller cutoff"
+            "documents are unjudged and count as not relevant; judge deeper, or choose a smaller cutoff"
         )
     short = int((judged.lengths[judged.lengths > 0] < cutoffs[0]).sum())
     if short:
@@ -278,8 +278,8 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
     tied = _tied_within(judged, deepest)
     if tied > 0.05:
         yield (
-            f"in {tied:.0%} of the queries a judged document of the first {deepest} ties with another, and which comes first is an "
-            "accident; ties=expected averages over all orders"
+            f"in {tied:.0%} of the queries a judged document in the first {deepest} ties with another, so their order is "
+            "arbitrary; ties=expected averages over all orders"
         )
 
 
@@ -313,7 +313,7 @@ def _about_grades(seen: Observed) -> Iterator[str]:
 def _about_queries(seen: Observed, k: int) -> Iterator[str]:
     if seen.no_relevant:
         yield (
-            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and count 0 whatever is returned; "
+            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and always count 0; "
             "no_relevant=left-out leaves them out"
         )
     if seen.unanswered:

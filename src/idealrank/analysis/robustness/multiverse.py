@@ -125,7 +125,7 @@ class RunValues:
         for place, measure in enumerate(measures):
             values, scored = measured.values[:, place], measured.scored[:, place]
             if not np.isfinite(values[scored]).all():
-                found[measure] = "a query has no number, and so the mean has none"
+                found[measure] = "a query has no value, so the mean is undefined"
             elif not scored.any():
                 found[measure] = f"run {self.name!r}: no query counts"
             else:

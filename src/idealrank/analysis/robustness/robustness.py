@@ -14,8 +14,8 @@ from idealrank.data.frames import frame_of
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
 CAUTION = (
-    "a sensitivity analysis: one comparison, made in many ways; p values are not corrected, for these are not many hypotheses; "
-    "no licence to choose the way that suits"
+    "a sensitivity analysis: one comparison under many choices; p values are not corrected, since these are not independent hypotheses; "
+    "do not choose the variant that suits you"
 )
 
 

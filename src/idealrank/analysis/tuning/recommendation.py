@@ -93,7 +93,7 @@ def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_
     if margins and min(margins) >= 1:
         yield f"{n_queries} queries cannot tell any setting from the best, however much their rates differ"
     elif n_queries < _FEW_QUERIES:
-        yield f"{n_queries} queries are few: their rates would be others with other queries"
+        yield f"{n_queries} queries are few: other queries would give other rates"
     if left_out:
         yield f"queries left out, since some run or some setting has no value there: {left_out:,}"
     if recommended.unjudged > UNJUDGED:
@@ -121,7 +121,7 @@ def in_words(settings: Sequence[Setting], recommended: Setting, best: Setting, u
     """
     sentences = [_decision(recommended, best, usual, size), _alike(settings, best)]
     sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]
-    sentences.append("That a measure separates runs does not make it the measure of what users want; decide that first (idealrank advise).")
+    sentences.append("A measure that separates runs well is not necessarily what users want; decide that first (idealrank advise).")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -135,7 +135,7 @@ def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) ->
             f"but the difference of {usual.behind:.3f} could come from the choice of these queries{_needed(usual)}."
         )
     if not usual.considered:
-        why = f"{usual.measure} is not considered, for {usual.unjudged:.0%} of the documents that it shows were never judged in some run"
+        why = f"{usual.measure} is not considered, since {usual.unjudged:.0%} of its documents are unjudged in some run"
     else:
         why = (
             f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by {usual.behind:.3f}, which is more than the choice of these "
@@ -205,9 +205,9 @@ def _of_theory(setting: Setting) -> str:
     if theory is None:
         return ""
     says = {
-        "infeasible": "never settles on one query, however many documents it has; its mean over queries, which is meant here, does",
-        "borderline": "settles on one query with ever more documents, but sees the very top alone",
-        "feasible": "settles on one query with ever more documents, and so does the order of two rankers",
-    }.get(theory.verdict, "is undecided: no theorem speaks of it")
+        "infeasible": "never converges for one query, however many documents it has; its mean over queries, which matters here, does",
+        "borderline": "converges for one query as documents are added, but depends on the very top alone",
+        "feasible": "converges for one query as documents are added, and so does the order of two rankers",
+    }.get(theory.verdict, "is undecided: no theorem covers it")
     source = f"{_PAPER}, section 3, {theory.theorem}" if theory.theorem.startswith("Theorem") else theory.theorem or _PAPER
     return f"In theory ({source}) {setting.measure} {says}: {_CHAPTER}, 'Which discounts and cutoffs are safe'."

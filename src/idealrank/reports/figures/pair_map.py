@@ -127,7 +127,7 @@ def _colours(measure: str, largest: float) -> Spec:
     ]
     scale = {"domain": [-largest, largest], "range": list(_COLOURS), "interpolate": "lab"}
     legend = {
-        "title": ["line better than column,", f"in {measure}"], "gradientLength": 160, "format": "+~r", "values": _ticks(largest),
+        "title": ["row better than column,", f"in {measure}"], "gradientLength": 160, "format": "+~r", "values": _ticks(largest),
         "titleFontSize": 11, "titleFontWeight": "normal", "labelFontSize": 11, "titleColor": "#333333", "labelColor": "#333333",
         "titleLimit": 300, "offset": 14,
     }  # fmt: skip

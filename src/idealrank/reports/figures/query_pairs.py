@@ -158,7 +158,7 @@ def winloss_template() -> Spec:
     only: Spec = {"data": {"values": [{}]}}
     return {
         "$schema": SCHEMA_URL,
-        "description": "Differences in @measure, @b less @a, a bar a query, the highest first. Mean difference @meantext. " + COUNTED,
+        "description": "Differences in @measure, @b less @a, one bar per query, the highest first. Mean difference @meantext. " + COUNTED,
         "usermeta": {"height": 190},
         "data": {"name": "rows"},
         "layer": [

@@ -80,7 +80,7 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
         "$schema": SCHEMA_URL,
         "description": f"Theory against simulation: {'; '.join(f'{panel.measure} {panel.says}' for panel in panels)}.",
         "title": {
-            "text": "One query, ever more documents: what settles, and what does not",
+            "text": "One query with more and more documents: what converges and what does not",
             "subtitle": f"Chance of relevance at canonical score s: {model}",
         },
         "vconcat": [{"hconcat": [_panel(panel) for panel in panels], "spacing": _SPACE}, note],

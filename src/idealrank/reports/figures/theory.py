@@ -117,7 +117,7 @@ def figure_spec(figure: PaperFigure, curves: SimulatedMeans, *, interactive: boo
     'Figure 2. NDCG with the discount D(r) = 1 / √r'
     """
     if len(curves.means) > len(_COLOURS):
-        raise OptionError(f"found {len(curves.means)} rankers, expected at most {len(_COLOURS)}: more lines cannot be told apart")
+        raise OptionError(f"found {len(curves.means)} rankers, expected at most {len(_COLOURS)}: more lines cannot be distinguished apart")
     if figure.enlarged:
         start = round(_ENLARGED_FROM * int(curves.sizes[-1]))
         near = _domain(curves, start)

@@ -42,18 +42,18 @@ def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
     >>> choice_spec(ir.choose(qrels, runs))["title"]["text"]
-    'Which discount and cutoff tell these runs apart'
+    'Which discount and cutoff distinguish these runs'
     """
     if len(choice.discounts) > len(_COLOURS):
         raise OptionError(
-            f"found {len(choice.discounts)} discounts, expected at most {len(_COLOURS)} in a figure: more lines cannot be told"
+            f"found {len(choice.discounts)} discounts, expected at most {len(_COLOURS)} in a figure: more lines cannot be distinguished"
         )
     panels = [_panel(choice, *panel, interactive=interactive) for panel in _PANELS]
     return {
         "$schema": SCHEMA_URL,
         "description": f"Swap rate, share of significant pairs and queries needed by discount and cutoff. {choice.recommendation}",
         "title": {
-            "text": "Which discount and cutoff tell these runs apart",
+            "text": "Which discount and cutoff distinguish these runs",
             "subtitle": f"{len(choice.names)} runs, {choice.n:,} queries",
         },
         "data": {"values": [_row(setting, choice) for setting in choice.settings]},
@@ -184,7 +184,7 @@ def _note(choice: Choice) -> Spec:
     whose = f"half of the {pairs:,} pairs" if pairs > 1 else "the difference of the one pair"
     text = (
         f"Swap rate: how often two random sets of {choice.method.size:,} queries order two runs in opposite ways; 0.5 is a coin toss. "
-        "Filled points: not told apart from the best by these queries. "
+        "Filled points: not significantly different from the best. "
         f"Queries needed: to detect {whose}, as large as observed, with 80 % power."
     )
     if not all(setting.considered for setting in choice.settings):

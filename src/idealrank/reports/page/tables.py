@@ -158,7 +158,7 @@ def more_grid(pair: Pair) -> Table:
     ['RR', '1', '0', '-', '-', '-', '1', '-']
     """
     columns = [_MEASURE, *difference_columns("page: more", _PLAIN, _LEVEL)]
-    return Table.of(columns, map(Line.of, pair.measures.values()), title="More of each measure")
+    return Table.of(columns, map(Line.of, pair.measures.values()), title="More on each measure")
 
 
 def every_pair_grid(comparison: Comparison, measure: str) -> Table:

@@ -74,7 +74,7 @@ def headline(subject: Subject) -> str:
     if comparison is None:
         only, *others = subject.evaluations
         if others:
-            return f"{counted(len(subject.evaluations), 'run')}, evaluated and not compared"
+            return f"{counted(len(subject.evaluations), 'run')}, evaluated, not compared"
         return f"{one_line(subject.names[0])} reaches {first} {number(only.mean().get(first, math.nan))}"
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
@@ -142,7 +142,7 @@ def _of_leading(comparison: Comparison) -> list[str]:
     verdict = verdict_text(pair, first, comparison.method)
     verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict  # else it begins with a name
     numbers = numbers_text(first, comparison.method, Shown.of(comparison))
-    return [f"Best run against {against}: {verdict}: {numbers}.", "Everything below is about this pair, until another one is chosen."]
+    return [f"Best run against {against}: {verdict}: {numbers}.", "Everything below is about this pair, until you choose another."]
 
 
 def _opened(reason: str) -> str:
@@ -193,7 +193,7 @@ def method(subject: Subject) -> list[str]:
         phrases += [f"differences: {method_text(subject.comparison)}"]
         phrases += ["better / equal / worse: queries on which the second run is that"]
         phrases += ["effect d_z: the difference over its standard deviation"]
-        phrases += ["detectable with 80 % power: the smallest true difference that these queries detect in four comparisons of five"]
+        phrases += ["detectable with 80 % power: the smallest true difference that these queries detect with 80 % power"]
         if subject.robustness is None:
             phrases += ["other conventions: not tried for this page; idealrank robust says under which of them the verdict holds"]
     return [*phrases, "intervals of means: Student's, over queries like these"]

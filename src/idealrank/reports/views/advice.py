@@ -34,12 +34,12 @@ def advice_report(advice: Advice) -> str:
     if not advice.fits:
         lines += ["  nothing: there is no relevant document to find"]
     if advice.warnings:
-        lines += ["", "mind"]
+        lines += ["", "cautions"]
         for warning in advice.warnings:
             lines += _filled(warning, "  * ")
     lines += [
         "",
-        "what was seen",
+        "data",
         *(line for label, text in _rows(advice.observed) for line in _filled(text, f"  {label.ljust(_LABEL)}  ")),
     ]
     measures = ",".join(fit.measure for fit in advice.fits)

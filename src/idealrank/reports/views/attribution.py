@@ -30,7 +30,7 @@ def attribution_report(found: Attribution, *, queries: int = 5, documents: int =
     --------
     >>> import idealrank as ir
     >>> print(attribution_report(ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR")))
-    These queries cannot decide whether B is better than A, p 1
+    These queries do not show whether B is better than A, p 1
     RR: A 1.0000, B 0.5000, difference -0.5000 over 1 query
     0 queries better, 1 worse, 0 equal
     <BLANKLINE>

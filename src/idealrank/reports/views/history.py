@@ -131,12 +131,12 @@ def since_report(run: str, trace: Trace) -> str:
     --------
     >>> from idealrank.analysis.history import Rule, onset
     >>> print(since_report("bm25", Trace(onset=onset([], Rule(below=0.5)))))
-    bm25: no value, so that nothing can be said
+    bm25: no value, so nothing is known
     """
     found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
     words = {
-        "unknown": "no value, so that nothing can be said",
-        "fine": f"the newest value is fine (failing is: {rule})",
+        "unknown": "no value, so nothing is known",
+        "fine": f"the newest value passes (a failure is {rule})",
         "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where it began",
         "fails": f"fails (it is {rule})",
     }

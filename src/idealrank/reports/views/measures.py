@@ -15,17 +15,17 @@ from idealrank.version import __version__
 
 # What one looks for, and the measure for it; each also has sentences of its own under `use`.
 ADVICE = (
-    ("one right answer per query", "RR", "nothing below the first right answer counts"),
-    ("several relevant documents, labels yes or no", "AP", "all of them count, the upper ones more"),
+    ("one right answer per query", "RR", "only the first right answer counts"),
+    ("several relevant documents, binary labels", "AP", "all of them count, higher ranks more"),
     ("graded labels, the top counts most", "nDCG@10", "better documents and higher ranks count more"),
-    ("candidates that a second stage ranks anew", "R@100", "only what is among them can be found later"),
+    ("candidates for a reranker", "R@100", "only documents among them can be found later"),
 )
 _TIES = {
     "closed form": "exact mean over all orders of tied documents",
     "not affected": "the order of tied documents does not matter",
     "not offered": "no mean over the orders of tied documents; ties=docid, input, best or worst",
 }
-_DIRECTIONS = {1: "more is better", -1: "less is better", 0: "neither more nor less is better"}
+_DIRECTIONS = {1: "more is better", -1: "less is better", 0: "neither higher nor lower is better"}
 _AGGREGATES = {
     "mean": "mean over the queries",
     "sum": "sum over the queries",
@@ -122,7 +122,7 @@ def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
     lines += [
         *columns(rows, left=(0, 1, 2)),
         "",
-        "idealrank measures NAME explains one, or more; k is a cutoff; what stands in [] may be left out.",
+        "idealrank measures NAME explains measures; k is a cutoff; parts in [] are optional.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -164,7 +164,7 @@ def _options(facts: Facts) -> list[str]:
         words = f"{plain(parameter.meaning)} ({plain(parameter.values)})" if parameter.values else plain(parameter.meaning)
         lines += _labelled(f"  {parameter.name}", words)
     if facts.from_convention:
-        lines += ["", f"The convention sets what is left unset of: {', '.join(facts.from_convention)}."]
+        lines += ["", f"Options taken from the convention if unset: {', '.join(facts.from_convention)}."]
     return lines
 
 

@@ -17,7 +17,7 @@ _TIES = {
     "docid": "are ordered by document id, descending",
     "docid-ascending": "are ordered by document id, ascending",
     "input": "are in input order",
-    "expected": "stand in every order, and values are the mean over all",
+    "expected": "are put in every order, and values are the mean over all",
 }
 
 

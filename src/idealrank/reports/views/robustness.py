@@ -156,11 +156,11 @@ def movers_table(found: Robustness, shown: Shown) -> Part:
     if hidden := len(turning[_MOST_TURNING:]):
         lines.append(NamedCells(change=Cell(f"and {hidden} more")))
     if turning and others:
-        lines += [NamedCells(), NamedCells(change=Cell("moves it most", tone="quiet"))]
+        lines += [NamedCells(), NamedCells(change=Cell("moves the difference most", tone="quiet"))]
     lines += [Line.of(one.row, one.change) for one in others[:_MOVERS] if one.row is not None]
     names = (clipped(name, _NAME) for name in (found.run_a, found.run_b))
     columns = difference_columns("robust", shown, found.method.level, *names)
-    return _fitting("turns it" if turning else "moves it most", columns, lines)
+    return _fitting("changes the verdict" if turning else "moves the difference most", columns, lines)
 
 
 def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | NamedCells]) -> Table:

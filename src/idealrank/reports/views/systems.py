@@ -74,13 +74,13 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
     >>> import idealrank as ir
     >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
     >>> system_sentences(ir.compare_systems(copies, copies), 2)[0][:46]
-    'These runs cannot decide whether B is better t'
+    'It is undecided whether B is better than A: RR'
     """
     row = next(iter(found))
     said = {
         "better": f"{found.b} is better than {found.a}",
         "worse": f"{found.b} is worse than {found.a}",
-        "undecided": f"These runs cannot decide whether {found.b} is better than {found.a}",
+        "undecided": f"It is undecided whether {found.b} is better than {found.a}",
     }[row.verdict]
     one = row.found
     copies = f"means over {len(row.copies_a)} and {len(row.copies_b)} runs and {row.n:,} queries"
@@ -91,7 +91,7 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
     ]
     sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
     sentences.append(
-        f"a test of means over queries alone would take its standard error for {one.query_error:.4f}, and it is {one.standard_error:.4f}."
+        f"a test of means over queries alone would report a standard error of {one.query_error:.4f} instead of {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
         sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
@@ -181,13 +181,15 @@ def _error(row: SystemDifference, queries: int) -> Column[str]:
 
 
 def _method(found: SystemComparison) -> list[str]:
-    phrases = ["t test of the difference of systems, copies and queries both at random; Satterthwaite's degrees of freedom (d.f.)"]
+    phrases = ["t test of the difference between systems, with models and queries both random; Satterthwaite's degrees of freedom (d.f.)"]
     phrases.append(
-        "copies of both sides belong together one by one" if found.pairing == "crossed" else "copies of the systems are independent"
+        "models of both systems are paired one by one" if found.pairing == "crossed" else "models of the systems are independent"
     )
     if found.single is not None:
         phrases.append(
-            {"fixed": "a single run is not trained", "alike": "training moves a single run as it moves the other side's"}[found.single]
+            {"fixed": "a single run is not trained", "alike": "a single run's training varies as much as that of the other system"}[
+                found.single
+            ]
         )
     if len(found.measures) > 1:
         more = len(found.measures) - 1
@@ -195,8 +197,8 @@ def _method(found: SystemComparison) -> list[str]:
         phrases += [f"{next(iter(found.measures))} is tested alone", several if more > 1 else "the other measure is tested alone"]
     phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
-    phrases.append("rest: what a training does to one query")
-    phrases.append("detectable: the smallest true difference that so many runs and queries detect with 80 % power")
+    phrases.append("rest: interaction of model and query")
+    phrases.append("detectable: the smallest true difference that this number of runs and queries detects with 80 % power")
     return ["method", *wrapped("; ".join(phrases))]
 
 

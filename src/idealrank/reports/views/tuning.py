@@ -32,7 +32,7 @@ def choice_report(choice: Choice) -> str:
     said = " ".join([*warned(choice.mismatches), choice.recommendation])
     parts = [textwrap.wrap(printable(said), WIDTH, break_long_words=False, break_on_hyphens=False)]
     if choice.warnings:
-        parts.append(["mind", *(line for warning in choice.warnings for line in _item(warning))])
+        parts.append(["cautions", *(line for warning in choice.warnings for line in _item(warning))])
     parts += _tables(choice)
     parts += [theory for theory in (_theory(choice),) if theory]
     parts += [["method", *wrapped(_method(choice))], paragraph(choice.convention, [choice.usual.measure])]

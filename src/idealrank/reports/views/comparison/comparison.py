@@ -118,7 +118,7 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": equivalent,
-        "undecided": f"These queries cannot decide whether {pair.b} is better than {pair.a}",
+        "undecided": f"These queries do not show whether {pair.b} is better than {pair.a}",
         "judgments do not reach": f"The judgments do not reach far enough to say whether {doubted}",
     }[row.verdict]
 

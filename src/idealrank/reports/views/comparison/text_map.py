@@ -31,7 +31,7 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
         1 run (2) \
         2 run (3) =\
         3 run     ++\
-    + p <= 0.01, = identical: column better than line
+    + p <= 0.01, = identical: column better than row
     """
     order = list(comparison.groups(measure).letters)
     rows = {(pair.a, pair.b): pair.measures[measure] for pair in comparison.pairs}
@@ -55,7 +55,7 @@ def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], 
     }
     words |= {_UNREACHED: f"{_UNREACHED} the judgments do not reach"}
     legend = ", ".join(text for sign, text in words.items() if sign in used)
-    return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than line"])]
+    return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than row"])]
 
 
 def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alpha: float) -> str:

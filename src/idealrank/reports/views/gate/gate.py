@@ -147,7 +147,7 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
     drop, margin = _drop(check), f"{gated.policy.margin:g}"
     start = f"it is not shown that {gated.run} is within {margin} of {check.baseline} by {check.measure}, {means}"
     if math.isinf(check.bound):
-        return f"{start}: so few queries cannot show it"
+        return f"{start}: too few queries to show it"
     return f"{start}: the true {drop} may be {number(abs(check.bound), places)}"
 
 
@@ -189,7 +189,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> seen_text(ir.gate(one, one), 4)[0][:28]
-    'Nothing changed on 1 query, '
+    'No value changed on 1 query,'
     """
     if not gated.checks:
         return []
@@ -214,7 +214,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
 def _nothing_changed(gated: Gated) -> str:
     """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
     n, alpha = gated.checks[0].n, gated.policy.alpha
-    said = f"Nothing changed on {_queries(n)}, so the gate knows nothing of what changes on others"
+    said = f"No value changed on {_queries(n)}, so the gate says nothing about changes on other queries"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}."
     hidden = f"up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
