@@ -15,6 +15,7 @@ WORDS = re.compile(r"\b(who|whom|nobody|somebody|anybody|those of|what else|stan
 OPENERS = re.compile(r"(What|Which|How|Whether|The same)\b")
 # Rules that name the words, and titles of other people's work.
 EXCUSED = {"CHANGELOG.md"}
+LONGEST = 45  # words of a sentence; about 20 are the aim
 CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4,}.*$", re.DOTALL | re.MULTILINE)
 
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")})
@@ -23,6 +24,15 @@ TEMPLATES = sorted((ROOT / "src").rglob("*.html")) + sorted((ROOT / "src").rglob
 
 def forbidden(text: str) -> list[str]:
     return WORDS.findall(text)
+
+
+def too_long(page: str) -> list[str]:
+    """Sentences of a page over the limit; headings, tables, code and comments are none."""
+    lines = re.sub(r"```.*?```|<!--.*?-->", "", page, flags=re.DOTALL).splitlines()
+    prose = "\n".join(line for line in lines if not line.lstrip().startswith(("|", "#", ">>>", "...", ":::", "!")))
+    parts = re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", prose)
+    found = [sentence for part in parts for sentence in re.split(r"(?<=[.!?:;])[*_]*\s+", " ".join(part.split()))]
+    return [sentence for sentence in found if len(sentence.split()) > LONGEST]
 
 
 def sentences(source: str) -> Iterator[tuple[int, str]]:
@@ -62,7 +72,13 @@ def test_pages_and_templates_are_plain(path: Path) -> None:
     assert path.name in EXCUSED or forbidden(prose) == []
 
 
+@pytest.mark.parametrize("path", [path for path in PAGES if "site" not in path.parts], ids=lambda path: path.name)
+def test_sentences_of_pages_are_short(path: Path) -> None:
+    assert too_long(path.read_text(encoding="utf-8")) == []
+
+
 def test_what_is_forbidden_is_found() -> None:
     planted = 'def which():\n    """Whether somebody asked."""\n    raise ValueError("nobody knows who")\n'
     assert [line for line, _ in openers(planted)] == [2]
     assert [forbidden(text) for _, text in sentences(planted)] == [["somebody"], ["nobody", "who"]]
+    assert [len(one.split()) for one in too_long(f"Short. {'word ' * 46}end.\n\n| {'cell ' * 60} |")] == [47]

@@ -22,3 +22,12 @@ def test_every_name_has_a_summary() -> None:
     assert len(tables) == 10
     assert len(rows) > 300
     assert [row for row in rows if not row.split(" | ", 1)[1].strip(" |")] == []
+
+
+def test_the_guide_to_the_command_line_lists_every_command() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|", (REFERENCE / "commands.md").read_text(encoding="utf-8"), re.MULTILINE)
+    guide = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
+    named = {name for row in re.findall(r"^\| (`[^|]+) \|", guide, re.MULTILINE) for name in re.findall(r"`([a-z-]+)`", row)}
+
+    assert len(listed) > 20
+    assert set(listed) <= named
