@@ -42,6 +42,14 @@ def test_the_sidebar_lists_the_pages_of_the_section(visit: Visits) -> None:
     assert sidebar.locator("a[aria-current=page], li.current.active > a").count() >= 1
 
 
+def test_the_contents_of_a_page_wrap_within_the_window(visit: Visits) -> None:
+    shown = visit(SITE / "reference" / "stats.html", size=DESK)
+    ends = shown.locator(".bd-sidebar-secondary a:visible").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+
+    assert len(ends) > 20
+    assert max(ends) <= DESK[0]
+
+
 def test_a_card_of_the_front_page_leads_to_its_guide(visit: Visits) -> None:
     shown = visit(SITE / "index.html")
     shown.locator(".sd-card", has_text="Stop a regression").click()
