@@ -98,8 +98,9 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"
-        as_much = "no number of queries would do" if worth is None else f"{worth:,} more {'query' if worth == 1 else 'queries'} would do"
-        sentences.append(f"To lower the standard error as much as one more {run} does, {as_much}.")
+        queries = "any number of further queries" if worth is None else f"{worth:,} more {'query' if worth == 1 else 'queries'}"
+        more = "more than" if worth is None else "as much as"
+        sentences.append(f"One more {run} would lower the standard error {more} {queries}.")
     return sentences
 
 

@@ -102,7 +102,7 @@ def _bar(height: float) -> str:
 def _legend(choice: Choice) -> str:
     phrases = ["* not told apart from the best", "the taller the bar, the larger the number"]
     if not all(setting.considered for setting in choice.settings):
-        phrases.append("( ) not considered, for too many of the documents shown there were never judged")
+        phrases.append("( ) not considered, because too many of the documents shown there are unjudged")
     return "; ".join(phrases)
 
 
@@ -121,7 +121,7 @@ def _theory(choice: Choice) -> list[str]:
         every = len(found) == 1 and len(choice.discounts) > 1
         key = tuple(("every discount" if every else ", ".join(discounts), words) for words, discounts in found.items())
         said.setdefault(key, []).append("whole list" if depth == "all" else depth)
-    lines = ["theory, of ever more documents under one query (`idealrank theory feasible` says why)"]
+    lines = ["theory, for a growing number of documents under one query (`idealrank theory feasible` says why)"]
     for rows, depths in said.items():
         lines += [f"  {', '.join(depths)}: {discounts}: {words}" for discounts, words in rows]
     return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)]
