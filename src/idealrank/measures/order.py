@@ -122,7 +122,8 @@ class Accuracy(NeedsRelevant):
 
     ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such pairs|``, in [0, 1]. It is 0 for a query with
     relevant documents but none within the cutoff, and 1 if only relevant documents are within the cutoff. Unjudged documents count
-    as nonrelevant. Under ``ties=expected`` a pair with tied scores counts half.
+    as nonrelevant. Under ``ties=expected`` a pair with tied scores counts half. The best and worst tie orders sort by relevance. Another
+    order of a tie that the cutoff divides can score more, if a nonrelevant document stands above the tie.
 
     Parameters
     ----------
