@@ -318,11 +318,8 @@ class _Case:
         sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no more of them than draws.
         drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row))
-        return Method(
-            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None,
-            name_of(plan, max(sizes.values()), self.correction), sizes, baseline, design.weights is not None,
-            design.clusters is not None, __version__,
-        )  # fmt: skip
+        correction = name_of(plan, max(sizes.values()), self.correction)
+        return method_of(plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline)
 
     def in_slices(self, comparison: Comparison, membership: Membership | None, tell: Tell | None) -> Comparison:
         """The comparison with the slices of every difference, where there are some."""
@@ -352,6 +349,32 @@ class _Case:
         differences, question = second.values[:, column] - first.values[:, column], Question(one.critical, observed=one.observed)
         tipping = self.tippings.of(self.wanted[place], column, differences, kept, restricted(self.design, kept), question, within=within)
         return isinstance(tipping, str) or tipping.reaches
+
+
+def method_of(
+    plan: Plan, design: Design, *, drawn: bool, families: Mapping[str, int], correction: str = "none", baseline: str | None = None
+) -> Method:
+    """Method of a comparison by a plan; `drawn` tells whether its sign vectors were drawn, so that their number and seed matter.
+
+    Examples
+    --------
+    >>> method_of(Plan(test="t"), Design.of(6), drawn=False, families={PRIMARY: 1}).n_resamples is None
+    True
+    """
+    return Method(
+        test=plan.test,
+        level=plan.level,
+        margin=plan.margin,
+        power=plan.power,
+        n_resamples=plan.n_resamples if drawn else None,
+        seed=plan.seed if drawn else None,
+        correction=correction,
+        families=families,
+        baseline=baseline,
+        weighted=design.weights is not None,
+        clustered=design.clusters is not None,
+        version=__version__,
+    )
 
 
 def carried(row: Difference, tipping: Tipping | str) -> Difference:

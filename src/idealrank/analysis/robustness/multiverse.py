@@ -13,9 +13,10 @@ import numpy as np
 from idealrank.analysis.comparison.differences import PRIMARY, Difference, Method, distinct
 from idealrank.analysis.comparison.families import Corrected
 from idealrank.analysis.comparison.mismatch import mismatches_of
-from idealrank.analysis.comparison.procedure import compare, difference_of
+from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
 from idealrank.analysis.comparison.query_design import design_by_query
 from idealrank.analysis.comparison.query_table import QueryTable, seed_from, unfit
+from idealrank.analysis.comparison.significance import refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
 from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
@@ -36,7 +37,6 @@ from idealrank.stats.comparison import MeasureTest, Plan, TestName, compare_colu
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.version import __version__
 
 Wanted = tuple[Alignment, Measure]
 
@@ -320,15 +320,15 @@ class _Study:
         return mismatches_of(coverages, measure, [column.values for column in columns])
 
     def _method(self, plan: Plan, grid: "_Grid") -> Method:
-        drawn = plan.test == "permutation" and self._design_of(grid, grid.counted[:, 0]).n_units > MOST_UNITS
-        return Method(
-            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, "none",
-            {PRIMARY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
-        )  # fmt: skip
+        design = self._design_of(grid, grid.counted[:, 0])
+        drawn = plan.test == "permutation" and design.n_units > MOST_UNITS
+        return method_of(plan, design, drawn=drawn, families={PRIMARY: 1})
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        return self.a.name, self.b.name
 
     def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
-        if not kept.any():
-            raise InputError(f"{self.asked.measure}: no query is scored in both {self.a.name} and {self.b.name}")
         queries = [query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts]
         return design_by_query(queries, self.way.weights, self.way.clusters)
 
@@ -380,6 +380,11 @@ class _Study:
         patterns, of_column = np.unique(grid.counted[:, columns], axis=1, return_inverse=True)
         for number, kept in enumerate(patterns.T):
             members = [columns[place] for place in np.flatnonzero(of_column.reshape(-1) == number).tolist()]
+            if 0 in members:
+                refuse_unscored(self.asked.measure, self._names, kept)
+            if not kept.any():
+                found |= dict.fromkeys(members, unscored(self.asked.measure, self._names))
+                continue
             try:
                 design = self._design_of(grid, kept)
             except InputError as error:
