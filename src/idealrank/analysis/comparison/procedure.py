@@ -37,7 +37,7 @@ from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import Plan, TestName, needed_by, visible_by
+from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
@@ -48,8 +48,6 @@ from idealrank.version import __version__
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
 
-_POWER = 0.8
-_DRAWS = 100_000
 _MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
 
 
@@ -168,8 +166,8 @@ def compare(
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
-    draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
-    plan = Plan(test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
+    draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)

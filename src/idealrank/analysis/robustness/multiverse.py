@@ -33,10 +33,11 @@ from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Swe
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
-from idealrank.stats.comparison import MeasureTest, Plan, TestName, compare_columns
+from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.tolerance import ROUNDING
 
 Wanted = tuple[Alignment, Measure]
 
@@ -144,9 +145,6 @@ class RunValues:
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
 
-_POWER = 0.8
-_DRAWS = 100_000
-_SAME = 1e-12
 _MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
 
 
@@ -171,8 +169,8 @@ class VariantTest:
 
     def plan(self, tables: Sequence[QueryTable]) -> Plan:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
-        draws = _DRAWS if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
-        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), _POWER, self.threads)
+        draws = RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
+        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), POWER, self.threads)
 
 
 def robust(
@@ -519,4 +517,4 @@ class _Grid:
         kept = self.counted[:, one]
         if not np.array_equal(kept, self.counted[:, other]):
             return False
-        return all(np.allclose(side[kept, one], side[kept, other], rtol=_SAME, atol=_SAME) for side in (self.a, self.b))
+        return all(np.allclose(side[kept, one], side[kept, other], rtol=ROUNDING, atol=ROUNDING) for side in (self.a, self.b))
