@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.data.json_values import finite
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import InputError, shown
 from idealrank.evaluation.batches import outside_bounds
@@ -16,7 +17,7 @@ from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.store.archive import Room, foreign, unpacked
-from idealrank.store.encoding import Fields, finite
+from idealrank.store.encoding import Fields
 from idealrank.store.record_checks import is_text
 
 # What NumPy writes before an array, and stores have no other arrays. It is not evaluated.
