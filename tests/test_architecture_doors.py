@@ -32,8 +32,6 @@ ALLOWED = {
     "idealrank.data.align": {"align"},
     # whether several runs of a system are copies or folds, by their queries
     "idealrank.analysis.systems.copies": {"relation_of"},
-    # trec_eval's sum of bpref, a measure that the front of trec_eval alone has
-    "idealrank.measures.states": {"n_nonrelevant", "nonrelevant_hits"},
 }
 
 

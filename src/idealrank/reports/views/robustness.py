@@ -9,7 +9,7 @@ from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.layout import WIDTH, clipped, filled, wrapped
 from idealrank.reports.table.lines import fits
-from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.parts import Part
 from idealrank.reports.table.records import SCHEMA, csv_row
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import word
@@ -47,20 +47,6 @@ def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
         [*_grid(found), *_legend(found)],
     ]
     return [*parts, movers_table(found, shown), _counts(found), _method(found), paragraph(found.convention, [found.measure])]
-
-
-def robust_table(found: Robustness) -> str:
-    """Return the report as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
-    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
-    >>> print(robust_table(ir.robust(qrels, a, b, "RR", variants=["cutoff", "AP"])).splitlines()[6])
-    cutoff  1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
-    """
-    return parts_text(robust_parts(found))
 
 
 def _asked(found: Robustness, shown: Shown) -> list[str]:
