@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.reports.page.payload import queries_of, values_of
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.stats.tolerance import ROUNDING
 
 
