@@ -33,6 +33,7 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
+    >>> from idealrank.reports.table.parts import parts_text
     >>> print(parts_text(slice_parts(found, Shown.of(found))))
     slices by RR: run (2) against run, the worst first
     slice  queries     run  run (2)  difference       95 % interval       p  +/=/-  detectable  verdict
