@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-import idealrank as ir
-from idealrank.reports.views.comparison.slices import slices_table
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -24,13 +22,6 @@ def test_the_method_names_the_correction_that_was_used(say: Say, options: tuple[
 
     assert f"({named})" in said
     assert not [other for other in others if other in said]
-
-
-def test_a_table_of_slices_names_the_correction_that_was_used() -> None:
-    values = {f"q{number}": number / 20 for number in range(12)}
-    found = ir.slices(values, {query: value + 0.1 for query, value in values.items()}, {q: ["odd", "even"][int(q[1:]) % 2] for q in values})
-
-    assert "p and verdict corrected for 2 tests (max-T)" in slices_table(found)
 
 
 def test_the_help_says_which_measure_decides_and_every_verdict(say: Say) -> None:

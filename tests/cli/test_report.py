@@ -11,7 +11,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.reports.page import html
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from tests.cli.terminal import DATA, Said
 
 Say = Callable[..., Said]

@@ -11,7 +11,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.reports.table.layout import WIDTH
-from idealrank.reports.views.robustness import mark, robust_table
+from idealrank.reports.table.parts import parts_text
+from idealrank.reports.views.robustness import mark, robust_parts
 from tests.cli.terminal import Said, check_snapshot
 from tests.conftest import PYDOCS
 
@@ -61,7 +62,7 @@ def test_json_and_csv_are_what_the_library_finds(say: Say) -> None:
 def test_nothing_is_wider_than_a_page_whatever_the_runs_are_called() -> None:
     runs = [ir.read_run(path, name=f"a-run-with-a-name-of-some-length-{path[-12:-4]}") for path in FILES[1:]]
 
-    lines = robust_table(ir.robust(FILES[0], *runs, test="t")).splitlines()
+    lines = parts_text(robust_parts(ir.robust(FILES[0], *runs, test="t"))).splitlines()
 
     assert max(map(len, lines)) <= WIDTH
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from idealrank.measures.correlation import overlap_sums, pair_counts, tau_ap, tau_ap_b, tau_b, weighted_tau
+from idealrank.measures.correlation import overlap_sums, pair_counts, tau_ap, tau_ap_direction, tau_b, weighted_tau
 from tests.conftest import shared_file
 
 Column = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -22,7 +22,7 @@ def ircor(function: str, x: Column, y: Column) -> float:
         "tau_a": lambda: (counts.concordant - counts.discordant) / counts.total,
         "tauAP": lambda: tau_ap(query, -y, -x, 1),
         "tauAP_a": lambda: tau_ap(query, -y, -x, 1),
-        "tauAP_b": lambda: tau_ap_b(query, -x, -y, 1),
+        "tauAP_b": lambda: (tau_ap_direction(query, -x, -y, 1) + tau_ap_direction(query, -y, -x, 1)) / 2,
     }
     return float(found[function.split(maxsplit=1)[0]]()[0])
 
@@ -93,7 +93,7 @@ def test_overlap_sums_are_those_of_sets() -> None:
             assert found == pytest.approx(naive_overlap(one, two, depth, p), abs=1e-12)
 
 
-@pytest.mark.parametrize("function", [tau_ap, tau_ap_b, weighted_tau])
+@pytest.mark.parametrize("function", [tau_ap, tau_ap_direction, weighted_tau])
 def test_queries_without_items_have_no_value(function: Callable[..., Column]) -> None:
     """No item, or one."""
     empty = np.zeros(0, np.int64)

@@ -1,9 +1,8 @@
 """Measures that tell judged from unjudged documents, from their definitions, one rank after the other."""
 
 import math
-from collections.abc import Callable
 
-from tests.twins.naive_query import Asked, Entry, Pooled, Query, Value, is_relevant, n_relevant, relevant_ranks, undefined
+from tests.twins.naive_query import Asked, Entry, Gain, Pooled, Query, Value, is_relevant, n_relevant, relevant_ranks, undefined
 
 EPSILON = 0.00001
 
@@ -88,8 +87,9 @@ VALUES: dict[str, Value] = {
     "YAAP": yaap,
     "NumNonrelJudgedRet": lambda asked, order, query: float(sum(is_rejected(asked, entry) for entry in order)),
 }
-GAINS: dict[str, Callable[[Asked, Entry, Query], float]] = {
+GAINS: dict[str, Gain] = {
     "infAP": lambda asked, entry, query: float(is_relevant(asked, entry)),
     "Unjudged": lambda asked, entry, query: float(entry is not None and not isinstance(entry, Pooled)),
 }
-"""What places gain, by measure: best and worst orders of ties go by it."""
+BY_GAIN = frozenset(GAINS)
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""

@@ -1,8 +1,6 @@
 """ERR and RBP from their definitions, one rank after the other."""
 
-from collections.abc import Callable
-
-from tests.twins.naive_query import Asked, Entry, NaiveError, Query, Value
+from tests.twins.naive_query import Asked, Entry, Gain, NaiveError, Query, Value
 
 
 def gain(asked: Asked, entry: Entry, query: Query) -> float:
@@ -44,5 +42,5 @@ def rbp(asked: Asked, order: list[Entry], query: Query) -> float:
 
 
 VALUES: dict[str, Value] = {"ERR": err, "RBP": rbp}
-GAINS: dict[str, Callable[[Asked, Entry, Query], float]] = {"RBP": gain}
+GAINS: dict[str, Gain] = {"RBP": gain}
 """What places gain, by measure: best and worst orders of ties go by it where the number asked for is no better for being larger."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import accumulate
 
-from tests.twins.naive_query import Asked, Entry, Query, Value
+from tests.twins.naive_query import Asked, Entry, Gain, Query, Value
 
 Continue = Callable[[Mapping[str, str], int, float, float, int], float]
 """Chance to go on from a rank, given options, the gain there, all gained so far, and the deepest rank."""
@@ -95,4 +95,4 @@ def _value(asked: Asked, order: list[Entry], query: Query) -> float:
 
 
 VALUES: dict[str, Value] = dict.fromkeys(CONTINUE, _value)
-GAINS: dict[str, Callable[[Asked, Entry, Query], float]] = dict.fromkeys(CONTINUE, gain)
+GAINS: dict[str, Gain] = dict.fromkeys(CONTINUE, gain)

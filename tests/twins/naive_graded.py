@@ -1,9 +1,8 @@
 """Gain measures of trec_eval from their definitions, one rank after the other."""
 
 import math
-from collections.abc import Callable
 
-from tests.twins.naive_query import Asked, Entry, Query, Value, gain_of, is_relevant, n_relevant, undefined
+from tests.twins.naive_query import Asked, Entry, Gain, Query, Value, gain_of, is_relevant, n_relevant, undefined
 
 
 def gain(asked: Asked, entry: Entry, query: Query) -> float:
@@ -73,5 +72,6 @@ def at_relevant(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 VALUES: dict[str, Value] = {"G": normalised_gain, "binG": binary_gain, "RnDCG": at_levels, "nDCG_rel": at_relevant}
-GAINS: dict[str, Callable[[Asked, Entry, Query], float]] = {"G": gain}
-"""What places gain, by measure: best and worst orders of ties go by it."""
+GAINS: dict[str, Gain] = {"G": gain}
+BY_GAIN = frozenset(GAINS)
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""

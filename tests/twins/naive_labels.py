@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import combinations
 from statistics import correlation
 
-from tests.twins.naive_query import Asked, Entry, Query, Value, is_relevant, n_relevant, undefined
+from tests.twins.naive_query import Asked, Entry, Gain, Query, Value, is_relevant, n_relevant, undefined
 
 
 def _judged(order: list[Entry]) -> list[float]:
@@ -152,3 +152,7 @@ VALUES: dict[str, Value] = {
     "RankingLoss": _ranking_loss,
     "Compat": _compat,
 }
+GAINS: dict[str, Gain] = {"Accuracy": lambda asked, entry, query: float(is_relevant(asked, entry))}
+BY_GAIN = frozenset(GAINS)
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""
+LESS_IS_BETTER = frozenset({"ARP", "CoverageError", "RankingLoss"})

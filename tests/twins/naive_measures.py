@@ -1,27 +1,19 @@
 """Every measure written slowly, from its definition: plain Python, one query at a time, ties by trying every order.
 
-Nothing here is shared with the library but the text of a measure and the words of the switches. Each family adds its own table.
+Nothing here is shared with the library but the text of a measure and the words of the switches. Each family is a module `naive_*`
+with tables of its own, which are collected here.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
 
-from tests.twins import (
-    naive_bpref,
-    naive_cascade,
-    naive_cwl,
-    naive_graded,
-    naive_labels,
-    naive_ntcir,
-    naive_precision,
-    naive_rank_dcg,
-    naive_sets,
-    naive_total,
-)
 from tests.twins.naive_query import (
     Asked,
     Entry,
+    Gain,
     NaiveError,
     Query,
     Row,
@@ -131,7 +123,9 @@ def _decimal(number: float) -> Fraction:
     return Fraction(f"{number:.2f}")
 
 
-_VALUES: dict[str, Value] = {
+# Every family states its own in the same way: its values; what places gain, where ties need it; the measures whose best and worst orders
+# are those of the gains, not of the values; the measures whose best value is the lowest.
+_HERE: dict[str, Value] = {
     "nDCG": _ndcg,
     "DCG": _dcg,
     "iDCG": _ideal,
@@ -139,25 +133,21 @@ _VALUES: dict[str, Value] = {
     "R": per_relevant(lambda ranks, total: len(ranks) / total),
     "AP": per_relevant(lambda ranks, total: math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / total),
     "RR": per_relevant(lambda ranks, total: 1.0 / ranks[0] if ranks else 0.0),
-    **naive_precision.VALUES,
-    **naive_sets.VALUES,
     "NumQ": lambda asked, order, query: 1.0,
     "NumRet": lambda asked, order, query: min(query.length, asked.limit(query.length)),
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),
     "NumRelRet": lambda asked, order, query: float(len(relevant_ranks(asked, order, query))),
-    **naive_bpref.VALUES,
-    **naive_cascade.VALUES,
-    **naive_cwl.VALUES,
-    **naive_labels.VALUES,
-    **naive_ntcir.VALUES,
-    **naive_rank_dcg.VALUES,
-    **naive_total.VALUES,
-    **naive_graded.VALUES,
 }
+_FAMILIES = [
+    vars(import_module(f"tests.twins.{path.stem}"))
+    for path in sorted(Path(__file__).parent.glob("naive_*.py"))
+    if path.stem != "naive_measures"
+]
 
-_LESS_IS_BETTER = {"ARP", "CoverageError", "LastRel", "RankingLoss"}
-_GAINS = {**naive_bpref.GAINS, **naive_cascade.GAINS, **naive_cwl.GAINS, **naive_graded.GAINS, **naive_ntcir.GAINS}
-_BY_GAIN = {*naive_bpref.GAINS, *naive_graded.GAINS, *naive_ntcir.GAINS}  # whose value is not always the greatest where gains come first
+_VALUES: dict[str, Value] = {**_HERE, **{name: value for family in _FAMILIES for name, value in family.get("VALUES", {}).items()}}
+_GAINS: dict[str, Gain] = {name: gain for family in _FAMILIES for name, gain in family.get("GAINS", {}).items()}
+_BY_GAIN = {name for family in _FAMILIES for name in family.get("BY_GAIN", ())}
+_LESS_IS_BETTER = {name for family in _FAMILIES for name in family.get("LESS_IS_BETTER", ())}
 
 
 def switches_for(text: str, switches: Mapping[str, str]) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 
-from tests.twins.naive_query import Asked, Entry, NaiveError, Query, Value, is_relevant, n_relevant, undefined
+from tests.twins.naive_query import Asked, Entry, Gain, NaiveError, Query, Value, is_relevant, n_relevant, undefined
 
 
 def _worth(text: str, grade: float) -> float:
@@ -96,5 +96,6 @@ def _nerr(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 VALUES: dict[str, Value] = {"Q": _of_ratios(_q), "O": _of_ratios(_o), "P+": _of_ratios(_p_plus), "NCU": _ncu, "nERR": _nerr}
-# Best and worst order of ties go by gain, which for these is not always the order of the highest and lowest value.
-GAINS: dict[str, Callable[[Asked, Entry, Query], float]] = {"P+": _place, "NCU": _place}
+GAINS: dict[str, Gain] = {"P+": _place, "NCU": _place}
+BY_GAIN = frozenset(GAINS)
+"""Measures whose best and worst orders of ties are the orders by gain: the value is not always the greatest there."""

@@ -162,6 +162,9 @@ class Asked:
 Value = Callable[[Asked, list[Entry], Query], float | None]
 """A measure of one query under one order of its list; None where the query does not count."""
 
+Gain = Callable[[Asked, Entry, Query], float]
+"""What a place of the list gains; best and worst orders of ties can go by it."""
+
 
 def undefined(asked: Asked) -> float | None:
     """The value of a query without relevant documents."""

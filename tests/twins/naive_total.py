@@ -45,3 +45,4 @@ def _recall_area(asked: Asked, order: list[Entry], query: Query) -> float | None
 
 
 VALUES: dict[str, Value] = {"LastRel": _last_rel, "WSS": _wss, "RecallArea": _recall_area}
+LESS_IS_BETTER = frozenset({"LastRel"})

@@ -15,7 +15,7 @@ import idealrank as ir
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.query_files import read_clusters
 from idealrank.reports.views.attribution import attribution_report
-from idealrank.reports.views.comparison.slices import slices_table
+from idealrank.reports.views.comparison.slices import slices_cells
 from tests.conftest import examples
 
 CLOSE = 1e-12
@@ -188,4 +188,5 @@ def test_reports_show_regressions_first_and_say_what_is_left_out():
     assert text.index("query q0: 1.0000 -> 0.1900") < text.index("1 more changed") < text.index("1 more query differs")
     assert "a         2      1 -> none  0.7602 -> 0.0000     -0.7602" in text
     assert "left out of both: 1 query that the convention leaves out of one (q3)" in text
-    assert "\nall " in slices_table(ir.slices({"q": 1.0, "p": 0.0}, {"q": 0.5, "p": 0.0}, {"q": "x", "o": "x"}))
+    cells = slices_cells(ir.slices({"q": 1.0, "p": 0.0}, {"q": 0.5, "p": 0.0}, {"q": "x", "o": "x"}))
+    assert cells.rows[-1][0].text == "all"

@@ -101,12 +101,8 @@ def test_without_a_fine_ancestor_there_is_nothing_to_halve(line: Repository, tmp
     assert bisect.in_order([commits[9], "f" * 40, commits[3], "--help"], line.folder) == [commits[3], commits[9]]
 
 
-def test_names_of_commits_are_read_by_git_and_never_as_options(line: Repository) -> None:
-    commits = line.commits()
-
-    assert bisect.full_hash(commits[4][:9], line.folder) == commits[4]
-    assert bisect.full_hash("main", line.folder) == bisect.head(line.folder) == commits[-1]
-    assert bisect.full_hash("--all", line.folder) == ""
+def test_the_head_is_the_last_commit(line: Repository) -> None:
+    assert bisect.head(line.folder) == line.commits()[-1]
 
 
 def test_a_machine_without_git_says_so(monkeypatch: pytest.MonkeyPatch, line: Repository) -> None:

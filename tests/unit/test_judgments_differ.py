@@ -14,7 +14,7 @@ from idealrank.analysis.history import steps
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.io.gate_files.baselines import changes_since, record_of
 from idealrank.reports.page.cautions import cautions
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.reports.views.comparison.method import method_text
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.systems import systems_parts

@@ -7,7 +7,7 @@ import pytest
 import idealrank as ir
 from idealrank.reports.figures import drawings
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 
 NOTICES = [
     "Copyright (c) 2015-2023, University of Washington Interactive Data Lab",

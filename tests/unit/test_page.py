@@ -17,7 +17,7 @@ from idealrank.reports.figures import vega
 from idealrank.reports.figures.mean_intervals import curve_words
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.largest_changes import changes
-from idealrank.reports.page.subject import CutoffCurve, Listing, Made, QueryLists, Subject
+from idealrank.reports.subject import CutoffCurve, Listing, Made, QueryLists, Subject
 from idealrank.reports.views.gate.gate import gate_text
 
 pytest.importorskip("jinja2")

@@ -4,7 +4,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.reports.page.cautions import cautions
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 
 N = 60
 QRELS = {f"q{i}": {"x": 1, "z": 0} for i in range(N)}

@@ -15,7 +15,7 @@ from idealrank.reports.page.cautions import cautions, robust_sentence
 from idealrank.reports.page.glossary import glossary
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.payload import pairs_of
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.short_names import told_apart
 from idealrank.reports.views.comparison.verdicts import look
 from tests.unit.test_page import Reader

@@ -6,7 +6,7 @@ import pytest
 import idealrank as ir
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.page.html import MOST_BYTES, page_html
-from idealrank.reports.page.subject import Listing, QueryLists, Subject
+from idealrank.reports.subject import Listing, QueryLists, Subject
 
 QUERIES, RUNS, DEPTH = 10_000, 10, 10
 

@@ -16,7 +16,7 @@ from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.io.read import read_qrels, read_run
 from idealrank.reports.page import html
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
 

@@ -345,3 +345,14 @@ def test_where_neither_leads_it_is_said_who_does_in_which_variants() -> None:
     said = str(ir.robust(qrels, a, b, "P@2", variants=["cutoff=1", "RR"]))
 
     assert said == "B and A have the same P@2; of 2 variants that change the numbers, B leads in 2 and A in 0."
+
+
+def test_runs_without_a_common_query_are_refused_with_the_hint_of_compare() -> None:
+    """The comparison asked for is refused as `compare` refuses it; a variant under which they share none says so."""
+    qrels = {"q1": {"x": 1}, "q2": {"x": 1}}
+    one, other = {"q1": ["x"]}, {"q2": ["x"]}
+    with pytest.raises(InputError, match=r"no query is scored in both .*; leave the measure out, or use a convention") as refused:
+        ir.robust(qrels, one, other, "RR", convention="standard,missing=left-out")
+    assert refused.value.switch == "missing=zero"
+    refusals = [one.reason for one in ir.robust(qrels, one, other, "RR").variants if one.change == "missing=left-out"]
+    assert refusals == ["RR: no query is scored in both A and B"]

@@ -15,7 +15,7 @@ from idealrank.analysis.comparison import intervals
 from idealrank.cli.figure_files import write_figures
 from idealrank.reports.figures import drawings, notebook, query_pairs, query_values, specifications
 from idealrank.reports.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
-from idealrank.reports.page.subject import CutoffCurve, Subject
+from idealrank.reports.subject import CutoffCurve, Subject
 from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)

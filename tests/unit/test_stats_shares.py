@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from idealrank.stats import sign_test
-from idealrank.stats.shares import exact_bounds
+from idealrank.stats.shares import clopper_pearson, exact_bounds
 from idealrank.stats.threads import each_in_order, in_order
-from idealrank.theory.estimation.bands import clopper_pearson
 
 
 @pytest.mark.parametrize("size", [1, 7, 400])

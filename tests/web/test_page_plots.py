@@ -14,7 +14,7 @@ import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.reports.figures import specifications
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import CutoffCurve, Subject
+from idealrank.reports.subject import CutoffCurve, Subject
 from tests.conftest import PYDOCS
 from tests.web.browsing import DESK, PHONE, Shared, Visits, address, closed, shot, sideways
 

@@ -8,7 +8,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Listing, Made, QueryLists, Subject
+from idealrank.reports.subject import Listing, Made, QueryLists, Subject
 from tests.web.browsing import address, closed
 
 pytest.importorskip("jinja2")

@@ -12,7 +12,7 @@ import idealrank as ir
 from idealrank.api.report.gather import gather
 from idealrank.api.report.material import ReportMaterial
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Made, QueryLists, Subject
+from idealrank.reports.subject import Made, QueryLists, Subject
 from tests.conftest import PYDOCS
 from tests.web.browsing import DESK, PHONE, Scheme, Visits, address, axe, closed, sideways
 from tests.web.colours import SEEN, apart, contrast

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.reports.page import subject as page_subject
+from idealrank.reports import page as page_package
 from tests.web.browsing import Visits
 
-ASSETS = Path(page_subject.__file__).parent / "assets"
+ASSETS = Path(page_package.__file__).parent / "assets"
 
 
 @pytest.mark.parametrize(

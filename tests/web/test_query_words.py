@@ -10,14 +10,14 @@ import pytest
 import idealrank as ir
 from idealrank.api.report.gather import gather
 from idealrank.api.report.material import ReportMaterial
-from idealrank.reports.page import subject as page_subject
-from idealrank.reports.page.subject import Listing, QueryLists
+from idealrank.reports import page as page_package
+from idealrank.reports.subject import Listing, QueryLists
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
-WORDS = Path(page_subject.__file__).parent / "assets" / "query_words.js"
+WORDS = Path(page_package.__file__).parent / "assets" / "query_words.js"
 RUNS = ("bm25", "minilm")
 Ask = Callable[[str, Any], Any]
 

@@ -1,1 +1,1 @@
-"""The only door for the command line and for integrations: a module a question, each takes anything a user may hold."""
+"""Answer questions about anything a user may hold: paths, mappings, dataframes, arrays. One module a question."""

@@ -7,7 +7,7 @@ from idealrank.errors import InputError
 from idealrank.reports.figures import drawings
 from idealrank.reports.figures.specifications import Figure, figures
 from idealrank.reports.figures.theme import COLUMNS, POINTS_PER_PIXEL
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 
 _LIST = "figures.md"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from idealrank.analysis.gate import Gated
     from idealrank.api.report.material import ReportMaterial
     from idealrank.measures.measure import Measure
-    from idealrank.reports.page.subject import Made, Subject
+    from idealrank.reports.subject import Made, Subject
 
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
@@ -233,7 +233,7 @@ class Results:
     def _made(self, read: Sequence[str], ids: tuple[str, ...]) -> "Made":
         from idealrank.api.report.origin import hashed, moment  # noqa: PLC0415
         from idealrank.cli.checkout import checkout  # noqa: PLC0415
-        from idealrank.reports.page.subject import Made  # noqa: PLC0415
+        from idealrank.reports.subject import Made  # noqa: PLC0415
 
         inputs = hashed(input_files(read))
         return Made(command=command_line.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)

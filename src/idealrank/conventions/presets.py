@@ -1,4 +1,4 @@
-"""Conventions: every choice that can change a number, named. One table of presets, each as its tool computes NDCG.
+"""The class `Convention`, and one table of presets, each as its tool computes NDCG.
 
 A convention is an alignment (how a run is joined to its judgments) and rules (how a measure computes). Options set on a measure
 win over it. Presets reproduce what a tool means to compute; what it does by accident (random or unstable ties, the order of

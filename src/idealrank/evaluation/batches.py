@@ -155,6 +155,18 @@ def _columns(scored: dict[int, BoolArray], n_queries: int, n_measures: int) -> B
 
 
 def _out_of_range(measure: Measure, result: PerQuery) -> int:
-    low, high = measure.bounds
     values = result.values if result.scored is None else result.values[result.scored]
-    return int(np.count_nonzero((values < low - 1e-12) | (values > high + 1e-12)))
+    return int(np.count_nonzero(outside_bounds(measure, values)))
+
+
+def outside_bounds(measure: Measure, values: FloatArray) -> BoolArray:
+    """Return which values are beyond the bounds of a measure, by more than rounding.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> outside_bounds(AP(), np.array([0.5, 1 + 1e-15, 1.5])).tolist()
+    [False, False, True]
+    """
+    low, high = measure.bounds
+    return np.asarray((values < low - 1e-12) | (values > high + 1e-12))

@@ -7,7 +7,6 @@ presence of tied scores, ECIR).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,10 +16,10 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import PerQuery, number_option
+from idealrank.measures.measure import PerQuery
 from idealrank.measures.ranks import chance_within, distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
 from idealrank.measures.terms import RelevantGroups, Terms
-from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
+from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRelevant
 
 # Lists of one length, every item judged and no tie to average, are read rank after rank, all at once: each rank is a row that holds
 # one place of every list. Nothing is looked up and nothing sorted again, and what a rank needs of those above it is a running count;
@@ -173,8 +172,7 @@ class R(NeedsRelevant):
         return self.trec_binary("set_recall", "recall")
 
 
-@dataclass(frozen=True, kw_only=True)
-class F(NeedsRelevant):
+class F(BalancedMeasure):
     """F measure of the first k ranks: the weighted harmonic mean of P@k and R@k; F1 by default.
 
     ``F@k = (1 + beta) P@k R@k / (beta P@k + R@k) = (1 + beta) |relevant in the top k| / (k + beta |relevant|)``, in [0, 1]. The weight is
@@ -202,11 +200,8 @@ class F(NeedsRelevant):
     0.4
     """
 
-    beta: float | None = None
-
     name: ClassVar[str] = "F"
     cuts: ClassVar = "required"
-    samples: ClassVar = {"beta": (None, 0, 0.5, 1, 4)}
     summary: ClassVar[str] = "harmonic mean of precision and recall of the first k ranks"
     use: ClassVar[str] = (
         "Choose it where k results are shown and recommenders are compared with published F1@k. Not to compare cutoffs, nor where "
@@ -214,15 +209,10 @@ class F(NeedsRelevant):
     )
     proof: ClassVar[str] = "scikit-learn 1.9 (f1_score, fbeta_score) live, to 12 decimals"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.beta is not None:
-            object.__setattr__(self, "beta", number_option("beta", self.beta, 0))
-
     def compute(self, judged: Judged) -> PerQuery:
         """F of every query."""
         n_relevant = judged.relevant(self.threshold).total
-        beta = 1.0 if self.beta is None else self.beta
+        beta = self._recall_weight
         shown = resolve_cutoff(self.cutoff, judged.lengths)
         return self.filled((1.0 + beta) * self.found(judged) / (shown + beta * n_relevant), n_relevant)
 

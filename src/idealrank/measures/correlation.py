@@ -192,17 +192,18 @@ def tau_ap(query: IntArray, rank: AnyArray, reference: AnyArray, n_queries: int)
     return np.where(n_items > 1, 2 * sums / np.maximum(n_items - 1, 1) - 1, np.nan)
 
 
-def tau_ap_b(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:
-    """Symmetric AP correlation of two orders with ties, in the way of tau-b: the mean of the two directions.
+def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_queries: int) -> FloatArray:
+    """AP correlation of an order with ties, in the way of tau-b, with another as its reference; `tau_ap` where neither has ties.
 
-    In a direction, an item that is not in the top tie of the order gives the share of the items above its tie that stand above it in
-    the other order too (a tie there does not count as above); the value is twice the mean share, less 1.
+    An item that is not in the top tie of the order gives the share of the items above its tie that stand above it in the other order
+    too (a tie there does not count as above); the value is twice the mean share, less 1. The symmetric coefficient is the mean of both
+    directions.
 
     Parameters
     ----------
     query : int64 array, shape (n,)
         Query code of each item, in any order.
-    first, second : array, shape (n,)
+    order, other : array, shape (n,)
         Place of each item in the two orders: the smaller, the nearer to the top.
     n_queries : int
         Number of queries.
@@ -210,22 +211,11 @@ def tau_ap_b(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int)
     Returns
     -------
     float64 array, shape (n_queries,)
-        In [-1, 1]; NaN where an order has no two items that differ.
+        In [-1, 1]; NaN where `order` has no two items that differ.
 
     References
     ----------
     Urbano and Marrero (2017), The treatment of ties in AP correlation, ICTIR, tau_AP,b.
-
-    Examples
-    --------
-    >>> tau_ap_b(np.zeros(3, int), np.array([1, 2, 3]), np.array([2, 1, 3]), 1)
-    array([0.])
-    """
-    return (tau_ap_direction(query, first, second, n_queries) + tau_ap_direction(query, second, first, n_queries)) / 2
-
-
-def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_queries: int) -> FloatArray:
-    """One direction of `tau_ap_b`: of an order, with another as its reference; `tau_ap` where neither has ties.
 
     Examples
     --------

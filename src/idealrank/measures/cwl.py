@@ -66,10 +66,6 @@ class INST(WithGoal, AdaptiveUser):
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
 
-    @property
-    def _hoped(self) -> float:
-        return 2.0 if self.T is None else 2.0 * float(self.T)
-
     def passing(self, gains: FloatArray) -> FloatArray:
         """0: the model keeps no state besides the total gain."""
         return gains

@@ -20,10 +20,11 @@ from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined
 from idealrank.measures.overflow import finite_sums
-from idealrank.measures.ranks import hit_weights, tie_weights, weights_within
-from idealrank.measures.rectangle import sum_rows, sum_tied_rows
+from idealrank.measures.ranks import hit_weights, weights_within
+from idealrank.measures.rectangle import sum_rows
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Quotient, Terms
+from idealrank.measures.weighted import sum_rectangle
 
 # Some tools round per query or per term, and to the last digit as they do it. A quotient of two sums of hundredths that is no
 # hundredth itself lies further than this below the next one.
@@ -202,16 +203,7 @@ def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
 def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
     rectangle, gain, weights = judged.rectangle, measure._gain, measure._weights(judged)
     assert rectangle is not None  # noqa: S101
-    if rectangle.ties is None or judged.ties == "input":
-        return sum_rows(rectangle.grades, gain, weights)
-    discount, cutoff = measure._discount, measure.cutoff
-
-    def weigh(members: Hits, gains: FloatArray) -> FloatArray:
-        if judged.ties == "expected":
-            return tie_weights(judged, members, discount, cutoff)
-        return hit_weights(judged, members, gains, discount, cutoff)
-
-    return sum_tied_rows(rectangle.grades, rectangle.ties, gain, weights, weigh)
+    return sum_rectangle(judged, rectangle, gain, weights, measure._discount, measure.cutoff)
 
 
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:

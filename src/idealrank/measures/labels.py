@@ -12,17 +12,15 @@ from idealrank.errors import OptionError, shown
 from idealrank.measures.correlation import overlap_sums
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
 from idealrank.measures.overflow import finite_sums, refuse_overflow
 from idealrank.measures.ranks import hit_weights, number_within, tie_groups, tied_ranks
-from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.threshold import NeedsRelevant
 
 _PERSISTENCE = 0.95
 
 
-@dataclass(frozen=True, kw_only=True)
-class ARP(Measure):
+class ARP(OftenUndefined):
     """Average relevance position: the mean rank of the returned documents, weighted by grade; lower is better.
 
     ``ARP = sum over ranks r of grade(r) r / sum over ranks of grade(r)``, in [1, inf). Grades below 0 have weight 0; documents not returned
@@ -44,23 +42,16 @@ class ARP(Measure):
     1.5
     """
 
-    no_relevant: NoRelevant | None = None
-
     name: ClassVar[str] = "ARP"
     cuts: ClassVar = "none"
     direction: ClassVar[int] = -1
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
     summary: ClassVar[str] = "mean rank of the documents returned, weighed with their grades"
     use: ClassVar[str] = (
         "Choose it to re-rank one set of candidates, where a rank further down costs the same anywhere. Not to compare runs that "
         "return different documents: leaving a relevant one out makes it smaller."
     )
     proof: ClassVar[str] = "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked("no_relevant", self.no_relevant, NoRelevant)
 
     @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:

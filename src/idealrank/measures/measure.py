@@ -13,7 +13,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, cutoff_text, make_cutoff
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.rules import HasRules, NoRelevant
+from idealrank.measures.rules import HasRules, NoRelevant, checked
 from idealrank.measures.terms import EXACT, FROM_THE_TOP, Quotient, RelevantGroups, Terms
 
 Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"]
@@ -418,6 +418,24 @@ def number_option(name: str, value: object, low: float = -math.inf, high: float 
         between = between or (f" of at least {number_text(low)}" if math.isfinite(low) else "")
         raise OptionError(f"{name}={shown(value)}: expected a number{between}")
     return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class OftenUndefined(Measure):
+    """A measure with a policy for queries of which it has no value.
+
+    Parameters
+    ----------
+    no_relevant : str, optional
+        Value of such a query; default: set by the convention.
+    """
+
+    no_relevant: NoRelevant | None = None
+    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("no_relevant", self.no_relevant, NoRelevant)
 
 
 def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -> PerQuery:

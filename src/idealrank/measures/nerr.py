@@ -217,10 +217,6 @@ class NERR11(WithGoal, _NearlyERR):
         "collect many results."
     )
 
-    @property
-    def _hoped(self) -> float:
-        return 2.0 if self.T is None else 2.0 * float(self.T)
-
     def patience(self, rank: IntArray) -> FloatArray:
         """``((rank + 2T - 1) / (rank + 2T))^2`` for each rank."""
         ratio = (rank + (self._hoped - 1.0)) / (rank + self._hoped)

@@ -17,14 +17,13 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.correlation import pair_counts, tau_ap, weighted_tau
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.measure import OftenUndefined, PerQuery, fill_undefined
 from idealrank.measures.ranks import tie_groups, tied_ranks
-from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.threshold import NeedsRelevant
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfGrades(Measure):
+class OfGrades(OftenUndefined):
     """A measure of the order of the judged documents that were returned against their grades.
 
     Parameters
@@ -33,13 +32,7 @@ class OfGrades(Measure):
         Value of a query where no two of these grades differ; default the convention's.
     """
 
-    no_relevant: NoRelevant | None = None
     cuts: ClassVar = "none"
-    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked("no_relevant", self.no_relevant, NoRelevant)
 
     def filled_where(self, values: FloatArray, defined: BoolArray) -> PerQuery:
         """Give queries without two different grades the value of the policy."""
@@ -122,7 +115,8 @@ class Accuracy(NeedsRelevant):
 
     ``Accuracy@k = |(relevant, other) pairs of the first k ranks in the right order| / |such pairs|``, in [0, 1]. It is 0 for a query with
     relevant documents but none within the cutoff, and 1 if only relevant documents are within the cutoff. Unjudged documents count
-    as nonrelevant. Under ``ties=expected`` a pair with tied scores counts half.
+    as nonrelevant. Under ``ties=expected`` a pair with tied scores counts half. The best and worst tie orders sort by relevance. Another
+    order of a tie that the cutoff divides can score more, if a nonrelevant document stands above the tie.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measure texts: our own (`nDCG(gain=exp2)@10`) and the usual spellings of other tools, which live here alone."""
+"""Parser of measure texts: our own (`nDCG(gain=exp2)@10`) and the spellings of other tools, whose tables are in `spellings`."""
 
 import re
 from collections import Counter

@@ -16,8 +16,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.preferences.fulfilment import Among, Counts, Preferred
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined
-from idealrank.measures.rules import NoRelevant, checked
+from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined
 
 Surplus: TypeAlias = Literal["printed", "cut"]
 
@@ -216,7 +215,7 @@ class NumPrefsFul(PreferenceMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferenceShare(PreferenceMeasure):
+class PreferenceShare(OftenUndefined, PreferenceMeasure):
     """A share of preferences, undefined for a query that has none.
 
     Parameters
@@ -226,13 +225,6 @@ class PreferenceShare(PreferenceMeasure):
     no_relevant : str, optional
         Value of a query without any preference; default the convention's.
     """
-
-    no_relevant: NoRelevant | None = None
-    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked("no_relevant", self.no_relevant, NoRelevant)
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of fulfilled preferences of every query."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.measure import PerQuery, number_option, truth_option
-from idealrank.measures.threshold import NeedsRelevant
+from idealrank.measures.measure import PerQuery, truth_option
+from idealrank.measures.threshold import BalancedMeasure, NeedsRelevant
 
 _PROVEN = (
     "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
@@ -76,8 +76,7 @@ class SetP(NeedsRelevant):
         return self.trec_binary("set_relative_P" if self.relative else "set_P", "set_P")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetF(NeedsRelevant):
+class SetF(BalancedMeasure):
     """Set F: the weighted harmonic mean of the precision P and the recall R of the returned documents.
 
     ``SetF = (1 + beta) P R / (beta P + R) = (1 + beta) |relevant returned| / (|returned| + beta |relevant|)``, in [0, 1]. The weight is
@@ -103,12 +102,9 @@ class SetF(NeedsRelevant):
     0.5
     """
 
-    beta: float | None = None
-
     name: ClassVar[str] = "SetF"
     cuts: ClassVar = "none"
     ties: ClassVar = "not affected"
-    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"beta": (None, 0, 0.5, 1, 4)}
     summary: ClassVar[str] = "harmonic mean of precision and recall of the returned documents"
     use: ClassVar[str] = (
         "Choose it when the system decides itself how much it returns and both noise and misses hurt. Not for ranked lists: their order "
@@ -116,15 +112,10 @@ class SetF(NeedsRelevant):
     )
     proof: ClassVar[str] = _PROVEN
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.beta is not None:
-            object.__setattr__(self, "beta", number_option("beta", self.beta, 0))
-
     def compute(self, judged: Judged) -> PerQuery:
         """F of every query."""
         found, total = _found(self, judged)
-        beta = 1.0 if self.beta is None else self.beta
+        beta = self._recall_weight
         # Nothing returned is F 0, whatever the weight of recall.
         whole = np.where(judged.lengths > 0, judged.lengths + beta * total, 1.0)
         return self.filled((1.0 + beta) * found / whole, total)

@@ -1,15 +1,15 @@
 """Base of binary measures: a document is relevant if its grade reaches the threshold `rel`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
 from idealrank.measures.ranks import chance_within
-from idealrank.measures.rules import NoRelevant, checked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class BinaryMeasure(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeedsRelevant(BinaryMeasure):
+class NeedsRelevant(OftenUndefined, BinaryMeasure):
     """A binary measure that is undefined without relevant documents.
 
     Parameters
@@ -58,13 +58,6 @@ class NeedsRelevant(BinaryMeasure):
         Value of a query without relevant documents; default: set by the convention.
     """
 
-    no_relevant: NoRelevant | None = None
-    from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked("no_relevant", self.no_relevant, NoRelevant)
-
     def depth(self, *, lists: bool = False) -> int:
         """All of `lists`, whose relevant items are counted among the grades that are kept; a run's are counted in its judgments."""
         return 0 if lists else super().depth(lists=lists)
@@ -72,3 +65,27 @@ class NeedsRelevant(BinaryMeasure):
     def filled(self, values: FloatArray, n_relevant: IntArray) -> PerQuery:
         """Give queries without relevant documents the value of the policy."""
         return fill_undefined(values, n_relevant > 0, self.no_relevant or "zero")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalancedMeasure(NeedsRelevant):
+    """A mean of precision and recall.
+
+    Parameters
+    ----------
+    beta : float, optional
+        Weight of recall relative to precision, 0 or above; default 1.
+    """
+
+    beta: float | None = None
+    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"beta": (None, 0, 0.5, 1, 4)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.beta is not None:
+            object.__setattr__(self, "beta", number_option("beta", self.beta, 0))
+
+    @property
+    def _recall_weight(self) -> float:
+        """`beta`, or 1 by default."""
+        return 1.0 if self.beta is None else self.beta

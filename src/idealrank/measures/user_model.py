@@ -187,6 +187,11 @@ class WithGoal(UserModel):
         if self.T is not None:
             object.__setattr__(self, "T", number_option("T", self.T, self._least_goal))
 
+    @property
+    def _hoped(self) -> float:
+        """Twice the gain aimed for, 1 by default."""
+        return 2.0 if self.T is None else 2.0 * float(self.T)
+
 
 @dataclass(frozen=True, kw_only=True)
 class StaticUser(UserModel):

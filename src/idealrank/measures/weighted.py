@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from idealrank.data.hits import Hits
+from idealrank.data.hits import Hits, Rectangle
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray
 from idealrank.measures.cutoffs import Cutoff
-from idealrank.measures.discounts import RankDiscount
+from idealrank.measures.discounts import Discount, RankDiscount
 from idealrank.measures.ranks import hit_weights, tie_weights
-from idealrank.measures.rectangle import sum_rows, sum_tied_rows
+from idealrank.measures.rectangle import GainFunction, sum_rows, sum_tied_rows
 
 
 def weighted_gains(
@@ -35,6 +35,22 @@ def weighted_gains(
     width = rectangle.grades.shape[1]
     rank = np.arange(1, (min(width, cutoff) if isinstance(cutoff, int) else width) + 1)
     weights = discount.at(rank, rank)
+    return sum_rectangle(judged, rectangle, gain, weights, discount, cutoff)
+
+
+def sum_rectangle(
+    judged: Judged, rectangle: Rectangle, gain: GainFunction, weights: FloatArray, discount: Discount, cutoff: Cutoff | None
+) -> FloatArray:  # fmt: skip
+    """Sum of gain x weight over the rows of a rectangle of lists, ties weighed as the convention says.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.lists import Lists, judge_lists
+    >>> judged, half = judge_lists(Lists.from_arrays([[1, 0]], [[2, 1]]), Alignment()), RankDiscount("half", lambda rank: 0.5**rank)
+    >>> sum_rectangle(judged, judged.rectangle, lambda grades: grades, np.array([0.5, 0.25]), half, None)
+    array([0.5])
+    """
     if rectangle.ties is None or judged.ties == "input":
         return sum_rows(rectangle.grades, gain, weights)
 

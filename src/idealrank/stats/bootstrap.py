@@ -15,11 +15,10 @@ from idealrank.stats.design import Design
 from idealrank.stats.linearisation import LinearMean, strata_of
 from idealrank.stats.randomness import RandomLike, generator_of, threads_of
 from idealrank.stats.threads import in_order
+from idealrank.stats.tolerance import ROUNDING
 
 _PICKS = 1 << 18  # units drawn in a block
 _KEPT = 1 << 23  # replicates kept at a time, over all columns: 64 MB
-_TIE = 1e-12  # of the standard error: replicates as near to the estimate as this are equal to it
-_ROUNDING = 1e-12  # of a sum of squares: what is left of one after its terms cancel
 
 Tails = tuple[float, float]
 Bounds = tuple[FloatArray, FloatArray]
@@ -118,8 +117,9 @@ def _stratum_variance(shift: FloatArray, counts: Counts, totals: FloatArray, siz
     squares = _sums(counts, totals**2)
     mixed = _sums(counts, totals * sizes)
     about_shift = squares - 2 * shift * mixed + shift**2 * _sums(counts, sizes**2)
+    # What is left after the terms of the sums cancel is 0, if it is no more than rounding.
     found = about_shift - (_sums(counts, totals) - shift * _sums(counts, sizes)) ** 2 / n
-    return np.asarray(np.where(found <= _ROUNDING * squares, 0.0, found) * (n / (n - 1)), np.float64)
+    return np.asarray(np.where(found <= ROUNDING * squares, 0.0, found) * (n / (n - 1)), np.float64)
 
 
 def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
@@ -172,7 +172,7 @@ def _basic(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws)
 
 def _bca(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
     shifts = draws.each(units.shifts, found.mean.size)
-    tie = _TIE * found.se
+    tie = ROUNDING * found.se  # replicates as near to the estimate as this are equal to it
     below = ((shifts < -tie).mean(axis=0) + (shifts <= tie).mean(axis=0)) / 2
     bias = ndtri(below)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -34,6 +34,12 @@ _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
 _FAR = 1e3  # standard errors
 _MOST = 10**9  # queries; where more are needed, no number is given
 
+POWER = 0.8
+"""Power at which a difference counts as detectable, where none is given."""
+
+RESAMPLES = 100_000
+"""Random sign vectors of a permutation test, where none are given."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -69,9 +75,9 @@ class Plan:
     test: TestName = "permutation"
     level: float = 0.95
     margin: float | None = None
-    n_resamples: int = 100_000
+    n_resamples: int = RESAMPLES
     seed: int = 0
-    power: float = 0.8
+    power: float = POWER
     threads: int | None = None
     alternative: Alternative = "two-sided"
     null: float = 0.0

@@ -265,7 +265,7 @@ def _population(differences: FloatArray, effect: float | None, alternative: str)
 
 def _flip_p(drawn: FloatArray, n_resamples: int, generator: np.random.Generator) -> FloatArray:
     """Two-sided p of the sign-flip test of each column, all under the same flips."""
-    seen = np.abs(drawn.sum(axis=0)) - 1e-12 * np.abs(drawn).sum(axis=0)
+    seen = np.abs(drawn.sum(axis=0)) - ROUNDING * np.abs(drawn).sum(axis=0)
     beyond = np.zeros(drawn.shape[1], np.int64)
     rows = max(1, _ENTRIES // len(drawn))
     for first in range(0, n_resamples, rows):

@@ -1,4 +1,4 @@
-"""The exact interval of a share that was counted."""
+"""Exact intervals of shares that were counted."""
 
 import numpy as np
 from scipy.special import betaincinv
@@ -34,3 +34,20 @@ def exact_bounds(hits: FloatArray | IntArray, misses: FloatArray | IntArray, tai
     low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), 0.0)
     high = np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
     return low, high
+
+
+def clopper_pearson(share: FloatArray, size: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """The exact interval of a share, each end missed with a chance of at most (1 - level)/2; a size of 0 gives 0 to 1.
+
+    References
+    ----------
+    Clopper and Pearson (1934), Biometrika 26(4).
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(np.array([0.0, 0.5]), np.array([10.0, 10.0]), 0.95)
+    >>> low.round(4), high.round(4)
+    (array([0.    , 0.1871]), array([0.3085, 0.8129]))
+    """
+    hits = share * size
+    return exact_bounds(hits, size - hits, (1 - level) / 2)

@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 
-ROUNDING = 1e-12  # of the largest value of a column
+ROUNDING = 1e-12  # as a share of the largest value that a number comes from
 
 
 def largest_of(*tables: FloatArray) -> Any:

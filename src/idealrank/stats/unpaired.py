@@ -24,7 +24,6 @@ from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
 from idealrank.stats.value_columns import chosen, columns_of, figure, open_share
 
 _ITEMS = 1 << 18  # labels drawn in a block
-_TIE = 1e-12  # of the largest value: shifts as near to 0 as this are 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ def relabelled(a: FloatArray, b: FloatArray, n_resamples: int, rng: RandomLike, 
         shifts = _shifts(blocks[0], rows, n_a, observed)
     else:
         shifts = _drawn(rows, n_a, observed, draws, (generator_of(rng), threads_of(threads)))
-    shifts[np.abs(shifts) <= _TIE * np.abs(pooled).max(axis=0)] = 0.0
+    shifts[np.abs(shifts) <= ROUNDING * np.abs(pooled).max(axis=0)] = 0.0
     shifts.sort(axis=0)
     return Relabelled(shifts, listed)
 

@@ -186,20 +186,6 @@ def head(folder: Folder = ".") -> str:
         return ""
 
 
-def full_hash(text: str, folder: Folder = ".") -> str:
-    """The commit that a branch, a tag or a short hash names; empty where it names none.
-
-    Examples
-    --------
-    >>> full_hash("no-such-branch")
-    ''
-    """
-    try:
-        return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")[0]
-    except (InputError, IndexError):
-        return ""
-
-
 def subject(commit: str, folder: Folder = ".") -> str:
     """The first line of a commit's message; empty where there is none.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.data.json_values import finite
 from idealrank.data.types import FloatArray
 from idealrank.store.history import judgments_hash
 from idealrank.store.results import Stored
@@ -144,14 +145,10 @@ def _queries(a: Stored, b: Stored, measure: str, pairs: Sequence[tuple[int, int]
     ids = a.queries
     largest = heapq.nsmallest(most, changed.tolist(), key=lambda place: (_weight(differences, place), ids[pairs[place][0]]))
     sides = {"a": ours, "b": theirs, "difference": differences}
-    top = [{"query": ids[pairs[place][0]]} | {name: _finite(array[place]) for name, array in sides.items()} for place in largest]
+    top = [{"query": ids[pairs[place][0]]} | {name: finite(float(array[place])) for name, array in sides.items()} for place in largest]
     return {"measure": measure, "n": int(changed.size), "top": top}
 
 
 def _weight(differences: FloatArray, place: int) -> float:
     """Smallest first: minus the size of the change; what has none comes last."""
     return 0.0 if math.isnan(differences[place]) else -abs(float(differences[place]))
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -1,7 +1,6 @@
 """An evaluation as a record and value files, and back, to the last bit."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import BytesIO
@@ -274,14 +273,3 @@ def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     if array.dtype != np.dtype(kind) or array.shape != shape:
         raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def finite(value: float) -> float | None:
-    """A number as JSON and SQLite have it: None for NaN and infinities.
-
-    Examples
-    --------
-    >>> finite(0.5), finite(math.nan)
-    (0.5, None)
-    """
-    return value if math.isfinite(value) else None

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from idealrank.data.json_values import finite
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.store.database import column_text
-from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files, finite
+from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files
 from idealrank.store.record import Kind, Record, command_without_folders, now, plain, plain_options, utc
 from idealrank.store.value_files import Blob
 

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.data.json_values import finite
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import InputError, shown
+from idealrank.evaluation.batches import outside_bounds
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.store.archive import Room, foreign, unpacked
-from idealrank.store.encoding import Fields, finite
+from idealrank.store.encoding import Fields
 from idealrank.store.record_checks import is_text
 
 # What NumPy writes before an array, and stores have no other arrays. It is not evaluated.
@@ -27,7 +29,6 @@ _HITS = {
 }  # fmt: skip
 _KINDS = ("AP", "NumRet", "GMAP")  # measures whose values are put together by mean, sum and geometric mean
 _CLOSE = 1e-12  # as far as systems differ in logarithms, which geometric means take
-_SLACK = 1e-12  # beyond the bounds of a measure, as where values are made
 
 
 def check_contents(fields: Fields, files: Mapping[str, bytes], measures: Sequence[Measure | None], room: Room) -> None:
@@ -138,7 +139,7 @@ def _check_values(fields: Fields, values: FloatArray, scored: BoolArray, measure
         name = f"values of {shown(text)}"
         if measure is not None:
             low, high = measure.bounds
-            is_outside = (own < low - _SLACK) | (own > high + _SLACK)
+            is_outside = outside_bounds(measure, own)
             outside += int(np.count_nonzero(is_outside & counted))
             _check_column(own, np.isinf(own) & is_outside, name, f"a number from {low} to {high}")
             _check_column(own, ~np.isnan(own) & ~counted, name, "NaN, for the query does not count")

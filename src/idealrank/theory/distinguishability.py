@@ -12,7 +12,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.theory.estimation.bands import clopper_pearson
+from idealrank.stats.shares import clopper_pearson
 from idealrank.theory.rivals import ModelRivals, Rivals, ScoreRivals, Signs
 from idealrank.theory.sampling import ProgressCall, SampleBlock, run_blocks
 from idealrank.theory.simulation import Sizes, sizes_of

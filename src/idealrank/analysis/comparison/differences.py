@@ -1,6 +1,5 @@
 """Results of a comparison: differences by measure, pairs of runs, and the whole."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
@@ -13,6 +12,7 @@ from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.frames import frame_of
+from idealrank.data.json_values import finite
 from idealrank.errors import OptionError
 from idealrank.measures.parse import MeasureLike, parse_measure
 
@@ -118,8 +118,8 @@ class Difference:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices by their names, where there are any."""
-        found = {name: _finite(value) for name, value in asdict(replace(self, slices=None)).items() if name not in ("measure", "slices")}
-        found["interval"] = [_finite(end) for end in self.interval]
+        found = {name: finite(value) for name, value in asdict(replace(self, slices=None)).items() if name not in ("measure", "slices")}
+        found["interval"] = [finite(end) for end in self.interval]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
     def reversed(self) -> "Difference":
@@ -458,11 +458,7 @@ def about_equivalence(row: Difference) -> bool:
 
 
 def _mean_record(found: RunMean) -> dict[str, Any]:
-    return {"mean": _finite(found.mean), "interval": [_finite(end) for end in found.interval], "n": found.n}
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return {"mean": finite(found.mean), "interval": [finite(end) for end in found.interval], "n": found.n}
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import Plan, TestName, needed_by, visible_by
+from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
@@ -48,8 +48,6 @@ from idealrank.version import __version__
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
 
-_POWER = 0.8
-_DRAWS = 100_000
 _MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
 
 
@@ -168,8 +166,8 @@ def compare(
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
-    draws = (DRAWS if many else _DRAWS) if n_resamples is None else whole_number("n_resamples", n_resamples)
-    plan = Plan(test, level, margin, draws, seed_from(rng, tables), _POWER, threads)
+    draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
@@ -318,11 +316,8 @@ class _Case:
         sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no more of them than draws.
         drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row))
-        return Method(
-            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None,
-            name_of(plan, max(sizes.values()), self.correction), sizes, baseline, design.weights is not None,
-            design.clusters is not None, __version__,
-        )  # fmt: skip
+        correction = name_of(plan, max(sizes.values()), self.correction)
+        return method_of(plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline)
 
     def in_slices(self, comparison: Comparison, membership: Membership | None, tell: Tell | None) -> Comparison:
         """The comparison with the slices of every difference, where there are some."""
@@ -352,6 +347,32 @@ class _Case:
         differences, question = second.values[:, column] - first.values[:, column], Question(one.critical, observed=one.observed)
         tipping = self.tippings.of(self.wanted[place], column, differences, kept, restricted(self.design, kept), question, within=within)
         return isinstance(tipping, str) or tipping.reaches
+
+
+def method_of(
+    plan: Plan, design: Design, *, drawn: bool, families: Mapping[str, int], correction: str = "none", baseline: str | None = None
+) -> Method:
+    """Method of a comparison by a plan; `drawn` tells whether its sign vectors were drawn, so that their number and seed matter.
+
+    Examples
+    --------
+    >>> method_of(Plan(test="t"), Design.of(6), drawn=False, families={PRIMARY: 1}).n_resamples is None
+    True
+    """
+    return Method(
+        test=plan.test,
+        level=plan.level,
+        margin=plan.margin,
+        power=plan.power,
+        n_resamples=plan.n_resamples if drawn else None,
+        seed=plan.seed if drawn else None,
+        correction=correction,
+        families=families,
+        baseline=baseline,
+        weighted=design.weights is not None,
+        clustered=design.clusters is not None,
+        version=__version__,
+    )
 
 
 def carried(row: Difference, tipping: Tipping | str) -> Difference:

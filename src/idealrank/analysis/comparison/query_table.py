@@ -19,8 +19,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
-
-_SAME = 1e-12  # of the largest value: differences below are rounding
+from idealrank.stats.tolerance import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class QueryTable:
         """Where two runs have the same value, but for rounding."""
         with np.errstate(invalid="ignore"):
             scale = np.fmax(np.abs(self.values), np.abs(other.values))
-            return np.asarray(np.abs(self.values - other.values) <= _SAME * scale)
+            return np.asarray(np.abs(self.values - other.values) <= ROUNDING * scale)
 
 
 def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:

@@ -26,10 +26,22 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
     """
     if not counted.any():
         raise InputError(
-            f"{measure}: no query is scored in both {names[0]} and {names[1]}; leave the measure out, "
+            f"{unscored(measure, names)}; leave the measure out, "
             "or use a convention under which such queries count, as missing=zero and no_relevant=zero do",
             switch="missing=zero",
         )
+
+
+def unscored(measure: Measure, names: tuple[str, str]) -> str:
+    """Sentence about a measure by which no query is scored in both of two runs.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> unscored(AP(), ("a", "b"))
+    'AP: no query is scored in both a and b'
+    """
+    return f"{measure}: no query is scored in both {names[0]} and {names[1]}"
 
 
 def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:

@@ -1,12 +1,12 @@
 """Differences of two runs on slices of the queries: one slice, and all of them."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeVar, cast
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.significance import Side
+from idealrank.data.json_values import finite
 
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
@@ -82,8 +82,8 @@ class Slice:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the name, and the family of tests it was corrected in; None for what is not finite."""
-        found = {name: _finite(value) for name, value in asdict(self).items() if name != "name"}
-        return found | {"interval": [_finite(end) for end in self.interval], "family": self.family}
+        found = {name: finite(value) for name, value in asdict(self).items() if name != "name"}
+        return found | {"interval": [finite(end) for end in self.interval], "family": self.family}
 
     def reversed(self) -> "Slice":
         """Return the difference a - b."""
@@ -198,7 +198,3 @@ class Slices:
         for row in self.rows:
             own = row.as_dict() | dict(zip(("interval_low", "interval_high"), row.as_dict()["interval"], strict=True))
             yield {name: (own | same | {"slice": row.name}).get(name) for name in names}
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

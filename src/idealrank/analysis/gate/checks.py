@@ -33,12 +33,11 @@ from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
-from idealrank.stats.comparison import MeasureTest, Plan, smallest_visible, visible_by
+from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
-
-_ROUNDING = 1e-12  # of the larger value: a contract is not broken by rounding
+from idealrank.stats.tolerance import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,15 +99,13 @@ def _of_contract(contract: Contract) -> Measure:
 
 
 def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float) -> KeptContract:
-    rounding = _ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
+    rounding = ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
     # Where the baseline has no value, any value will do.
     reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
     return KeptContract(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)
 
 
 SAME = "the same value on every query"
-_POWER = 0.8
-_DRAWS = 100_000
 _MAY = "unjudged documents may explain it"
 _WORST = 10  # queries shown of each check
 
@@ -219,7 +216,7 @@ def gate(
     apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
-    seed, draws = seed_from(rng, plain), _DRAWS if n_resamples is None else whole_number("n_resamples", n_resamples)
+    seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), _plan(asked, draws, seed, threads)
@@ -343,7 +340,7 @@ def _policy(policy: Policy | None, **parts: Any) -> Policy:
 def _plan(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
     """The test of differences whose sign is turned so that a drop is below 0."""
     level = 1 - policy.alpha
-    common = {"level": level, "n_resamples": draws, "seed": seed, "power": _POWER, "threads": threads}
+    common = {"level": level, "n_resamples": draws, "seed": seed, "power": POWER, "threads": threads}
     if policy.strict:
         return Plan(**common, alternative="greater", null=-(policy.margin or 0.0))  # type: ignore[arg-type]
     return Plan(**common, alternative="less", null=-policy.tolerance)  # type: ignore[arg-type]

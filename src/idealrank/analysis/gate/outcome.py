@@ -11,6 +11,7 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED, PRIMARY
 from idealrank.analysis.comparison.mismatch import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
+from idealrank.data.json_values import finite
 from idealrank.errors import OptionError
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
@@ -363,7 +364,7 @@ class Gated(WithWarnings):
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
-        return {name: _finite(value) for name, value in found.items()}
+        return {name: finite(value) for name, value in found.items()}
 
 
 def _broken(kept: KeptContract) -> str:
@@ -373,11 +374,3 @@ def _broken(kept: KeptContract) -> str:
         demand = f"{kept.demanded:.4f}" + (f", its value in {kept.baseline}" if kept.baseline else "")
     found = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demand}"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

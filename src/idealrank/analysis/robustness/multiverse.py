@@ -13,9 +13,10 @@ import numpy as np
 from idealrank.analysis.comparison.differences import PRIMARY, Difference, Method, distinct
 from idealrank.analysis.comparison.families import Corrected
 from idealrank.analysis.comparison.mismatch import mismatches_of
-from idealrank.analysis.comparison.procedure import compare, difference_of
+from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
 from idealrank.analysis.comparison.query_design import design_by_query
 from idealrank.analysis.comparison.query_table import QueryTable, seed_from, unfit
+from idealrank.analysis.comparison.significance import refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
 from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
@@ -32,11 +33,11 @@ from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Swe
 from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
-from idealrank.stats.comparison import MeasureTest, Plan, TestName, compare_columns
+from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.version import __version__
+from idealrank.stats.tolerance import ROUNDING
 
 Wanted = tuple[Alignment, Measure]
 
@@ -144,9 +145,6 @@ class RunValues:
 # Called with alignments done, and of how many.
 Tell = Callable[[int, int], None]
 
-_POWER = 0.8
-_DRAWS = 100_000
-_SAME = 1e-12
 _MOST_CONVENTIONS = 3  # that turn the verdict are taken apart
 
 
@@ -171,8 +169,8 @@ class VariantTest:
 
     def plan(self, tables: Sequence[QueryTable]) -> Plan:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
-        draws = _DRAWS if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
-        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), _POWER, self.threads)
+        draws = RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
+        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), POWER, self.threads)
 
 
 def robust(
@@ -320,15 +318,15 @@ class _Study:
         return mismatches_of(coverages, measure, [column.values for column in columns])
 
     def _method(self, plan: Plan, grid: "_Grid") -> Method:
-        drawn = plan.test == "permutation" and self._design_of(grid, grid.counted[:, 0]).n_units > MOST_UNITS
-        return Method(
-            plan.test, plan.level, plan.margin, plan.power, plan.n_resamples if drawn else None, plan.seed if drawn else None, "none",
-            {PRIMARY: 1}, None, self.way.weights is not None, self.way.clusters is not None, __version__,
-        )  # fmt: skip
+        design = self._design_of(grid, grid.counted[:, 0])
+        drawn = plan.test == "permutation" and design.n_units > MOST_UNITS
+        return method_of(plan, design, drawn=drawn, families={PRIMARY: 1})
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        return self.a.name, self.b.name
 
     def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
-        if not kept.any():
-            raise InputError(f"{self.asked.measure}: no query is scored in both {self.a.name} and {self.b.name}")
         queries = [query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts]
         return design_by_query(queries, self.way.weights, self.way.clusters)
 
@@ -380,6 +378,11 @@ class _Study:
         patterns, of_column = np.unique(grid.counted[:, columns], axis=1, return_inverse=True)
         for number, kept in enumerate(patterns.T):
             members = [columns[place] for place in np.flatnonzero(of_column.reshape(-1) == number).tolist()]
+            if 0 in members:
+                refuse_unscored(self.asked.measure, self._names, kept)
+            if not kept.any():
+                found |= dict.fromkeys(members, unscored(self.asked.measure, self._names))
+                continue
             try:
                 design = self._design_of(grid, kept)
             except InputError as error:
@@ -514,4 +517,4 @@ class _Grid:
         kept = self.counted[:, one]
         if not np.array_equal(kept, self.counted[:, other]):
             return False
-        return all(np.allclose(side[kept, one], side[kept, other], rtol=_SAME, atol=_SAME) for side in (self.a, self.b))
+        return all(np.allclose(side[kept, one], side[kept, other], rtol=ROUNDING, atol=ROUNDING) for side in (self.a, self.b))

@@ -16,11 +16,9 @@ from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import smallest_visible
+from idealrank.stats.comparison import POWER, smallest_visible
 from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
 from idealrank.version import __version__
-
-_POWER = 0.8
 
 
 def compare_systems(
@@ -153,5 +151,5 @@ def _row(
         verdict=verdict,
         n=n,
         excluded_queries=n_queries - n,
-        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, of_family, _POWER),
+        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, of_family, POWER),
     )

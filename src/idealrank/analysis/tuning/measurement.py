@@ -32,13 +32,14 @@ from idealrank.measures.discounts import DiscountLike, make_discount
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.stats.comparison import POWER
 from idealrank.stats.discrimination import discriminative_power
 from idealrank.stats.generalisability import variance_components
 from idealrank.stats.many_to_one import simultaneous
 from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.swap_tables import SwapSpread, SwapTable, swap_spread, swap_table
-from idealrank.stats.tolerance import subtracted
+from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.version import __version__
 
 DISCOUNTS = ("log2", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear")
@@ -47,10 +48,8 @@ CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 # Called with how many settings are done, and of how many.
 Tell = Callable[[int, int], None]
 
-_POWER = 0.8
 _LEAST_SIZE = 5  # queries of each of two sets
 _FEWEST = 4  # queries: two halves of two
-_ROUNDING = 1e-12  # of the largest value: differences of means below are rounding
 
 
 @dataclass(frozen=True)
@@ -289,7 +288,7 @@ class _Case:
         """Method of the measurement."""
         swaps, test = self._swaps, "sign-flip permutation test, max-T"
         return Choosing(
-            swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, _POWER, test, self.seed, __version__
+            swaps.size, swaps.trials, swaps.exact, self._spread.resamples, self.level, POWER, test, self.seed, __version__
         )  # fmt: skip
 
 
@@ -300,14 +299,14 @@ def _queries_needed(table: FloatArray, alpha: float) -> int | None:
     if math.isinf(middle):
         return 2
     try:
-        return queries_needed(middle, 1.0, power=_POWER, alpha=alpha)
+        return queries_needed(middle, 1.0, power=POWER, alpha=alpha)
     except OptionError:  # no number of queries finds a difference of nothing
         return None
 
 
 def _effect(differences: FloatArray, table: FloatArray) -> float:
     """Mean over standard deviation, without its sign."""
-    mean, spread, least = abs(float(differences.mean())), float(differences.std(ddof=1)), _ROUNDING * float(np.abs(table).max())
+    mean, spread, least = abs(float(differences.mean())), float(differences.std(ddof=1)), ROUNDING * float(np.abs(table).max())
     if mean <= least:
         return 0.0
     return mean / spread if spread > least else math.inf

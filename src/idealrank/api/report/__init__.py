@@ -23,7 +23,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.subject import Made
+from idealrank.reports.subject import Made
 
 __all__ = ["report"]
 

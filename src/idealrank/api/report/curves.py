@@ -6,7 +6,7 @@ from dataclasses import replace
 from idealrank.analysis.comparison import RunMean
 from idealrank.errors import IdealrankError
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import CutoffCurve
+from idealrank.reports.subject import CutoffCurve
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
 _MOST = 3  # families of measures

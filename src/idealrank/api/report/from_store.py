@@ -12,7 +12,7 @@ from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import Made
+from idealrank.reports.subject import Made
 from idealrank.store import Store, Stored
 
 

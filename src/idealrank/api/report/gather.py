@@ -21,7 +21,7 @@ from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import CutoffCurve, Listing, QueryLists, Subject
+from idealrank.reports.subject import CutoffCurve, Listing, QueryLists, Subject
 
 _SAME = 1e-9  # of a value
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280

@@ -14,7 +14,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import Listing, QueryLists
+from idealrank.reports.subject import Listing, QueryLists
 
 
 def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int) -> dict[str, QueryLists]:

@@ -11,7 +11,7 @@ from idealrank.analysis.gate import Gated
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import QueryLists
+from idealrank.reports.subject import QueryLists
 
 # Bytes. A page is to stay under two megabytes; the script that draws, styles and tables take a part of it whatever they show.
 _PAGE, _FIXED, _LEAST = 1_900_000, 620_000, 200_000

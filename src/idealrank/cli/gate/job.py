@@ -19,7 +19,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files.baselines import read_record
 
 if TYPE_CHECKING:
-    from idealrank.reports.page.subject import Subject
+    from idealrank.reports.subject import Subject
 
 
 class Done(NamedTuple):

@@ -24,13 +24,13 @@ from idealrank.io.provenance import input_files
 from idealrank.io.sources import Source, open_sources
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure
+from idealrank.stats.tolerance import ROUNDING
 from idealrank.version import __version__
 
 SCHEMA = 1
 _MARK = b"# idealrank baseline "
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
-_SAME = 1e-12  # of a mean: another version may round the last bit otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,4 +396,4 @@ def _hashes(judgments: Sequence[str]) -> tuple[str, ...]:
 
 
 def _differ(one: float, other: float) -> bool:
-    return not (abs(one - other) <= _SAME * max(abs(one), abs(other)) or (math.isnan(one) and math.isnan(other)))
+    return not (abs(one - other) <= ROUNDING * max(abs(one), abs(other)) or (math.isnan(one) and math.isnan(other)))

@@ -7,7 +7,7 @@ from typing import Any
 from idealrank.analysis.comparison import RunMean
 from idealrank.reports.figures.query_values import by_role, dash_of, line_of
 from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.reports.page.subject import CutoffCurve
+from idealrank.reports.subject import CutoffCurve
 from idealrank.reports.table import digits
 from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
 

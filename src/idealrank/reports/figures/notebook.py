@@ -9,7 +9,7 @@ from idealrank.errors import MissingExtraError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.figures import drawings, specifications
 from idealrank.reports.figures.theme import NOTEBOOK
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 
 _INCHES = 4.6  # as figures in print are measured: 534 pixels
 _MOST_SLICES = 40  # of more, a table says it better

@@ -8,10 +8,9 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
 from idealrank.reports.table.digits import USUAL
+from idealrank.stats.tolerance import ROUNDING
 
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart
-EQUAL = 1e-12
-"""Of the largest value of two runs: a difference that is no larger is rounding, and none, as in comparisons."""
 _DIGITS = 6
 _HALF = 0.5
 _SIDES = ["better", "worse", "equal"]
@@ -198,7 +197,7 @@ def paired(a: FloatArray, b: FloatArray, scored: BoolArray) -> tuple[IntArray, F
     both = np.flatnonzero(scored & ~np.isnan(a) & ~np.isnan(b))
     difference = b[both] - a[both]
     largest = float(np.abs([a[both], b[both]]).max(initial=0.0))
-    return both, np.where(np.abs(difference) <= EQUAL * largest, 0.0, difference)
+    return both, np.where(np.abs(difference) <= ROUNDING * largest, 0.0, difference)
 
 
 def domain(values: Sequence[FloatArray], bounds: tuple[float, float]) -> list[float]:

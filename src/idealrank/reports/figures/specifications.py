@@ -14,7 +14,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.figures import forest, mean_intervals, query_pairs, query_values
 from idealrank.reports.figures.pair_map import pairs_spec
 from idealrank.reports.figures.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.short_names import TITLE, told_apart
 from idealrank.reports.views.comparison.leading_pair import leading_pairs
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from idealrank.measures.facts import facts_of
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.reports.views.comparison.rankings import unchanged
 from idealrank.reports.views.comparison.reach import BOTH_RUNS
 from idealrank.reports.views.measures import direction_words, plain, range_words

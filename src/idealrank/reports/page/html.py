@@ -17,7 +17,7 @@ from idealrank.reports.page.glossary import glossary, terms
 from idealrank.reports.page.largest_changes import changes
 from idealrank.reports.page.packing import packed
 from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.forms import Table, as_html
 from idealrank.reports.views.comparison.leading_pair import leading_pairs
 from idealrank.reports.views.conventions import in_words, title

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idealrank.reports.figures.query_values import EQUAL
 from idealrank.reports.page.payload import queries_of, values_of
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
+from idealrank.stats.tolerance import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[
     gain = (values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)) * direction
     if pair is not None:
         largest = np.abs(values[shown][:, kept]).max(initial=0.0)
-        gain = np.where(np.abs(gain) <= EQUAL * largest, 0.0, gain)  # rounding is no change: a comparison counts it as equal
+        gain = np.where(np.abs(gain) <= ROUNDING * largest, 0.0, gain)  # rounding is no change: a comparison counts it as equal
     order = np.argsort(gain, kind="stable")
 
     def told(place: int) -> Change:

@@ -14,7 +14,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.figures.specifications import static_rows, static_words, templates
 from idealrank.reports.figures.theme import LIGHT
 from idealrank.reports.page.packing import DISTINCT, coded, packed, size_packed
-from idealrank.reports.page.subject import Listing, QueryLists, Subject
+from idealrank.reports.subject import Listing, QueryLists, Subject
 from idealrank.reports.table.short_names import TITLE, told_apart
 from idealrank.reports.views.comparison.leading_pair import leading_pairs
 

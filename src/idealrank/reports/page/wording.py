@@ -4,7 +4,7 @@ import math
 from typing import Literal, TypeAlias
 
 from idealrank.analysis.comparison import Comparison
-from idealrank.reports.page.subject import Subject
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.digits import decimals, interval, number
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import numbers_text, pair_lines, verdict_text

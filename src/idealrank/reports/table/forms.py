@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from idealrank.data.json_values import finite
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
 from idealrank.reports.table.layout import printable
 from idealrank.reports.table.lines import as_text, laid
 from idealrank.reports.table.markdown import markdown_number, markdown_text
-from idealrank.reports.table.records import csv_row, finite
+from idealrank.reports.table.records import csv_row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

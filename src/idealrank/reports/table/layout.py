@@ -81,15 +81,30 @@ def clipped(text: str, width: int) -> str:
     return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
 
 
-def filled(sentences: Sequence[str]) -> list[str]:
-    """Sentences as the lines of one paragraph; words stay whole.
+def filled(text: str | Sequence[str], head: str = "", indent: str | None = None, *, width: int = WIDTH) -> list[str]:
+    """Text, or sentences, as the lines of one paragraph; words stay whole.
+
+    Parameters
+    ----------
+    text : str or sequence of str
+        Sentences are joined by blanks.
+    head : str
+        Start of the first line.
+    indent : str, optional
+        Start of the other lines; as many blanks as the head has characters by default.
+    width : int
+        Characters of a line, at most.
 
     Examples
     --------
     >>> filled(["One."] * 21)[1]
     'One.'
+    >>> filled("one two", "note: ", width=10)
+    ['note: one', '      two']
     """
-    return textwrap.wrap(printable(" ".join(sentences)), WIDTH, break_long_words=False, break_on_hyphens=False)
+    said = printable(text if isinstance(text, str) else " ".join(text))
+    later = " " * len(head) if indent is None else indent
+    return textwrap.wrap(said, width, initial_indent=head, subsequent_indent=later, break_long_words=False, break_on_hyphens=False)
 
 
 def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:

@@ -1,11 +1,10 @@
 """Tables as aligned columns of plain text, line by line and piece by piece."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from idealrank.reports.table.cells import Cell, Table, lacking
-from idealrank.reports.table.layout import WIDTH, printable
+from idealrank.reports.table.layout import WIDTH, filled, printable
 
 Span: TypeAlias = tuple[str, Cell | None]
 """A piece of a line, and the cell it shows; None for blanks, heads and notes."""
@@ -40,8 +39,8 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
     upright = _upright(table)
     lines = next((found for gap in ("  ", " ") if _width(found := _joined(upright, gap)) <= width), None)
     lines = lines or list(_blocks([Cell(column.title) for column in table.columns], table.rows, width))
-    notes: list[list[Span]] = [[(line, None)] for note in table.notes for line in _wrapped(note, width)]
-    title: list[list[Span]] = [[(line, None)] for line in _wrapped(table.title, width)]
+    notes: list[list[Span]] = [[(line, None)] for note in table.notes for line in filled(note, width=width)]
+    title: list[list[Span]] = [[(line, None)] for line in filled(table.title, width=width)]
     return [*title, *lines, *notes]
 
 
@@ -60,10 +59,6 @@ def fits(table: Table, width: int = WIDTH, *, gap: str = "  ") -> bool:
 def _upright(table: Table) -> list[list[list[Span]]]:
     columns = zip(table.columns, table.columnwise(), strict=True)
     return [_padded([Cell(column.title), *cells], column.kind) for column, cells in columns]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)
 
 
 def _padded(cells: Sequence[Cell], kind: str, *, points: bool = True) -> list[list[Span]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
+from idealrank.data.json_values import finite
 from idealrank.errors import InputError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.version import __version__
@@ -74,21 +75,6 @@ def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]
 
 def _object(values: Any) -> str:
     return json.dumps({name: finite(value) for name, value in values.items()})
-
-
-def finite(value: Any) -> Any:
-    """The value, or None where it is a float that JSON has no number for; dicts and lists of such values likewise.
-
-    Examples
-    --------
-    >>> finite(0.5), finite(math.nan), finite({"a": [math.inf]})
-    (0.5, None, {'a': [None]})
-    """
-    if isinstance(value, dict):
-        return {name: finite(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def convention_record(convention: Convention) -> dict[str, str]:

@@ -1,12 +1,11 @@
 """Advice as text and as JSON: what fits and why, what stands in the way, and what was seen."""
 
 import json
-import textwrap
 from typing import Any
 
 from idealrank.analysis.advice import Advice, Observed, Spread
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.layout import WIDTH
+from idealrank.reports.table.layout import filled
 from idealrank.reports.table.records import SCHEMA
 from idealrank.version import __version__
 
@@ -27,20 +26,20 @@ def advice_report(advice: Advice) -> str:
     """
     ranks = " and ".join(map(str, advice.cutoffs))
     width = max((len(fit.measure) for fit in advice.fits), default=0)
-    lines = _filled(f"run {advice.run}: look at {ranks} ranks, for {advice.why}", "")
+    lines = filled(f"run {advice.run}: look at {ranks} ranks, for {advice.why}")
     lines += ["", "what fits"]
     for fit in advice.fits:
-        lines += _filled(fit.why, f"  {fit.measure.ljust(width)}  ")
+        lines += filled(fit.why, f"  {fit.measure.ljust(width)}  ")
     if not advice.fits:
         lines += ["  nothing: there is no relevant document to find"]
     if advice.warnings:
         lines += ["", "cautions"]
         for warning in advice.warnings:
-            lines += _filled(warning, "  * ")
+            lines += filled(warning, "  * ")
     lines += [
         "",
         "data",
-        *(line for label, text in _rows(advice.observed) for line in _filled(text, f"  {label.ljust(_LABEL)}  ")),
+        *(line for label, text in _rows(advice.observed) for line in filled(text, f"  {label.ljust(_LABEL)}  ")),
     ]
     measures = ",".join(fit.measure for fit in advice.fits)
     lines += ["", f"idealrank evaluate ... -m '{measures}'" if measures else ""]
@@ -75,10 +74,6 @@ def _grades(seen: Observed) -> str:
 def _spread(spread: Spread) -> str:
     least, median, greatest = map(number_text, (spread.least, spread.median, spread.greatest))
     return f"{least} to {greatest}, median {median}"
-
-
-def _filled(text: str, head: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
 
 
 def advice_record(advice: Advice) -> str:

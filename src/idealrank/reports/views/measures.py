@@ -2,14 +2,13 @@
 
 import json
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from idealrank.measures.facts import Facts
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.layout import WIDTH, columns
+from idealrank.reports.table.layout import columns, filled
 from idealrank.reports.table.records import SCHEMA
 from idealrank.version import __version__
 
@@ -113,10 +112,10 @@ def measures_table(listed: Iterable[tuple[str, Sequence[Facts]]]) -> str:
     width = max(len(facts.text) for _, members in families for facts in members)
     lines = []
     for title, members in families:
-        lines += textwrap.wrap(plain(title), WIDTH)
+        lines += filled(plain(title))
         for facts in members:
             head = f"  {facts.text.ljust(width)}  "
-            lines += textwrap.wrap(facts.summary, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+            lines += filled(facts.summary, head)
         lines.append("")
     rows = [["what is measured", "choose", "why"], *map(list, ADVICE)]
     lines += [
@@ -151,7 +150,7 @@ def measure_card(facts: Facts) -> str:
         ("also written", ", ".join(facts.spellings)),
         ("in Python", f"idealrank.{facts.class_name}" if facts.family else facts.class_name),
     ]
-    lines = [f"{facts.text}: {facts.summary}", "", *textwrap.wrap(plain(facts.idea), WIDTH), ""]
+    lines = [f"{facts.text}: {facts.summary}", "", *filled(plain(facts.idea)), ""]
     for label, text in rows:
         if text:
             lines += _labelled(label, plain(text))
@@ -169,8 +168,7 @@ def _options(facts: Facts) -> list[str]:
 
 
 def _labelled(label: str, text: str) -> list[str]:
-    head = label.ljust(_LABEL) + "  "
-    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
+    return filled(text, label.ljust(_LABEL) + "  ")
 
 
 def measures_record(listed: Iterable[Facts]) -> str:

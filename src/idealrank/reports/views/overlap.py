@@ -5,11 +5,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from idealrank.data.json_values import finite
 from idealrank.evaluation.overlap import Overlap
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.layout import wrapped
 from idealrank.reports.table.parts import Part
-from idealrank.reports.table.records import SCHEMA, csv_row, finite
+from idealrank.reports.table.records import SCHEMA, csv_row
 
 _SOME = 5
 _TIES = {

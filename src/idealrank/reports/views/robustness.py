@@ -2,15 +2,14 @@
 
 import json
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
-from idealrank.reports.table.layout import WIDTH, clipped, printable, wrapped
+from idealrank.reports.table.layout import WIDTH, clipped, filled, wrapped
 from idealrank.reports.table.lines import fits
-from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.parts import Part
 from idealrank.reports.table.records import SCHEMA, csv_row
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import word
@@ -43,29 +42,11 @@ def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
     """
     shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
     parts: list[Part] = [
-        _filled(" ".join([*warned(found.mismatches), *found.summary()])),
+        filled([*warned(found.mismatches), *found.summary()]),
         _asked(found, shown),
         [*_grid(found), *_legend(found)],
     ]
     return [*parts, movers_table(found, shown), _counts(found), _method(found), paragraph(found.convention, [found.measure])]
-
-
-def robust_table(found: Robustness) -> str:
-    """Return the report as text.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels, ranked = {f"q{i}": {"x": 1} for i in range(6)}, (["y", "x"], ["x", "y"])
-    >>> a, b = ({query: ranking for query in qrels} for ranking in ranked)
-    >>> print(robust_table(ir.robust(qrels, a, b, "RR", variants=["cutoff", "AP"])).splitlines()[6])
-    cutoff  1 ++  3 =  5 =  10 =  20 =  50 =  100 =  1000 =
-    """
-    return parts_text(robust_parts(found))
-
-
-def _filled(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(printable(text), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _asked(found: Robustness, shown: Shown) -> list[str]:
@@ -74,7 +55,7 @@ def _asked(found: Robustness, shown: Shown) -> list[str]:
     interval = "without an interval" if ends == "-" else ends
     means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
     numbers = f"{means} {interval}, p {shown.p(row.p)}"
-    return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(row)}.")
+    return filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(row)}.")
 
 
 def mark(one: Variant) -> str:
@@ -105,7 +86,7 @@ def _grid(found: Robustness) -> list[str]:
         row = [f"{clipped(_short(one), _CHANGE)} {mark(one)}" for one in members]
         lines += _wrapped_cells(group.ljust(width), row)
     if silent := [group for group in groups if group not in shown]:
-        lines += _filled(f"no effect on these data: {', '.join(silent)}", "  ")
+        lines += filled(f"no effect on these data: {', '.join(silent)}", indent="  ")
     return lines
 
 
@@ -180,11 +161,13 @@ def _counts(found: Robustness) -> list[str]:
         if count := found.count(status):
             counts.append(f"{count:,} {words}")
     lines = wrapped(f"{len(found.variants):,} variants: {'; '.join(counts)}", indent="")
-    lines += [line for one in found.variants if one.status == "refused" for line in _filled(f"  {one.change}: {one.reason}", "    ")]
+    lines += [line for one in found.variants if one.status == "refused" for line in filled(f"  {one.change}: {one.reason}", indent="    ")]
     lacking: dict[str, list[str]] = {}
     for group, reason in found.lacking.items():
         lacking.setdefault(reason, []).append(group)
-    return lines + [line for reason, groups in lacking.items() for line in _filled(f"no variants of {', '.join(groups)}: {reason}", "  ")]
+    return lines + [
+        line for reason, groups in lacking.items() for line in filled(f"no variants of {', '.join(groups)}: {reason}", indent="  ")
+    ]
 
 
 def _method(found: Robustness) -> list[str]:

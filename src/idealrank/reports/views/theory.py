@@ -2,12 +2,11 @@
 
 import json
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from idealrank.reports.table.layout import WIDTH, columns
+from idealrank.reports.table.layout import columns, filled
 from idealrank.reports.table.records import SCHEMA, csv_row
 from idealrank.theory.feasible import Feasibility
 from idealrank.theory.limits import Limit
@@ -126,16 +125,15 @@ def _reasons(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[
     for measure, each in zip(measures, found, strict=True):
         said.setdefault((each.reason, each.distinguishes, each.errata), []).append(measure)
     for (reason, distinguishes, errata), alike in said.items():
-        yield "\n" + _filled(", ".join(alike), "", "")
+        yield "\n" + _labelled(", ".join(alike))
         for label, text in (("why", reason), ("tells apart", distinguishes), ("note", errata)):
             if text:
-                yield _filled(text, f"  {label}", " " * _LABEL)
+                yield _labelled(text, f"  {label}", _LABEL)
 
 
-def _filled(text: str, label: str, indent: str) -> str:
-    head = label.ljust(len(indent)) + "  " if label else ""
-    lines = textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
-    return "".join(f"{line}\n" for line in lines)
+def _labelled(text: str, label: str = "", width: int = 0) -> str:
+    """Lines of a text below each other, behind a label of that width if there is one."""
+    return "".join(f"{line}\n" for line in filled(text, label.ljust(width) + "  " if label else ""))
 
 
 # --- limits ------------------------------------------------------------------------------------------------------------------
@@ -219,7 +217,7 @@ def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: Relevanc
     'measure  limit  theorem  n = 100\n'
     """
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
-    yield _filled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}", "", "")
+    yield _labelled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}")
     yield "\n"
     head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
     body = [[row.measure, _shown(row.limit, "none"), row.theorem, *(_shown(mean, "-") for mean in row.means)] for row in rows]
@@ -230,7 +228,7 @@ def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: Relevanc
         if row.why_not:
             why.setdefault((row.why_not, "none" if row.limit is None else "note"), []).append(row.measure)
     for (reason, label), measures in why.items():
-        yield _filled(f"{', '.join(measures)}: {reason}", label, "    ")
+        yield _labelled(f"{', '.join(measures)}: {reason}", label, 4)
     if len(rows) == 1 and rows[0].told:
         yield "".join(f"{line}\n" for line in str(rows[0].told).splitlines()[1:])
 

@@ -2,12 +2,11 @@
 
 import json
 import math
-import textwrap
 from collections.abc import Callable, Iterator
 
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
-from idealrank.reports.table.layout import WIDTH, clipped, columns, printable, wrapped
+from idealrank.reports.table.layout import WIDTH, clipped, columns, filled, wrapped
 from idealrank.reports.table.parts import parts_text
 from idealrank.reports.table.records import SCHEMA, csv_row
 from idealrank.reports.views.conventions import paragraph, warned
@@ -29,18 +28,13 @@ def choice_report(choice: Choice) -> str:
     >>> print(choice_report(ir.choose(qrels, runs)).splitlines()[0][:13])
     Keep nDCG@10:
     """
-    said = " ".join([*warned(choice.mismatches), choice.recommendation])
-    parts = [textwrap.wrap(printable(said), WIDTH, break_long_words=False, break_on_hyphens=False)]
+    parts = [filled([*warned(choice.mismatches), choice.recommendation])]
     if choice.warnings:
-        parts.append(["cautions", *(line for warning in choice.warnings for line in _item(warning))])
+        parts.append(["cautions", *(line for warning in choice.warnings for line in filled(warning, "  * "))])
     parts += _tables(choice)
     parts += [theory for theory in (_theory(choice),) if theory]
     parts += [["method", *wrapped(_method(choice))], paragraph(choice.convention, [choice.usual.measure])]
     return parts_text(parts)
-
-
-def _item(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="  * ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _tables(choice: Choice) -> Iterator[list[str]]:
@@ -124,7 +118,7 @@ def _theory(choice: Choice) -> list[str]:
     lines = ["theory, for a growing number of documents under one query (`idealrank theory feasible` says why)"]
     for rows, depths in said.items():
         lines += [f"  {', '.join(depths)}: {discounts}: {words}" for discounts, words in rows]
-    return [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)]
+    return [part for line in lines for part in filled(line, indent="    ")]
 
 
 def _method(choice: Choice) -> str:

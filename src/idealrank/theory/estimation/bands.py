@@ -6,7 +6,6 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.stats.shares import exact_bounds
 
 _ROWS = 1 << 22  # numbers held at a time when queries are gone through
 
@@ -125,20 +124,3 @@ def wilson(share: FloatArray, size: FloatArray, level: float, queries: int = 0) 
     middle = (share + squared / 2) / (1 + squared)
     half = np.sqrt(squared * (share * (1 - share) + squared / 4)) / (1 + squared)
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
-def clopper_pearson(share: FloatArray, size: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """The exact interval of a share, each end missed with a chance of at most (1 - level)/2; a size of 0 gives 0 to 1.
-
-    References
-    ----------
-    Clopper and Pearson (1934), Biometrika 26(4).
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(np.array([0.0, 0.5]), np.array([10.0, 10.0]), 0.95)
-    >>> low.round(4), high.round(4)
-    (array([0.    , 0.1871]), array([0.3085, 0.8129]))
-    """
-    hits = share * size
-    return exact_bounds(hits, size - hits, (1 - level) / 2)

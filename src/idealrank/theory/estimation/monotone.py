@@ -9,7 +9,8 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import chi2
 
 from idealrank.data.types import FloatArray
-from idealrank.theory.estimation.bands import PlacedDocuments, clopper_pearson, worth
+from idealrank.stats.shares import clopper_pearson
+from idealrank.theory.estimation.bands import PlacedDocuments, worth
 from idealrank.theory.estimation.smoothing import GRID, step_of
 
 _BLOCKS = 10

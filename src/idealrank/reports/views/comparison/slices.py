@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from idealrank.analysis.comparison import Comparison, Pair, Slice, Slices
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
 from idealrank.reports.table.layout import clipped
-from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.parts import Part
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.verdicts import correction_word, decided_tone
+from idealrank.reports.views.comparison.verdicts import decided_tone
 
 _NAME = 14
 _SLICE = 28
@@ -33,6 +33,7 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
+    >>> from idealrank.reports.table.parts import parts_text
     >>> print(parts_text(slice_parts(found, Shown.of(found))))
     slices by RR: run (2) against run, the worst first
     slice  queries     run  run (2)  difference       95 % interval       p  +/=/-  detectable  verdict
@@ -143,39 +144,8 @@ def _counted(number: int, one: str, several: str) -> str:
     return one.format("1 query") if number == 1 else several.format(f"{number:,} queries")
 
 
-def slices_table(found: Slices) -> str:
-    """Slices of `idealrank.slices` as a table, the worst first.
-
-    Parameters
-    ----------
-    found : Slices
-        What is to be shown.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import slices
-    >>> a, b = {f"q{i}": 0.5 for i in range(6)}, {f"q{i}": 0.25 for i in range(6)}
-    >>> print(slices_table(slices(a, b, dict.fromkeys(a, "short"))))
-    slice  queries       a       b  difference       95 % interval       p  +/=/-  detectable  verdict
-    short        6  0.5000  0.2500     -0.2500  [-0.2500, -0.2500]  0.0312  0/0/6           -  worse
-    all          6                     -0.2500
-    <BLANKLINE>
-    p and verdict of 1 test, not corrected
-    <BLANKLINE>
-    """
-    how = correction_word(found.correction)
-    notes = [f"p and verdict corrected for {found.tests} tests ({how})" if found.tests > 1 else "p and verdict of 1 test, not corrected"]
-    if found.uncategorised:
-        notes.append(_counted(len(found.uncategorised), "{} is in no slice", "{} are in no slice"))
-    if found.unknown:
-        notes.append(
-            _counted(found.unknown, "{} with a category has no value in both runs", "{} with a category have no value in both runs")
-        )
-    return parts_text([slices_cells(found), notes])
-
-
 def slices_cells(found: Slices) -> Table:
-    """The table of `slices_table`.
+    """Slices of `idealrank.slices` as a table, the worst first.
 
     Examples
     --------
