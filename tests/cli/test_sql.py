@@ -215,7 +215,7 @@ def test_a_question_reaches_nothing_but_the_tables(query: str, is_joined: bool, 
 
 def test_the_number_of_attacks_in_the_security_policy_is_that_of_the_list() -> None:
     said = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
-    assert f"{len(ATTACKS)} SQL statements that try more than reading" in said
+    assert f"{len(ATTACKS)} SQL statements that attempt more than reading the store" in said
 
 
 @pytest.mark.parametrize(
