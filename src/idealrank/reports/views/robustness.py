@@ -4,6 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
@@ -74,7 +75,9 @@ def _asked(found: Robustness, shown: Shown) -> list[str]:
     interval = "without an interval" if ends == "-" else ends
     means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
     numbers = f"{means} {interval}, p {shown.p(row.p)}"
-    return _filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(row)}.")
+    return _filled(
+        f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(replace(row, verdict=found.verdict))}."
+    )
 
 
 def mark(one: Variant) -> str:
