@@ -178,12 +178,12 @@ def compare(
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = case.pairs(found, alike, tell)
     method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
+    covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
+    comparison = Comparison(
+        names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
+        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, mismatches=apart,
+    )  # fmt: skip
     return case.in_slices(comparison, membership, tell)
-
-
-def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[str, int]:
-    return {name: evaluation.coverage.missing for name, evaluation in zip(names, evaluations, strict=True)}
 
 
 def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
