@@ -62,7 +62,14 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
 
 
-def _to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
+def to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
+    """Judgments of any kind that are read already, or as `to_qrels` reads them.
+
+    Examples
+    --------
+    >>> to_judgments({"q": {"a": 1}}, "error").n_judgments
+    1
+    """
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates)
 
 
@@ -175,7 +182,7 @@ def evaluate(
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
     read_run_ = to_run(run)
-    read_qrels_ = _to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
+    read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
