@@ -99,7 +99,7 @@ def asked(seed: int) -> Asked:
 
 
 def _read(text: str) -> str:
-    """Read the verdict from the text of `idealrank robust`: the end of its second paragraph, which the first sentence must not contradict."""
+    """Read the verdict from the text of `idealrank robust`: the end of its second paragraph, unless the first sentence contradicts it."""
     first, as_asked = (" ".join(part.split()) for part in text.split("\n\n")[:2])
     said = as_asked.rstrip(".").rpartition(", ")[2]
     unreached = first.startswith("The judgments do not reach")

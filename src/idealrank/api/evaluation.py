@@ -19,6 +19,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.evaluation import evaluate as core
+from idealrank.evaluation.coverage import VALIDATE
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
@@ -312,7 +313,7 @@ def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
     >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
     """
     if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=stacklevel)
+        warnings.warn(f"{doubt} {VALIDATE}", IdealrankWarning, stacklevel=stacklevel)
 
 
 def ndcg(

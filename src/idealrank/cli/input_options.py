@@ -177,4 +177,4 @@ def doubt(evaluation: Evaluation, path: str) -> None:
     if not evaluation.coverage.queries_in_run:
         raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
     if words := evaluation.coverage.doubt(evaluation.name):
-        console.say("warning", words)
+        console.say("warning", f"{words} `idealrank validate QRELS {path}` shows how they differ")

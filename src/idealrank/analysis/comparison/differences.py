@@ -15,6 +15,7 @@ from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.frames import frame_of
 from idealrank.errors import OptionError
+from idealrank.evaluation.coverage import VALIDATE
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
@@ -431,7 +432,8 @@ class Comparison(WithWarnings):
         return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def __str__(self) -> str:
-        lines = [_line(pair, row) for pair, row in self.rows()]
+        apart = [f"Run {name} {phrase} {VALIDATE}." for name, phrase in self.mismatches.items()]
+        lines = [*apart, *(_line(pair, row) for pair, row in self.rows())]
         return "\n".join([*lines, self.reach_unknown] if self.reach_unknown else lines)
 
 
