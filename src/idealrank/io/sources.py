@@ -249,7 +249,7 @@ def _refusal(name: str, error: OSError) -> str:
 
 
 def _are_alike(one: Path, other: Path) -> bool:
-    """Whether names are similar without their ending, which may be most of a short name."""
+    """Return whether names are similar without their ending, which may be most of a short name."""
     from difflib import SequenceMatcher  # noqa: PLC0415  (only after a mistake)
 
     return SequenceMatcher(None, one.stem.casefold(), other.stem.casefold()).ratio() >= _ALIKE
