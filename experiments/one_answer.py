@@ -17,6 +17,7 @@ from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
 from idealrank.reports.views.comparison.columns import SHORT
+from idealrank.reports.views.robustness import robust_table
 
 PAIRS = 20
 QUERIES = DOCUMENTS = 30
@@ -89,12 +90,20 @@ def asked(seed: int) -> Asked:
     answers = Answers(
         compare=Answer(row.p_corrected, row.verdict),
         gate=Answer(check.p_two_sided, gated.outcome),
-        robust=Answer(robust.asked.p, robust.verdict),
+        robust=Answer(robust.asked.p, _read(robust_table(robust))),
         why=Answer(why["p"], why["verdict"]),
         page=Answer(shown.p_corrected, shown.verdict),
         tracker=_tracked(comparison),
     )
     return Asked(answers, row, check)
+
+
+def _read(text: str) -> str:
+    """Read the verdict from the text of `idealrank robust`: the end of its second paragraph, unless the first sentence contradicts it."""
+    first, as_asked = (" ".join(part.split()) for part in text.split("\n\n")[:2])
+    said = as_asked.rstrip(".").rpartition(", ")[2]
+    unreached = first.startswith("The judgments do not reach")
+    return said if unreached == (said == "judgments do not reach") else f"{said}, and first: {first}"
 
 
 def _tracked(comparison: ir.Comparison) -> Answer:

@@ -150,7 +150,7 @@ def test_a_permit_that_nothing_needs_is_found() -> None:
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {
-        "idealrank.cli.new": "from idealrank.analysis.comparison import compare\nfrom idealrank.api.evaluation import evaluate_read\n"
+        "idealrank.cli.new": "from idealrank.api.comparison import compare\nfrom idealrank.api.evaluation import evaluate_read\n"
         "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, Convention",
         "idealrank.api.evaluation": "from idealrank.evaluation.evaluate import evaluate",
         "idealrank.io.new": "import re\nre.search('x', text)\nstr(error).splitlines()",

@@ -29,7 +29,6 @@ FEATURES = {
 # Where the noun is not a room of its own, and why.
 ELSEWHERE = {
     "idealrank.reports.views.reconciliation": "the result says itself in words: there is one form of it",
-    "idealrank.api.comparison": "takes evaluations, so that nothing has to be read: `analysis.comparison` is the door",
     "idealrank.api.history": "is asked of a store",
     "idealrank.api.systems": "takes evaluations: `analysis.systems` is the door",
 }

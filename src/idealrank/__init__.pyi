@@ -6,7 +6,6 @@ from idealrank.analysis.advice import Advice as Advice
 from idealrank.analysis.attribution import Attribution as Attribution
 from idealrank.analysis.comparison import Comparison as Comparison
 from idealrank.analysis.comparison import Slices as Slices
-from idealrank.analysis.comparison import compare as compare
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
@@ -15,7 +14,6 @@ from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
 from idealrank.analysis.gate import Policy as Policy
-from idealrank.analysis.gate import gate as gate
 from idealrank.analysis.reconciliation import DifferenceSplit as DifferenceSplit
 from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
@@ -27,12 +25,14 @@ from idealrank.api.agreement import kendall as kendall
 from idealrank.api.agreement import rank_dcg as rank_dcg
 from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
+from idealrank.api.comparison import compare as compare
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
 from idealrank.api.evaluation import read_qrels as read_qrels
 from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
+from idealrank.api.gate import gate as gate
 from idealrank.api.overlap import overlap as overlap
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference

@@ -11,6 +11,9 @@
 Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the category of every warning.
 """
 
+import re
+from collections.abc import Iterable
+
 _SHOWN = 80
 
 
@@ -154,3 +157,25 @@ class IdealrankWarning(UserWarning):
     >>> issubclass(IdealrankWarning, UserWarning)
     True
     """
+
+
+def near_ids(word: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Known ids most like this one: first ids that differ only in case, punctuation and zero padding, then similar spellings.
+
+    Examples
+    --------
+    >>> near_ids("shoe-1", ["shoe-10", "shoe-01", "boot-1"])
+    ['shoe-01']
+    >>> near_ids("shoe-1x", ["shoe-01", "boot-1"])
+    ['shoe-01']
+    """
+    from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
+
+    some, plain = list(known), _plain(word)
+    # To look for the likes of a long word takes time that grows with it.
+    return [one for one in some if _plain(one) == plain][:most] or get_close_matches(word[:200], some, n=most, cutoff=0.6)
+
+
+def _plain(word: str) -> str:
+    """An id without case, punctuation and zero padding; numbers stay apart from each other."""
+    return " ".join(part.lstrip("0") or "0" if part.isdigit() else part for part in re.findall(r"\d+|[^\W\d_]+", word.casefold()))

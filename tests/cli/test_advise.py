@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.cli.terminal import Said, check_snapshot
 from tests.conftest import PYDOCS
@@ -32,3 +33,16 @@ def test_what_cannot_be_is_refused(say: Say) -> None:
     assert said.code == 2
     assert "'tablet' is not one of" in said.err
     assert say("advise", "qrels.txt", "nowhere.run").code == 2
+
+
+def test_judgments_one_deep_are_advised_in_a_sentence_that_says_how_to_change_it(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("".join(f"q{number} 0 a 1\n" for number in range(9)), encoding="utf-8")
+    lines = [f"q{number} Q0 {doc} {rank} {9 - rank} t\n" for number in range(9) for rank, doc in enumerate("axyz")]
+    (tmp_path / "new.run").write_text("".join(lines), encoding="utf-8")
+
+    said = " ".join(say("advise", "qrels.txt", "new.run", cwd=tmp_path).out.split())
+
+    assert said.startswith(
+        "run new: look at rank 1 only, because nine in ten documents are judged at rank 1, and fewer below; for the ranks"
+    )
+    assert "add --surface NAME: phone, desktop, carousel, rag what fits" in said

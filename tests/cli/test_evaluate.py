@@ -333,7 +333,8 @@ def test_files_that_hardly_belong_together_are_evaluated_with_a_warning(line: st
 
     said = say("evaluate", "qrels.txt", str(tmp_path / "other.run"), "-m", "nDCG", "--format", "csv")
 
-    assert (said.code, said.err) == (0, f"warning: {warning}\n")
+    look = f"`idealrank validate QRELS {tmp_path / 'other.run'}` shows how they differ"
+    assert (said.code, said.err) == (0, f"warning: {warning} {look}\n")
     assert ",nDCG,0.0," in said.out
 
 
@@ -398,3 +399,14 @@ def test_a_measure_without_expected_value_is_told_with_ties_that_it_has(tmp_path
 
     assert said.code == 2
     assert said.err.endswith("hint: --convention standard,ties=docid\n")
+
+
+def test_many_unjudged_documents_have_a_caution_below_the_coverage(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\n", encoding="utf-8")
+    (tmp_path / "new.run").write_text("".join(f"q1 Q0 {doc} {rank} {9 - rank} new\n" for rank, doc in enumerate("xay")), encoding="utf-8")
+    (tmp_path / "few.run").write_text("q1 Q0 a 1 1 few\n", encoding="utf-8")
+
+    said = say("evaluate", "qrels.txt", "new.run", "few.run", cwd=tmp_path).out
+
+    assert "new: 67 % of the documents within rank 10 are unjudged; values are too low if some are relevant\n" in said
+    assert "few: " not in said

@@ -54,6 +54,25 @@ def test_a_command_says_the_same_in_the_list_and_in_its_own_help(name: str) -> N
     assert command_of(name).short_help == main.COMMANDS[name]
 
 
+def every_command(command: click.Command, name: str) -> dict[str, click.Command]:
+    """A command with all below it, by what is typed."""
+    found = {name: command}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None
+            found |= every_command(below, f"{name} {word}")
+    return found
+
+
+def test_every_default_in_a_help_text_ends() -> None:
+    for name, command in every_command(main.cli, "idealrank").items():
+        text = " ".join(command.get_help(click.Context(command)).split())
+        begun = [part.partition("]") for part in text.split("[default:")[1:]]
+        assert all(value.strip() and end and "[" not in value for value, end, _ in begun), name
+
+
 def examples(text: str) -> list[str]:
     """Lines of a help text that are commands."""
     return [line.strip() for line in text.splitlines() if re.match(r"\s+(zcat .*\| )?idealrank ", line)]

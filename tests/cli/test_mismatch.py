@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import idealrank as ir
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -77,7 +78,7 @@ def test_one_run_that_does_not_join_is_named_before_anything_else(command: str, 
 
 def test_a_comparison_in_markdown_names_it_above_the_table(files: Path, say: Say) -> None:
     said = say(*asked("compare", "qrels.txt", "old.run", "upper.run"), "--format", "markdown", cwd=files)
-    assert said.out.startswith(f"**Run {ALONE['upper']}**\n\n| measure")
+    assert said.out.startswith(f"**Run {ALONE['upper']}**\n\n**`idealrank validate QRELS RUN` shows how they differ.**\n\n| measure")
 
 
 def test_of_several_runs_each_that_does_not_join_is_named(files: Path, say: Say) -> None:
@@ -133,3 +134,18 @@ def test_a_page_names_it(files: Path, say: Say, tmp_path: Path) -> None:
         page = tmp_path / f"{command}.html"
         say(*asked(command, "qrels.txt", "old.run", "upper.run"), "--report", str(page), cwd=files)
         assert f"Run {ALONE['upper']}" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["evaluate qrels.txt upper.run", "compare qrels.txt old.run upper.run"])
+def test_the_warning_names_the_command_that_shows_how_the_ids_differ(command: str, files: Path, say: Say) -> None:
+    said = say(*command.split(), cwd=files)
+    assert f"warning: run {ALONE['upper']} `idealrank validate QRELS upper.run` shows how they differ" in said.err
+    if command.startswith("compare"):
+        first = f"Run {ALONE['upper']} `idealrank validate QRELS RUN` shows how they differ. "
+        assert " ".join(said.out.split()).startswith(first)
+
+
+def test_a_comparison_in_python_names_a_run_that_does_not_join_first(files: Path) -> None:
+    with pytest.warns(ir.IdealrankWarning, match="idealrank validate QRELS RUN"):
+        found = ir.compare(*(str(files / name) for name in ("qrels.txt", "old.run", "upper.run")), measures="nDCG@10")
+    assert str(found).startswith(f"Run {ALONE['upper']} `idealrank validate QRELS RUN` shows how they differ.\n")

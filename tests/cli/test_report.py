@@ -275,3 +275,19 @@ def test_what_a_store_cannot_show_is_said(say: Say, here: Path) -> None:
     assert "-m ERR: found no values of it" in say("report", ids[1], "--store", "kept", "-m", "ERR", "-o", "x.html", cwd=here).err
     assert say("report", ids[1], "-o", "x.html", cwd=here).err.startswith("error: found no store, expected --store DIR")
     assert say("report", ids[1], "--store", "kept", "-o", "x.pdf", cwd=here).err == "error: -o x.pdf: expected a file that ends in .html\n"
+
+
+@pytest.mark.parametrize("option", ["--queries", "--documents", "--weights", "--cluster", "--slices"])
+@pytest.mark.parametrize("text", [None, "only one field\n"], ids=["missing", "bad"])
+def test_a_file_of_an_option_that_cannot_be_used_is_refused_before_the_work(
+    option: str, text: str | None, say: Say, tmp_path: Path
+) -> None:
+    path = tmp_path / "wrong.tsv"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+
+    said = say("compare", "qrels.txt", "bm25.run", "neural.run", "--report", str(tmp_path / "page.html"), option, str(path))
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(f"error: {path}:"), said.err
+    assert not (tmp_path / "page.html").exists()

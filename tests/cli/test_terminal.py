@@ -294,11 +294,11 @@ def test_a_full_disk_is_said_in_one_line() -> None:
 @posix
 @pytest.mark.parametrize(("changes", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_is_for_terminals_that_want_it(changes: dict[str, str], coloured: bool) -> None:
-    with on_a_terminal([*COMMAND, "qrels.txt", "none.run"], **changes) as (process, terminal):
+    with on_a_terminal([*COMMAND, "qrels.txt", "bm52.run"], **changes) as (process, terminal):
         said = everything_from(terminal)
 
         assert process.wait(LONG) == 2
-    assert re.sub(rb"\x1b\[[0-9;]*m", b"", said) == b"error: none.run: found no such file; did you mean 'nan.run'?\r\n"
+    assert re.sub(rb"\x1b\[[0-9;]*m", b"", said) == b"error: bm52.run: found no such file; did you mean 'bm25.run'?\r\n"
     assert (b"\x1b[31m" in said) == coloured
 
 

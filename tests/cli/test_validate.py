@@ -115,3 +115,20 @@ def test_real_files_have_no_problems(capfdbinary: pytest.CaptureFixture[bytes]) 
     out = capfdbinary.readouterr().out.decode()
     # The data's own description: 137 queries, 1,942 judgments, 562 pairs judged twice.
     assert "559 more of kind duplicate" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "line"), [("bad.txt", "", "q{0} 0 d {1}\n"), ("bad.csv", "query,document,grade\n", "q{0},d,{1}\n")]
+)
+def test_many_bad_grades_are_counted_with_a_few_of_their_values(
+    name: str, head: str, line: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    words = ("good", "bad", "fair", "poor", "none")
+    path = tmp_path / name
+    path.write_text(head + "".join(line.format(number, words[number % 5]) for number in range(360)), encoding="utf-8")
+
+    assert run(["validate", str(path)]) == 2
+
+    *_, last, _, count = capfdbinary.readouterr().out.decode().splitlines()
+    assert last == f'{path}: error: 357 more like this: "poor", "none", "good", "bad"'
+    assert count == "360 errors, 0 warnings: something cannot be evaluated as it is"

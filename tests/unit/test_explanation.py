@@ -251,6 +251,13 @@ def test_a_duplicate_that_counts_twice_stands_twice() -> None:
     assert found.value == float(evaluate(Qrels({"q": {"a": 1, "b": 1}}), run, "nDCG", "pyltr")["nDCG"][0])
 
 
+@pytest.mark.parametrize("typed", ["shoe-1", "Shoe_001"])
+def test_an_id_equal_but_for_zeros_case_and_punctuation_is_suggested_first(typed: str) -> None:
+    judgments = Qrels({query: {"a": 1} for query in ("shoe-10", "shoe-11", "shoe-01")})
+    with pytest.raises(InputError, match=r"did you mean 'shoe-01'\?$"):
+        explain(judgments, Run({"shoe-01": ["a"]}), typed)
+
+
 def test_an_unknown_query_is_refused_with_those_that_are_near() -> None:
     with pytest.raises(InputError, match=r"query 'query-21': found in neither the judgments nor the run.*did you mean 'query-2[02]'"):
         explain(Qrels({"query-20": {"a": 1}, "query-22": {"a": 1}}), Run({"query-20": ["a"]}), "query-21")

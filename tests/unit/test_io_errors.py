@@ -147,6 +147,16 @@ def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
         read_qrels(tmp_path / "nowhere" / "a.txt")
 
 
+@pytest.mark.parametrize(("typed", "near"), [("none.run", None), ("bm52.run", "bm25.run"), ("BM-25.run", "bm25.run")])
+def test_only_a_file_with_a_similar_name_is_suggested(typed: str, near: str | None, tmp_path: Path) -> None:
+    for name in ("nan.run", "bm25.run"):
+        (tmp_path / name).write_text("q1 Q0 d1 1 1 t\n")
+    with pytest.raises(InputError) as caught:
+        read_qrels(tmp_path / typed)
+    hint = f"; did you mean {str(tmp_path / near)!r}?" if near else ""
+    assert str(caught.value) == f"{tmp_path / typed}: found no such file{hint}"
+
+
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found a directory, expected a file"):
         read_run(tmp_path)

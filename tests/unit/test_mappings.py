@@ -4,8 +4,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+import idealrank as ir
 from idealrank import IdealrankWarning, InputError, Qrels, Run, evaluate, explain, read_qrels
 
 
@@ -65,3 +67,28 @@ def test_a_lazy_frame_is_known_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert evaluate(grades, {"q": ["d"]}, "AP").mean()["AP"] == 1.0
+
+
+QRELS_OF_ONE = {"q": {"d1": 1}}
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        ({"d1": 0.3}, r"query 'd1': found float, expected \{query: \{document: score\}\}"),
+        ({"bm25": {"q": {"d1": 0.3}}}, r"expected \{query: \{document: score\}\}; give one run per evaluate"),
+        ({"bm25": {"q": ["d1"]}}, r"expected \{query: \{document: score\}\}; give one run per evaluate"),
+    ],
+)
+def test_a_run_of_another_shape_is_refused_with_the_shape_of_a_run(run: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ir.evaluate(QRELS_OF_ONE, run)
+
+
+@pytest.mark.parametrize("column", ["grade", "score"])
+def test_a_document_twice_in_a_frame_names_what_evaluate_takes(column: str) -> None:
+    frame = pl.DataFrame({"query": ["q", "q"], "doc": ["d1", "d1"], column: [1, 2]})
+    given = (frame, QRELS_OF_ONE) if column == "grade" else (QRELS_OF_ONE, frame)
+    with pytest.raises(InputError, match=r'allow it with convention="standard,duplicates=first"$'):
+        ir.evaluate(*given)
+    assert ir.evaluate(*given, "RR", "standard,duplicates=first").mean()["RR"] == 1.0

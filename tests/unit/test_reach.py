@@ -1,7 +1,10 @@
 """The sentence on tipping points: every form of it, from numbers worked by hand."""
 
+import html
+
 import pytest
 
+import idealrank as ir
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.views.comparison.reach import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
 
@@ -98,3 +101,30 @@ def test_no_share_but_none_and_all_looks_like_them() -> None:
     assert [share(part) for part in (0.0, 1e-9, 0.00099, 0.001, 0.0994, 0.0996, 0.5, 0.99, 0.9949, 0.99999, 1.0)] == [
         "0 %", "under 0.1 %", "under 0.1 %", "0.1 %", "9.9 %", "10 %", "50 %", "99 %", "99.5 %", "over 99.9 %", "100 %",
     ]  # fmt: skip
+
+
+SEE = "evaluate with keep_unjudged=True to see whether the judgments reach"
+
+
+def _two(*, keep: bool) -> list[ir.Evaluation]:
+    qrels = {f"q{number}": {"x": 1} for number in range(8)}
+    runs = [ir.Run(dict.fromkeys(qrels, ranking), name=name) for name, ranking in (("old", ["y", "z", "x"]), ("new", ["x"]))]
+    return [ir.evaluate(qrels, run, ["RR@10", "AP"], keep_unjudged=keep) for run in runs]
+
+
+def test_a_comparison_that_did_not_look_at_the_reach_says_so_with_the_unjudged_shares() -> None:
+    both = _two(keep=False)
+    found = ir.compare(*both)
+
+    said = f"Without a judgment within rank 10: 66.7 % of old; {SEE}, or give the files to `idealrank compare`."
+    assert str(found).splitlines()[-1] == said
+    assert html.escape(said) in found._repr_html_()
+    assert html.escape(said) in ir.report(found, evaluations=both)
+
+
+def test_a_comparison_that_looked_at_the_reach_has_no_such_caution() -> None:
+    both = _two(keep=True)
+    found = ir.compare(*both)
+
+    assert found.reach_unknown == ""
+    assert SEE not in str(found) + found._repr_html_() + ir.report(found, evaluations=both)

@@ -19,6 +19,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.evaluation import evaluate as core
+from idealrank.evaluation.coverage import VALIDATE
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
@@ -62,7 +63,14 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
 
 
-def _to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
+def to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
+    """Judgments of any kind that are read already, or as `to_qrels` reads them.
+
+    Examples
+    --------
+    >>> to_judgments({"q": {"a": 1}}, "error").n_judgments
+    1
+    """
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates)
 
 
@@ -175,7 +183,7 @@ def evaluate(
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
     read_run_ = to_run(run)
-    read_qrels_ = _to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
+    read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
@@ -305,7 +313,7 @@ def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
     >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
     """
     if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} `idealrank validate` shows how they differ", IdealrankWarning, stacklevel=stacklevel)
+        warnings.warn(f"{doubt} {VALIDATE}", IdealrankWarning, stacklevel=stacklevel)
 
 
 def ndcg(

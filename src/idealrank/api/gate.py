@@ -1,9 +1,9 @@
-"""The work of a gate, for the command and for pytest: what is asked, the baselines, the verdict, and a new baseline.
+"""A gate for evaluations or runs, and its work for the command and pytest: the request, the baselines, the verdict, a new baseline.
 
 A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and skips by itself.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,9 +12,12 @@ from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
 from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.gate.checks import first_run, gate, measures_of_gate
-from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy
-from idealrank.api.evaluation import evaluate_read
+from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.gate.checks import first_run, measures_of_gate
+from idealrank.analysis.gate.checks import gate as gate_evaluations
+from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
+from idealrank.api.comparison import evaluations_of
+from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.conventions import Convention
 from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
@@ -28,7 +31,8 @@ from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PARTS, Policy
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.query_files import OfQueries, QueryFiles
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measures
+from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.stats.randomness import RandomLike
 
 Result = TypeVar("Result")
 
@@ -363,3 +367,115 @@ class GateJob:
             evaluation, *others, measures=asked.measures, also=asked.also, policy=asked.policy, contracts=contracts,
             weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
         )  # fmt: skip
+
+
+def gate(
+    evaluation: Evaluation | AnyTable,
+    baseline: Evaluation | AnyTable,
+    *more_baselines: Evaluation | AnyTable,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    also: "MeasureLike | Iterable[MeasureLike]" = (),
+    policy: Policy | None = None,
+    tolerance: float | None = None,
+    strict: bool | None = None,
+    margin: float | None = None,
+    alpha: float | None = None,
+    when_unjudged: WhenUnjudged | None = None,
+    contracts: Iterable[Contract] = (),
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    n_resamples: int | None = None,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    judgments: JudgmentsOption = "same",
+) -> Gated:
+    """Decide whether a run may replace its baselines: it fails if it is significantly worse or breaks a contract.
+
+    Parameters
+    ----------
+    evaluation, baseline, *more_baselines : Evaluation; or judgments, the run, then baselines
+        Evaluations of the run and of its baselines, with the same judgments and convention. Or judgments, a run and its baselines, in any
+        form that `evaluate` reads: each is evaluated as by `compare`.
+    measures : measure or iterable of them, optional
+        Measures to test. Default: the measures that all evaluations have, except text measures and companions; of judgments and runs,
+        nDCG@10. The first is the primary measure, which can close the gate; the others are secondary and cannot.
+    also : measure or iterable of them, optional
+        Secondary measures that can close the gate as well; added to `measures` if they are not among them.
+    policy : Policy, optional
+        Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
+    contracts : iterable of Contract, optional
+        Requirements for single queries, checked independently of the means.
+    weights : mapping of query to float, optional
+        Weight of each query, such as its traffic.
+    clusters : mapping of query to label, optional
+        Cluster of each query (user, session, topic): queries of one cluster are not independent.
+    n_resamples : int, optional
+        Number of random sign flips; default 100,000.
+    rng : Generator, seed or None
+        Random generator or seed. By default the seed is derived from the values, so the same input always gives the same decision.
+    threads : int, optional
+        Number of threads; None or 0 uses all cores. The decision does not depend on it.
+    judgments : {"same", "different"}
+        "different" allows evaluations with different judgments, which are otherwise refused.
+
+    Returns
+    -------
+    Gated
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures, or one lacks the measure of a contract.
+    OptionError
+        An option is impossible, or a measure has no better and worse.
+    InputError
+        The two runs have no scored query in common, the run or a baseline has no judged document, no grade counts as relevant, or a query
+        has no weight or cluster.
+
+    Notes
+    -----
+    For each measure and baseline, a one-sided sign-flip test (exact for up to 20 queries) tests whether the run's true mean is worse by
+    more than the tolerance. With one baseline, the primary measure is a family of one test; with several, it is corrected over them. The
+    secondary measures form another family. Families are corrected by single-step max-T, with simultaneous bounds. A run as good as its
+    baselines is therefore stopped with probability at most `alpha` by the primary measure, and at most `alpha` by the measures of `also`.
+
+    A strict gate reverses the burden of proof: a check passes only if the test rejects a drop of the margin or more. Every check must pass,
+    so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`.
+
+    A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a plausible number of unjudged documents,
+    being relevant, would reverse the answer, the outcome is ``judgments do not reach``, unless `when_unjudged` says otherwise. This needs
+    evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+
+    The test is exact if a harmless change helps a query as often as it harms one, and by as much. With few queries, a change of mean 0 that
+    gains much on a few and loses a little on many is stopped more often than `alpha`. No other test of the same queries avoids that; more
+    queries do.
+
+    A run with the same value as the baseline on every query always passes; a run without a judged document never passes. A query counts if
+    the convention counts it for any of the runs. Queries are ordered by id, so the decision does not depend on the order of any file. Each
+    check has the unjudged shares and the difference on judged documents, as in `compare`, if the evaluations have them.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Berger (1982), Multiparameter hypothesis
+    testing and acceptance sampling. Technometrics 24(4), for the intersection of strict checks. Wellek
+    (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, chapter 2.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
+    (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
+    """
+    given, names, contracts = (evaluation, baseline, *more_baselines), ("run", *["baseline"] * len(more_baselines)), tuple(contracts)
+    demanded: tuple[Measure, ...] = ()
+    if not isinstance(evaluation, Evaluation):
+        measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
+        demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
+    evaluations = evaluations_of("gate(qrels, run, baseline)", given, names, demanded)
+    return gate_evaluations(
+        *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
+        when_unjudged=when_unjudged, contracts=contracts, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng,
+        threads=threads, judgments=judgments,
+    )  # fmt: skip

@@ -150,6 +150,10 @@ def refuse_standard_input_twice(*paths: str) -> None:
         raise OptionError(f"found - (standard input) {paths.count('-')} times, expected it once, for it can be read only once")
 
 
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
 def run_names(paths: Sequence[str]) -> list[str]:
     """A name for each run: the stem of its file, or the path where two stems are the same.
 
@@ -160,7 +164,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
     """
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
-        raise OptionError(f"run {twice[0]}: found {paths.count(twice[0])} times, expected each run once")
+        raise OptionError(f"run {twice[0]}: found the same file {_times(paths.count(twice[0]))}, expected each run once")
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]
@@ -177,4 +181,4 @@ def doubt(evaluation: Evaluation, path: str) -> None:
     if not evaluation.coverage.queries_in_run:
         raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
     if words := evaluation.coverage.doubt(evaluation.name):
-        console.say("warning", words)
+        console.say("warning", f"{words} `idealrank validate QRELS {path}` shows how they differ")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from idealrank.measures.measure import Measure
     from idealrank.reports.subject import Made, Subject
 
+_FIRST = 1000  # texts of documents that are checked before the work: a corpus is large
 _EXTRA = {"jinja2": "Jinja2", "vl_convert": "vl-convert-python"}
 
 
@@ -123,6 +124,11 @@ class Results:
             from idealrank.cli.figure_files import check_figures  # noqa: PLC0415  (few ask for it)
 
             check_figures(self.figures)
+        from idealrank.io.texts import check_texts  # noqa: PLC0415  (few ask for pages)
+
+        for file, most in ((self.queries, None), (self.documents, _FIRST)):
+            if file is not None:
+                check_texts(file, most)
 
     def _check_store(self) -> None:
         """Open the store once, so that a folder that can hold none is found out before the work is done."""

@@ -83,7 +83,20 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
     switch = switch_for(kind)
     if names:
         return FileFormatError(names[min(int(source), len(names) - 1)], line, found, expected, hint, switch=switch)
+    if switch:
+        hint = in_python(switch)
     return InputError(f"{table}: found {found}, expected {expected}", hint=hint, switch=switch)
+
+
+def in_python(switch: str) -> str:
+    """The hint for data without a file, which come from Python.
+
+    Examples
+    --------
+    >>> in_python("duplicates=first")
+    'allow it with convention="standard,duplicates=first"'
+    """
+    return f'allow it with convention="standard,{switch}"'
 
 
 def switch_for(kind: str) -> str:

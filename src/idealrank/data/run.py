@@ -70,6 +70,13 @@ class Run:
                     f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which has no order, expected "
                     "{document: score} or a list of documents, best first"
                 )
+            if isinstance(answer, (bool, int, float, str)):
+                raise InputError(f"run {name!r}: query {query!r}: found {type(answer).__name__}, expected {{query: {{document: score}}}}")
+            if isinstance(answer, Mapping) and isinstance(next(iter(answer.values()), None), (Mapping, list, tuple)):
+                raise InputError(
+                    f"run {name!r}: query {query!r}: found {{query: ...}} in place of scores, expected {{query: {{document: score}}}}; "
+                    "give one run per evaluate"
+                )
         try:
             table = _kernel.from_mapping(scores, duplicates="keep")
         except _kernel.ParseError as error:

@@ -12,6 +12,9 @@ from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
 from idealrank.data.types import AnyArray, IntArray
 
+# The next step after a mismatch of ids, for every report.
+VALIDATE = "`idealrank validate QRELS RUN` shows how they differ"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:

@@ -125,7 +125,11 @@ def lint(
 def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None:
     refuse_swapped(sources, report.table)
     text = _kernel.Text([source.data for source in sources], report.table)
-    for kind, count, found in _kernel.lint_text(text, examples=examples):
+    problems = _kernel.lint_text(text, examples=examples)
+    bad = any(kind in _ERRORS[report.table] and kind != "no-data" for kind, _, _ in problems)
+    for kind, count, found in problems:
+        if kind == "no-data" and bad:  # there are lines, each of which has its error
+            continue
         severity: Severity = "error" if kind in _ERRORS[report.table] else "warning"
         complaints = [_complaint(kind, report, example, severity) for example in found]
         if kind == "no-data":
@@ -177,7 +181,8 @@ def _lint_parts(parts: Sequence[Rows | Blocks], report: Report) -> None:
     for part in parts:
         _wonder_at(part, report)
     if not any(len(part.values) if isinstance(part, Rows) else part.blocks for part in parts):
-        problems(_no_data(report))
+        if readable:
+            problems(_no_data(report))
         readable = readable and table == "run"
     if readable and table == "run":
         report.run = to_run(parts, report.paths, name_of(report.paths[0]))

@@ -7,7 +7,7 @@ from typing import Any, Literal, NoReturn, TypeAlias, cast
 import numpy as np
 
 from idealrank import _kernel
-from idealrank.data.problems import describe, quoted, switch_for
+from idealrank.data.problems import describe, in_python, quoted, switch_for
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, decode_id, encode_id
@@ -143,6 +143,8 @@ def _raise(error: Exception, table: Table, rows: Sequence[Rows], blocks: Sequenc
             first_path, first_line = _place_of_row(rows, int(detail.split(b":")[1]) - 1)
             earlier = f"on line {first_line}" if first_path == path else f"in {first_path}:{first_line}"
             found += f" (first {earlier})" if first_line else ""
+        if path.startswith(f"{table}: row "):  # a dataframe, which has no file
+            hint = in_python(switch_for(kind))
     raise FileFormatError(path, line, found, expected, hint, switch=switch_for(kind)) from None
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from idealrank import _kernel
-from idealrank.errors import InputError
+from idealrank.errors import InputError, near_ids
 from idealrank.io.decompression import unpacked
 from idealrank.io.mapped_file import MappedFile, refuse_cut
 from idealrank.io.notes import Notes
@@ -25,6 +25,7 @@ Paths: TypeAlias = AnyPath | Sequence[AnyPath]
 Data: TypeAlias = mmap.mmap | bytes
 
 _CHUNK = 1 << 16
+_ALIKE = 0.7  # likeness of file names, without ending, from which one is suggested
 _COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
 
 
@@ -236,17 +237,22 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
 def _refusal(name: str, error: OSError) -> str:
     """One sentence for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
-        from difflib import get_close_matches  # noqa: PLC0415  (only after a mistake)
-
         path = Path(name)
         siblings = [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []
-        close = get_close_matches(path.name, siblings, n=1, cutoff=0.7)
+        close = [sibling for sibling in near_ids(path.name, siblings) if _are_alike(path, Path(sibling))]
         return f"{name}: found no such file" + (f"; did you mean {str(path.with_name(close[0]))!r}?" if close else "")
     if isinstance(error, IsADirectoryError) or _is_folder(Path(name)):
         return f"{name}: found a directory, expected a file"
     if isinstance(error, PermissionError):
         return f"{name}: permission to read it is denied"
     return f"{name}: cannot be read: {error.strerror or error}"
+
+
+def _are_alike(one: Path, other: Path) -> bool:
+    """Return whether names are similar without their ending, which may be most of a short name."""
+    from difflib import SequenceMatcher  # noqa: PLC0415  (only after a mistake)
+
+    return SequenceMatcher(None, one.stem.casefold(), other.stem.casefold()).ratio() >= _ALIKE
 
 
 def _is_folder(path: Path) -> bool:

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib import import_module
+from itertools import islice
 from typing import Any, NamedTuple
 
 from idealrank._lazy import load_extra
@@ -104,6 +106,33 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
                 if not missing:
                     break
     return found
+
+
+def check_texts(path: AnyPath, most: int | None = None) -> None:
+    r"""Read texts and drop them, to find errors before long work; `-`, which can be read only once, is not read.
+
+    Parameters
+    ----------
+    path : path
+        As for `read_texts`.
+    most : int, optional
+        Number of texts that are looked at, from the top; default all.
+
+    Raises
+    ------
+    InputError, FileFormatError, MissingExtraError
+        As for `read_texts`.
+
+    Examples
+    --------
+    >>> check_texts("no-such-file.tsv")
+    Traceback (most recent call last):
+    idealrank.errors.InputError: no-such-file.tsv: found no such file
+    """
+    if str(path) == "-":
+        return
+    with closing(_entries(_Read(str(path), lambda _: True), Notes(lambda _: None))) as entries:
+        deque(islice(entries, most), maxlen=0)
 
 
 def clipped(text: str, length: int = LENGTH) -> str:

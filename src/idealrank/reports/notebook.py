@@ -126,7 +126,7 @@ def comparison_html(found: Comparison) -> str:
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
     marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
     blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []
-    blocks += [comparison_figures(found), unanswered(found.missing) if several else []]
+    blocks += [comparison_figures(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]
     return _element(blocks, found.convention, method_text(found))
 
 

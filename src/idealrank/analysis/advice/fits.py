@@ -173,10 +173,11 @@ def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[
         return _SURFACES[surface]
     if seen.complete or seen.judged_depth >= 10:
         return ((10,), "ten is the usual depth, and the judgments reach that far")
-    reach, hint = seen.judged_depth, "name a surface to choose the cutoff by what users see"
+    reach, hint = seen.judged_depth, f"for the ranks that users see, add --surface NAME: {', '.join(get_args(Surface))}"
     if not reach:
         return ((10,), f"ten is the usual depth; {hint}")
-    return ((reach,), f"nine in ten documents are judged down to rank {reach}, and not below; {hint}")
+    depth = "at rank 1" if reach == 1 else f"down to rank {reach}"
+    return ((reach,), f"nine in ten documents are judged {depth}, and fewer below; {hint}")
 
 
 # --- measures --------------------------------------------------------------------------------------------------------------------

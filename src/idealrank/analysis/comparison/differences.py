@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.mismatch import WithWarnings
+from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
@@ -14,6 +15,7 @@ from idealrank.conventions import Convention
 from idealrank.data.frames import frame_of
 from idealrank.data.json_values import finite
 from idealrank.errors import OptionError
+from idealrank.evaluation.coverage import VALIDATE
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
@@ -21,6 +23,7 @@ Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judg
 PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not looked at"
+_SHARES = 6  # runs in one sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,11 +264,15 @@ class Comparison(WithWarnings):
         Means with confidence intervals, by measure and run.
     missing : mapping of str to int
         Number of judged queries without an answer, by run; the convention decides how they count.
+    unjudged : mapping of str to float
+        Share of documents without a judgment down to `unjudged_cutoff` (0: all), by run, from the coverage of its evaluation.
+    unjudged_cutoff : int
+        See `unjudged`.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(6)}
     >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> print(ir.compare(a, b))
     RR: run (2) is better than run: 1.0000 against 0.5000, +0.5000 [+0.5000, +0.5000], p 0.0312
@@ -277,8 +284,31 @@ class Comparison(WithWarnings):
     convention: Convention
     means: Mapping[str, Mapping[str, RunMean]] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
+    unjudged: Mapping[str, float] = field(default_factory=dict)
+    unjudged_cutoff: int = 0
 
     _repr_html_ = repr_html  # for notebooks
+
+    @property
+    def reach_unknown(self) -> str:
+        """A caution if runs show unjudged documents that their evaluations did not keep, so that the judgments may not reach; else empty.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> a, b = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
+        >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
+        'Without a judgment within rank 2: 50.0 % of run, 50.0 % of run (2)'
+        """
+        unlooked = any(row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows())
+        shares = {name: share for name, share in self.unjudged.items() if share}
+        if not unlooked or not shares:
+            return ""
+        where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
+        some = ", ".join(f"{100 * share:.1f} % of {name}" for name, share in list(shares.items())[:_SHARES])
+        more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
+        how = "evaluate with keep_unjudged=True to see whether the judgments reach, or give the files to `idealrank compare`"
+        return f"Without a judgment{where}: {some}{more}; {how}."
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.
@@ -316,6 +346,7 @@ class Comparison(WithWarnings):
             pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
             means={text: {name[run]: mean for run, mean in of.items()} for text, of in self.means.items()},
             missing={name[run]: count for run, count in self.missing.items()},
+            unjudged={name[run]: share for run, share in self.unjudged.items()},
         )
 
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
@@ -401,7 +432,9 @@ class Comparison(WithWarnings):
         return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def __str__(self) -> str:
-        return "\n".join(_line(pair, row) for pair, row in self.rows())
+        apart = [f"Run {name} {phrase} {VALIDATE}." for name, phrase in self.mismatches.items()]
+        lines = [*apart, *(_line(pair, row) for pair, row in self.rows())]
+        return "\n".join([*lines, self.reach_unknown] if self.reach_unknown else lines)
 
 
 def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:

@@ -8,12 +8,11 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
-from idealrank.evaluation.coverage import Coverage, without_relevant_words
+from idealrank.evaluation.coverage import VALIDATE, Coverage, without_relevant_words
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 
-_HOW = "`idealrank validate` shows how they differ"
 _NAMED = 3  # runs in one message
 
 
@@ -89,7 +88,7 @@ def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: S
     if len(found) == len(coverages):
         shown = [f"run {name}: {coverages[name].mismatch_words}" for name in list(found)[:_NAMED]]
         more = [f"{len(found) - _NAMED:,} more runs likewise"] if len(found) > _NAMED else []
-        raise InputError(f"{'; '.join([*shown, *more])}; {_HOW}")
+        raise InputError(f"{'; '.join([*shown, *more])}; {VALIDATE}")
     _refuse_without_relevant(list(coverages.values()), measure, values)
     return found
 

@@ -16,7 +16,7 @@ from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.measure import Measure
 
 FEWEST = 20  # judged documents of a rank; ranks with fewer are joined to their neighbours
-_NO_RANKINGS = "evaluations alone hold no rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
+NO_RANKINGS = "evaluations alone hold no rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
 KeyArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]"
 
 _UNORDERED: tuple[Ties, ...] = ("best", "worst")
@@ -142,7 +142,7 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
     if not measure.tells_unjudged or measure.worth(np.ones(1)) is None:
         return f"{measure.name} does not say what one more relevant document would be worth"
     if judged is None or not judged.unjudged_depth:
-        return _NO_RANKINGS
+        return NO_RANKINGS
     if evaluation.convention.alignment.without_judgments == "evaluated" and judged.scope.without_judgments:
         return "queries without any judgment count, and their documents are not looked at; leave these queries out"
     if judged.hits.document is None:

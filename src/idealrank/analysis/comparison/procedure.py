@@ -71,92 +71,15 @@ def compare(
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
 ) -> Comparison:
-    """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
-
-    Parameters
-    ----------
-    evaluation_a, evaluation_b, *others : Evaluation
-        Evaluations of runs with the same judgments and convention. Differences are b - a. Three or more runs are compared pair by pair.
-    measures : measure or iterable of them, optional
-        Measures to compare. Default: the measures that both evaluations have, except text measures and companions. The first is the primary
-        measure, which decides; the others are secondary.
-    baseline : str, optional
-        Name of a run. The others are compared with it only, not with each other.
-    test : {"permutation", "t", "wilcoxon", "sign"}
-        Test behind each p value and interval: sign flips of the mean difference, exact for up to 20 queries that differ; Student's t;
-        Wilcoxon's signed ranks; signs.
-    correction : {"auto", "holm"}
-        Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's method with matching intervals.
-    level : float
-        Confidence level of the intervals; the significance level is ``1 - level``.
-    margin : float, optional
-        Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
-    weights : mapping of query to float, optional
-        Weight of each query, such as its traffic; for the permutation and t tests.
-    clusters : mapping of query to label, optional
-        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
-    slices : mapping of query to str, or to several, optional
-        Slices of the queries, as returned by `read_categories` and `traffic_thirds`. Each difference is also computed on each slice
-        (`Difference.slices`). Slices of the primary measure are one family of tests, slices of the other measures another.
-    n_resamples : int, optional
-        Number of random sign flips; default 100,000, and 10,000 for more than ten runs.
-    rng : Generator, seed or None
-        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
-    threads : int, optional
-        Number of threads; None or 0 uses all cores. Results do not depend on it.
-    rankings : Overlap or iterable of them, optional
-        Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
-    tell : callable, optional
-        Progress callback: called with the number of finished pairs and the total, and then again for slices.
-    judgments : {"same", "different"}
-        "different" allows evaluations with different judgments, which are otherwise refused.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    IncompatibleError
-        The evaluations have different conventions, judgments, cuts or measures.
-    OptionError
-        An option is impossible, or a measure has no better and worse.
-    InputError
-        The two runs have no scored query in common, no run has a judged document, no grade counts as relevant, or a query has no weight or
-        cluster.
-
-    Notes
-    -----
-    A query counts if the convention counts it for either run; the convention decides the value of a query without an answer. A query that
-    is excluded for a measure in one run is excluded in both, and counted in `excluded_queries`.
-
-    For two runs, the primary measure is a family of one test. For several pairs, its tests form a family. The secondary measures, over all
-    pairs, form another family; their p values never change the verdict of the primary measure. Each family is corrected in a single step:
-    its intervals hold simultaneously, and an interval excludes 0 if and only if its corrected p is at most ``1 - level``. The permutation
-    test is corrected by max-T, which accounts for correlations between measures and runs; other tests and equivalence by Bonferroni's
-    method.
-
-    A significant or equivalent result must also be supported by the judgments. `tipping` holds the share of unjudged documents that would
-    have to be relevant for the result to change. If that share is plausible, given the grades of judged documents at the same ranks, the
-    verdict is ``judgments do not reach``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
-
-    `unjudged_a` and `unjudged_b` are computed from ``Judged`` and ``NumRet`` at the same cutoff, and `difference_judged` from the measure
-    with ``judged_only``, if the evaluations have them; `with_companions` adds them to a list of measures.
-
-    References
-    ----------
-    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
-    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Schuirmann (1987), A comparison of the two
-    one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
+    """Compare evaluations; `idealrank.compare` says what each parameter is.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"]) for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = compare(a, b)
-    >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
-    {'RR': (0.5, 0.0078125, 0.0078125, 'better'), 'AP': (0.5, 0.0078125, 0.0078125, 'better')}
+    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> compare(a, b)["RR"].verdict
+    'better'
     """
     evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
@@ -176,12 +99,12 @@ def compare(
     alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
     pairs = case.pairs(found, alike, tell)
     method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
-    comparison = Comparison(names, pairs, method, evaluations[0].convention, case.means(), _missing(names, evaluations), mismatches=apart)
+    covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
+    comparison = Comparison(
+        names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
+        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, mismatches=apart,
+    )  # fmt: skip
     return case.in_slices(comparison, membership, tell)
-
-
-def _missing(names: Sequence[str], evaluations: Sequence[Evaluation]) -> dict[str, int]:
-    return {name: evaluation.coverage.missing for name, evaluation in zip(names, evaluations, strict=True)}
 
 
 def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +16,7 @@ from idealrank.data.one_query import qrels_of_query, run_of_query
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, encode_id
-from idealrank.errors import InputError
+from idealrank.errors import InputError, near_ids
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ def _counting(alignment: Alignment) -> Alignment:
 
 
 def _unknown(qrels: Qrels, query_id: str) -> InputError:
-    near = get_close_matches(query_id[:200], list(qrels.queries), n=3, cutoff=0.6)
+    near = near_ids(query_id, qrels.queries)
     some = near or list(qrels.queries[:3])
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the judgments have {', '.join(map(repr, some))}, ..."
     return InputError(

@@ -198,7 +198,19 @@ class Robustness(WithWarnings):
         return {group: tuple(members) for group, members in found.items()}
 
     def summary(self) -> list[str]:
-        """Summarise the result in sentences."""
+        """Summarise the result in sentences; the first says so if the judgments do not reach."""
+        return [*self._unreached(), *self._varied()]
+
+    def _unreached(self) -> list[str]:
+        if self.verdict != "judgments do not reach":
+            return []
+        doubted = f"{self.run_b} and {self.run_a} are equivalent"
+        if self.asked.verdict != "equivalent":
+            doubted = f"{self.run_b} is better than {self.run_a}"
+        return [f"The judgments do not reach far enough to say whether {doubted}.", "As judged:"]
+
+    def _varied(self) -> list[str]:
+        """Describe the effect of the variants, on the documents that are judged."""
         total = len(self.changing)
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]

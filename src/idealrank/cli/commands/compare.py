@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.analysis.comparison import compare as compare_evaluations
+from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import can_be_attributed, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options, pair_figure

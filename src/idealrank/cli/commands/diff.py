@@ -93,7 +93,7 @@ def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
 
 def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption") -> "tuple[Comparison | None, str]":
     """The paired comparison, or why there is none."""
-    from idealrank.analysis.comparison import compare  # noqa: PLC0415  (SciPy, for those who compare)
+    from idealrank.api.comparison import compare  # noqa: PLC0415  (SciPy, for those who compare)
 
     if found == "changed" and judgments == "same":
         return None, "they were computed with different judgments; evaluate the older run again, or say --different-judgments"

@@ -118,7 +118,7 @@ _FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_par
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
     help="Measures; repeat, or separate with commas. The first one decides; the others are companions and never fail the gate.  "
-    "[default: ",
+    f"[default: {DEFAULT_MEASURE}]",
 )  # fmt: skip
 @click.option(
     "--also", "also_texts", metavar="MEASURE", multiple=True,

@@ -108,7 +108,7 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
 @click.option("--repository", metavar="DIR", default=".", help="Git repository of the commits.  [default: the current folder]")
 @click.option(
     "--limit", metavar="N", type=click.IntRange(0),
-    help="Maximum number of entries, the newest first; 0 for all.  [default: ",
+    help=f"Maximum number of entries, the newest first; 0 for all.  [default: {_LIMIT} in the table, else all]",
 )  # fmt: skip
 @_FORMATS.option
 @store_options.store

@@ -1,6 +1,7 @@
 """`idealrank validate`: every problem of all files at once."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from idealrank.reports.table.layout import printable
 from idealrank.version import __version__
 
 _SCHEMA = 1
+_LOOKED_AT, _VALUES = 20, 4  # further lines of one kind whose values may be listed; values listed
 _WORDS = {"qrels": "judgments", "run": "run"}
 _EPILOG = """\
 Examples:
@@ -45,10 +47,10 @@ def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool,
     scores without effect. The exit code is 2 if something cannot be evaluated, else 0.
     """
     refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
-    reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples)]
-    reports += [_lint((run,), "run", inputs, qrels, examples) for run in runs]
+    reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples + _LOOKED_AT)]
+    reports += [_lint((run,), "run", inputs, qrels, examples + _LOOKED_AT) for run in runs]
     observations = _observe(reports, examples)
-    pieces = [_json(reports, observations)] if as_json else _text(reports, observations)
+    pieces = [_json(reports, observations, examples)] if as_json else _text(reports, observations, examples)
     output.write(pieces, None, "json" if as_json else "table")
     if _errors(reports, observations):
         click.get_current_context().exit(2)
@@ -78,11 +80,11 @@ def _warnings(reports: Sequence[Report], observations: Sequence[Sequence[Observa
     return sum(report.n_warnings for report in reports) + sum(found.severity == "warning" for some in observations for found in some)
 
 
-def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> Iterator[str]:
+def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int) -> Iterator[str]:
     """Lines such as compilers print, which editors can follow: ``file:line: error: ...``."""
     for report, observed in zip(reports, observations, strict=True):
         name = ", ".join(report.paths)
-        lines = [*_lines(report), *(f"{name}: {found.severity}: {found}" for found in observed)]
+        lines = [*_lines(report, examples), *(f"{name}: {found.severity}: {found}" for found in observed)]
         if report.table == "run" and not report.failure and (report.run is None or reports[0].qrels is None):
             lines.append(f"{name}: not compared with the judgments until the errors are gone")
         what = f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}" if report.format else _WORDS[report.table]
@@ -94,7 +96,7 @@ def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation
     yield f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}: {verdict}\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: Report, examples: int) -> Iterator[str]:
     """The problems of the lines of one collection, kind after kind, errors first."""
     yield from (_labelled("note", note) for note in report.notes)
     if report.failure:
@@ -102,11 +104,19 @@ def _lines(report: Report) -> Iterator[str]:
     yield from (_labelled("warning", doubt) for doubt in report.doubts)
     for kind in _kinds(report):
         problems, severity = report.problems, report.problems.severities[kind]
-        shown = problems.examples[kind]
+        shown, further = problems.examples[kind][:examples], problems.examples[kind][examples:]
         yield from (f"{complaint.place}: {severity}: {complaint.words}" for complaint in shown)
         rest = problems.counts[kind] - len(shown)
         if rest:
-            yield f"{', '.join(report.paths)}: {severity}: {rest:,} {'more ' if shown else ''}of kind {kind}"
+            like = "more like this" if shown else f"of kind {kind}"
+            yield f"{', '.join(report.paths)}: {severity}: {rest:,} {like}{_values(further) if kind == 'number' else ''}"
+
+
+def _values(complaints: Sequence[Complaint]) -> str:
+    """List a few values of further lines, each once."""
+    quoted = (re.match(r'"(?:[^"\\]|\\.)*"', complaint.found) for complaint in complaints)
+    found = list(dict.fromkeys(one.group() for one in quoted if one is not None))
+    return f": {', '.join(found[:_VALUES])}" if found else ""
 
 
 def _labelled(label: str, message: str) -> str:
@@ -123,20 +133,20 @@ def _counted(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def _json(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> str:
-    files = [_file(report, observed) for report, observed in zip(reports, observations, strict=True)]
+def _json(reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int) -> str:
+    files = [_file(report, observed, examples) for report, observed in zip(reports, observations, strict=True)]
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
     document = {"version": __version__, "schema": _SCHEMA, "errors": errors, "warnings": warnings, "files": files}
     return json.dumps(document, indent=2) + "\n"
 
 
-def _file(report: Report, observed: Sequence[Observation]) -> dict[str, Any]:
+def _file(report: Report, observed: Sequence[Observation], examples: int) -> dict[str, Any]:
     problems = [
         {
             "kind": kind,
             "severity": report.problems.severities[kind],
             "count": report.problems.counts[kind],
-            "examples": [_example(complaint) for complaint in report.problems.examples[kind]],
+            "examples": [_example(complaint) for complaint in report.problems.examples[kind][:examples]],
         }
         for kind in _kinds(report)
     ]

@@ -44,11 +44,11 @@ _FORMATS = Formats(
 @options.convention
 @click.option(
     "--queries", "n_queries", metavar="N", type=click.IntRange(0),
-    help="Maximum number of queries, the worst change first.  [default: ",
+    help=f"Maximum number of queries, the worst change first.  [default: {_QUERIES} in the table, else all]",
 )  # fmt: skip
 @click.option(
     "--documents", "n_documents", metavar="N", type=click.IntRange(0),
-    help="Maximum number of documents of each query.  [default: ",
+    help=f"Maximum number of documents of each query.  [default: {_DOCUMENTS} in the table, else all]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output

@@ -14,7 +14,7 @@ from idealrank.cli.theory import model_options
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
-from idealrank.errors import InputError
+from idealrank.errors import InputError, near_ids
 from idealrank.theory import distinguish_many
 
 _DEFAULT = (("log2",), ("all", "0.2n", "10"))
@@ -113,7 +113,7 @@ def _scores(paths: tuple[str, ...], models: Sequence[str], query_id: str | None,
 def _query(qrels: Qrels, query_id: str | None, path: str) -> str:
     if query_id is not None:
         if query_id not in qrels:
-            near = console.nearest(query_id, qrels)
+            near = next(iter(near_ids(query_id, qrels)), "")
             raise InputError(f"{path}: found no judgments of query {query_id!r}" + (f"; did you mean {near}?" if near else ""))
         return query_id
     if len(qrels) != 1:

@@ -117,7 +117,8 @@ def sentences(subject: Subject) -> list[str]:
         rest = [sentence for sentence in of_pair(comparison, pair)[1:] if sentence != plain_sentence(pair)]  # it stands by itself
         return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]
     others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
-    return [*_of_leading(comparison), *others, *unanswered(comparison.missing)]
+    unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
+    return [*_of_leading(comparison), *others, *unanswered(comparison.missing), *unknown]
 
 
 def in_plain_words(subject: Subject) -> str:

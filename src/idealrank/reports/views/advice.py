@@ -24,9 +24,9 @@ def advice_report(advice: Advice) -> str:
     >>> print(advice_report(ir.advise({"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}, surface="phone")).splitlines()[3].split()[0])
     RR@5
     """
-    ranks = " and ".join(map(str, advice.cutoffs))
+    ranks = "rank 1 only" if advice.cutoffs == (1,) else f"the first {' and '.join(map(str, advice.cutoffs))} ranks"
     width = max((len(fit.measure) for fit in advice.fits), default=0)
-    lines = filled(f"run {advice.run}: look at {ranks} ranks, for {advice.why}")
+    lines = filled(f"run {advice.run}: look at {ranks}, because {advice.why}")
     lines += ["", "what fits"]
     for fit in advice.fits:
         lines += filled(fit.why, f"  {fit.measure.ljust(width)}  ")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, phrase
+from idealrank.evaluation.coverage import VALIDATE
 from idealrank.reports.table.layout import WIDTH, columns, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
@@ -119,14 +120,15 @@ def convention_card(convention: Convention) -> str:
 
 
 def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> list[str]:
-    """A sentence for each run whose values mean nothing, for the top of a report; `shown` makes names fit for the place.
+    """A sentence for each run whose values mean nothing, and the next step, for the top of a report; `shown` fits names to the place.
 
     Examples
     --------
     >>> warned({"new": "has no judged document; do the document ids of both match?"})
-    ['Run new has no judged document; do the document ids of both match?']
+    ['Run new has no judged document; do the document ids of both match?', '`idealrank validate QRELS RUN` shows how they differ.']
     """
-    return [f"Run {shown(name)} {phrase}" for name, phrase in mismatches.items()]
+    found = [f"Run {shown(name)} {phrase}" for name, phrase in mismatches.items()]
+    return [*found, f"{VALIDATE}."] if found else []
 
 
 def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
 
 _SOME = 5
+_MANY_UNJUDGED = 0.2  # share of unjudged documents from which a table says so
 
 
 def report_parts(
@@ -268,6 +269,20 @@ def _counts(cover: Coverage) -> dict[str, float]:
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
+    return [*_missing(evaluation), *_unjudged(evaluation)]
+
+
+def _unjudged(evaluation: Evaluation) -> list[str]:
+    """Caution where so many documents have no judgment that values may say more of the judgments than of the run."""
+    cover = evaluation.coverage
+    if cover.unjudged_share < _MANY_UNJUDGED or cover.mismatch or evaluation.convention.alignment.unjudged == "skipped":
+        return []
+    within = f" within rank {cover.unjudged_cutoff}" if cover.unjudged_cutoff else ""
+    share = f"{100 * cover.unjudged_share:.0f} %"
+    return [f"{evaluation.name}: {share} of the documents{within} are unjudged; values are too low if some are relevant"]
+
+
+def _missing(evaluation: Evaluation) -> list[str]:
     missing = evaluation.coverage.missing_queries
     if not len(missing):
         return []

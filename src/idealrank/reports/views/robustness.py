@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
@@ -55,7 +56,8 @@ def _asked(found: Robustness, shown: Shown) -> list[str]:
     interval = "without an interval" if ends == "-" else ends
     means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
     numbers = f"{means} {interval}, p {shown.p(row.p)}"
-    return filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {word(row)}.")
+    said = word(replace(row, verdict=found.verdict))
+    return filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {said}.")
 
 
 def mark(one: Variant) -> str:

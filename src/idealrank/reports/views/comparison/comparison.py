@@ -55,7 +55,7 @@ def comparison_parts(
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
-    parts += [filled(said) for said in [unanswered(comparison.missing)] if many or several]
+    parts += [filled(said) for said in [unanswered(comparison.missing), _unknown(comparison)] if many or several]
     measures = [row.measure for row in first.measures.values()]
     return [*parts, _method(comparison, letters, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
 
@@ -86,7 +86,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [plain] if (plain := plain_sentence(pair)) else []
     if not is_identical(first):
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
-    said += reach_sentences(pair, first)
+    said += [comparison.reach_unknown] if comparison.reach_unknown else reach_sentences(pair, first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     said += [f"{needed}."] if (needed := needed_text(first, method)) else []
@@ -95,6 +95,10 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     elif math.isfinite(first.detectable):
         said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
     return said + _others(others)
+
+
+def _unknown(comparison: Comparison) -> list[str]:
+    return [comparison.reach_unknown] if comparison.reach_unknown else []
 
 
 def verdict_text(pair: Pair, row: Difference, method: Method) -> str:

@@ -168,7 +168,7 @@ def _why_open(gated: Gated, places: int) -> str:
     gained = (first.mean_run - first.mean_baseline) * first.direction > 0
     if gained and only:
         higher = f"{'higher' if first.direction > 0 else 'lower'} by {number(abs(first.difference), places)}"
-        return f"by {by} {gated.run} is {higher} than {against}, and not significantly worse{beyond}{only}"
+        return f"by {by} {gated.run} is {higher} than {against}{only}"
     return f"{gated.run} is not significantly worse than {against}{beyond}, by {by}{only}"
 
 

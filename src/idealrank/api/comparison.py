@@ -1,0 +1,185 @@
+"""Comparisons of evaluations, or of judgments and runs: paths, mappings, dataframes and arrays."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from idealrank.analysis.comparison import Comparison, with_companions
+from idealrank.analysis.comparison import compare as compare_evaluations
+from idealrank.analysis.comparison.families import Correction
+from idealrank.analysis.comparison.procedure import Tell
+from idealrank.analysis.comparison.ranking_overlaps import Overlapping
+from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_run
+from idealrank.data.frames import is_frame
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.defaults import DEFAULT_MEASURES
+from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.stats.comparison import TestName
+from idealrank.stats.randomness import RandomLike
+
+
+def compare(
+    evaluation_a: Evaluation | AnyTable,
+    evaluation_b: Evaluation | AnyTable,
+    *others: Evaluation | AnyTable,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    baseline: str | None = None,
+    test: TestName = "permutation",
+    correction: Correction = "auto",
+    level: float = 0.95,
+    margin: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    slices: "Categories | None" = None,
+    n_resamples: int | None = None,
+    rng: RandomLike = None,
+    threads: int | None = None,
+    rankings: "Overlapping | Iterable[Overlapping] | None" = None,
+    tell: Tell | None = None,
+    judgments: JudgmentsOption = "same",
+) -> Comparison:
+    """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
+
+    Parameters
+    ----------
+    evaluation_a, evaluation_b, *others : Evaluation; or judgments, then runs
+        Evaluations of runs with the same judgments and convention. Differences are b - a. Three or more runs are compared pair by pair.
+        Or judgments and two or more runs, in any form that `evaluate` reads: each run is evaluated under the convention ``standard``, with
+        its unjudged documents and the measures of `with_companions`.
+    measures : measure or iterable of them, optional
+        Measures to compare. Default: the measures that both evaluations have, except text measures and companions; of judgments and runs,
+        the default of `evaluate`. The first is the primary measure, which decides; the others are secondary.
+    baseline : str, optional
+        Name of a run. The others are compared with it only, not with each other.
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        Test behind each p value and interval: sign flips of the mean difference, exact for up to 20 queries that differ; Student's t;
+        Wilcoxon's signed ranks; signs.
+    correction : {"auto", "holm"}
+        Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's method with matching intervals.
+    level : float
+        Confidence level of the intervals; the significance level is ``1 - level``.
+    margin : float, optional
+        Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
+    weights : mapping of query to float, optional
+        Weight of each query, such as its traffic; for the permutation and t tests.
+    clusters : mapping of query to label, optional
+        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
+    slices : mapping of query to str, or to several, optional
+        Slices of the queries, as returned by `read_categories` and `traffic_thirds`. Each difference is also computed on each slice
+        (`Difference.slices`). Slices of the primary measure are one family of tests, slices of the other measures another.
+    n_resamples : int, optional
+        Number of random sign flips; default 100,000, and 10,000 for more than ten runs.
+    rng : Generator, seed or None
+        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
+    threads : int, optional
+        Number of threads; None or 0 uses all cores. Results do not depend on it.
+    rankings : Overlap or iterable of them, optional
+        Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
+    tell : callable, optional
+        Progress callback: called with the number of finished pairs and the total, and then again for slices.
+    judgments : {"same", "different"}
+        "different" allows evaluations with different judgments, which are otherwise refused.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures.
+    OptionError
+        An option is impossible, or a measure has no better and worse.
+    InputError
+        The two runs have no scored query in common, no run has a judged document, no grade counts as relevant, or a query has no weight or
+        cluster.
+
+    Notes
+    -----
+    A query counts if the convention counts it for either run; the convention decides the value of a query without an answer. A query that
+    is excluded for a measure in one run is excluded in both, and counted in `excluded_queries`.
+
+    For two runs, the primary measure is a family of one test. For several pairs, its tests form a family. The secondary measures, over all
+    pairs, form another family; their p values never change the verdict of the primary measure. Each family is corrected in a single step:
+    its intervals hold simultaneously, and an interval excludes 0 if and only if its corrected p is at most ``1 - level``. The permutation
+    test is corrected by max-T, which accounts for correlations between measures and runs; other tests and equivalence by Bonferroni's
+    method.
+
+    A significant or equivalent result must also be supported by the judgments. `tipping` holds the share of unjudged documents that would
+    have to be relevant for the result to change. If that share is plausible, given the grades of judged documents at the same ranks, the
+    verdict is ``judgments do not reach``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+
+    `unjudged_a` and `unjudged_b` are computed from ``Judged`` and ``NumRet`` at the same cutoff, and `difference_judged` from the measure
+    with ``judged_only``, if the evaluations have them; `with_companions` adds them to a list of measures.
+
+    References
+    ----------
+    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Schuirmann (1987), A comparison of the two
+    one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"]) for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = compare(a, b)
+    >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
+    {'RR': (0.5, 0.0078125, 0.0078125, 'better'), 'AP': (0.5, 0.0078125, 0.0078125, 'better')}
+    >>> compare({q: {"x": 1, "y": 0} for q in qrels}, {q: ["y", "x"] for q in qrels}, {q: ["x", "y"] for q in qrels}, measures="RR")[
+    ...     "RR"
+    ... ].verdict
+    'better'
+    """
+    given, names = (evaluation_a, evaluation_b, *others), ("A", "B", *(f"run {number}" for number in range(3, len(others) + 2)))
+    if not isinstance(evaluation_a, Evaluation):
+        measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
+    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, names, measures or ())
+    return compare_evaluations(
+        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin, weights=weights,
+        clusters=clusters, slices=slices, n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
+        judgments=judgments,
+    )  # fmt: skip
+
+
+def evaluations_of(
+    form: str, given: Sequence[AnyTable], names: Sequence[str], measures: "MeasureLike | Iterable[MeasureLike]"
+) -> Sequence[Evaluation]:
+    """Return the evaluations, or evaluate the runs that follow judgments.
+
+    Parameters
+    ----------
+    form : str
+        The call with judgments and runs, for messages.
+    given : sequence
+        Evaluations; or judgments, then runs.
+    names : sequence of str
+        Names of runs that have none, such as mappings.
+    measures : measure or iterable of them
+        Measures of runs; evaluations have theirs.
+
+    Raises
+    ------
+    InputError
+        Evaluations are mixed with tables, or judgments come with one run.
+
+    Examples
+    --------
+    >>> [one.name for one in evaluations_of("f(qrels, a, b)", [{"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}], ["A", "B"], "RR")]
+    ['A', 'B']
+    """
+    kinds = [isinstance(one, Evaluation) for one in given]
+    if all(kinds):
+        return given
+    if any(kinds) or len(given) < 3:
+        found = ", ".join(type(one).__name__ for one in given)
+        raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}")
+    qrels, *runs = given
+    asked = with_companions(measures)
+    if not is_array(qrels):
+        qrels = to_judgments(qrels, "error")
+        runs = [
+            to_run(run, name=name if isinstance(run, Mapping) or is_frame(run) else None) for run, name in zip(runs, names, strict=True)
+        ]
+    return [evaluate(qrels, run, asked, keep_unjudged=True) for run in runs]
