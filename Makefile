@@ -34,6 +34,8 @@ demo: $(VENV)/.installed ## evaluate two real rankers over Python's own document
 	@$(BIN)/idealrank evaluate examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
 	@echo
 	@$(BIN)/idealrank compare examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
+	@echo
+	@echo "To go on in this shell: source $(BIN)/activate"
 
 # Compiled code is kept between runs, whatever the environment says: hundreds of tests start a process that loads the library, and
 # pytest rewrites the assertions of every module of ours. Without it a run takes almost twice the time.
