@@ -58,7 +58,8 @@ BAD = [
     ("a.csv", "qid,text,rel\nq1,x,1\n", "qrels",
      "a.csv: found columns 'qid', 'text', 'rel', expected one for the document "
      "(documentid, docid, docno, corpusid, passageid, document, doc, ...); "
-     "name it with columns={'document': ...} (--columns document=NAME)"),
+     "name them, for example with --qrels-columns query=qid,document=text,grade=rel "
+     "(in Python columns={'query': 'qid', 'document': 'text', 'grade': 'rel'}, in evaluate qrels_columns=)"),
     ("a.json", '{"q1": {"d1": 1}', "qrels", "a.json:1: found text that is not JSON (Expecting ',' delimiter, column 17), expected JSON"),
     ("a.json", '{"q1": {"d1": null}}', "qrels", 'a.json: query "q1": found null as grade for document "d1", expected a number'),
     ("a.json", '{"q1": {"d1": "2"}}', "qrels", 'a.json: query "q1": found "2" as grade for document "d1", expected a number'),
@@ -313,7 +314,7 @@ def test_true_and_false_are_no_numbers_of_json(tmp_path: Path, name: str, text: 
 def test_a_column_twice_is_refused(tmp_path: Path) -> None:
     """In every layout with columns, where the first or none of them was taken."""
     names, cells = ["qid", "docid", "rel", "rel"], ["q", "d", 1, 2]
-    once = "expected one column 'rel', found it more than once among 'qid', 'docid', 'rel', 'rel'"
+    once = "expected one column 'rel', found it more than once among 'qid', 'docid', 'rel', 'rel'; rename or drop the others"
     (tmp_path / "a.csv").write_text("qid,docid,rel,rel\nq,d,1,2\n", encoding="utf-8")
     (tmp_path / "a.tsv").write_text("qid\tdocid\trel\trel\nq\td\t1\t2\n", encoding="utf-8")
     table = pa.table([pa.array([cell]) for cell in cells], names=names)

@@ -149,7 +149,7 @@ def _sniff_line(line: str) -> list[Format]:
         formats.append("beir")
     if not formats and len(tabs) > 1:
         formats.append("tsv")
-    if not formats and "," in line:
+    if not formats and ("," in line or ";" in line):
         formats.append("csv")
     return formats
 
