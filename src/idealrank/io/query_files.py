@@ -34,9 +34,9 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
     ----------
     path : path, or list of paths
         Comma- or tab-separated file. Its header names ``query`` (or query_id, query-id, qid, topic, user, user_id) and ``category`` (or
-        slice). If there are only two columns, the second may have any name except one reserved for other files; further columns are ignored. Without a
-        header: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks; lines that begin with ``#`` are comments. A query on
-        several lines belongs to several categories. Compressed files are decompressed; ``-`` is standard input.
+        slice). If there are only two columns, the second may have any name except one reserved for other files; further columns are
+        ignored. Without a header: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks; lines that begin with ``#`` are
+        comments. A query on several lines belongs to several categories. Compressed files are decompressed; ``-`` is standard input.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 

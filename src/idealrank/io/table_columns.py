@@ -1,6 +1,5 @@
 """Columns of a table: query, document and value, as named or guessed from usual names."""
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,38 +9,13 @@ from typing import TypeAlias
 from idealrank.errors import InputError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
+from idealrank.io.usual_columns import DOCUMENT, GRADE, NO_GRADE, QUERY, RANK, SCORE, Names, candidates, plain
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 
-# Names without case and punctuation, most usual first. The second group holds names that often mean something else beside those of
-# the first (the text of a query, a score beside a grade), so it is looked at only when the first finds nothing.
-Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-_QUERY: Names = (
-    ("queryid", "qid", "topicid", "queryno", "topicno", "userid", "sessionid", "searchid", "requestid", "groupid"),
-    ("query", "topic", "user", "session", "group", "q"),
-)
-_DOCUMENT: Names = (
-    (
-        "documentid", "docid", "docno", "corpusid", "passageid", "itemid", "productid", "movieid", "articleid", "candidateid", "chunkid",
-        "did", "pid",
-    ),
-    ("document", "doc", "item", "passage", "product"),
-)  # fmt: skip
-_GRADE: Names = (
-    ("grade", "relevance", "rel", "label", "relevancelabel", "relevancegrade", "judgment", "judgement", "rating", "qrel"),
-    ("gain", "target", "score"),
-)
-_SCORE: Names = (
-    ("score", "scores", "prediction", "predictions", "pred", "predicted", "predictedscore", "similarity", "sim", "relevancescore"),
-    ("probability",),
-)
-_RANK: Names = (("rank", "ranking", "position"), ())
 _ROLES = ("query", "document", "grade", "score", "rank")
 # The words of recommenders for the same roles.
 _OTHER_ROLES = {"user": "query", "item": "document", "rating": "grade"}
-# Columns beside query and document that hold no grade: times, and the nameless index that dataframes write. With no others, a table of
-# judgments is a list of interactions.
-_NO_GRADE = frozenset(("timestamp", "time", "date", "datetime", "ts", "unixtime", "eventtime", "createdat", "index", "unnamed0", ""))
 _EVERY_ROW = "1"  # as the name of the grade's column: grade 1 for every row
 
 
@@ -122,29 +96,29 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     >>> choose_columns(["qid", "docno", "sim"], "run", None, "a.csv", Notes()).value
     'sim'
     """
-    spelled = _roles(given, table)
+    spelled = named_columns(given, table)
     doubtful: list[str] = []
 
     def find(role: str, usual: Names) -> str:
         if role in spelled:
             return spelled[role]
-        usually = _candidates(names, usual[0]) or _candidates(names, usual[1])
+        usually = candidates(names, usual[0]) or candidates(names, usual[1])
         if len(usually) > 1:
             doubtful.append(f"{', '.join(usually[1:])} could be the {role} too")
         return usually[0] if usually else ""
 
-    value_role, usual_values = ("grade", _GRADE) if table == "qrels" else ("score", _SCORE)
-    query, document = find("query", _QUERY), find("document", _DOCUMENT)
+    value_role, usual_values = ("grade", GRADE) if table == "qrels" else ("score", SCORE)
+    query, document = find("query", QUERY), find("document", DOCUMENT)
     value = "" if "rank" in spelled else find(value_role, usual_values)
     by_rank = not value and table == "run"
     if by_rank:
-        value = find("rank", _RANK)
+        value = find("rank", RANK)
     if "rank" in spelled:
         value_role = "rank"
-    others = {_plain(name) for name in names} - {_plain(query), _plain(document)}
-    implicit = table == "qrels" and not value and bool(query and document) and others <= _NO_GRADE
+    others = {plain(name) for name in names} - {plain(query), plain(document)}
+    implicit = table == "qrels" and not value and bool(query and document) and others <= NO_GRADE
     every_row = value_role == "grade" and value == _EVERY_ROW and value not in names
-    found = {"query": (query, _QUERY), "document": (document, _DOCUMENT)}
+    found = {"query": (query, QUERY), "document": (document, DOCUMENT)}
     if not (implicit or every_row):
         found[value_role] = (value, usual_values)
     if any(names.count(name) != 1 for name, _ in found.values()):
@@ -158,8 +132,28 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     return chosen
 
 
-def _roles(given: Columns, table: Table) -> dict[str, str]:
-    """Names by role; those that this table has no use for are left out, so that one mapping can serve qrels and runs."""
+def query_column(names: Sequence[str], given: Columns) -> str:
+    """The column or field of the query, as named or guessed; empty where there is none.
+
+    Examples
+    --------
+    >>> query_column(["_id", "_score", "query"], None)
+    'query'
+    """
+    named = named_columns(given, "run").get("query", "")
+    if named:
+        return named if named in names else ""
+    return next(iter(candidates(names, QUERY[0]) or candidates(names, QUERY[1])), "")
+
+
+def named_columns(given: Columns, table: Table) -> dict[str, str]:
+    """Names by role; those that this table has no use for are left out, so that one mapping can serve qrels and runs.
+
+    Examples
+    --------
+    >>> named_columns({"user": "u", "grade": "g"}, "run")
+    {'query': 'u'}
+    """
     useful = ("query", "document", "grade") if table == "qrels" else ("query", "document", "score", "rank")
     if given is None:
         return {}
@@ -174,16 +168,6 @@ def _roles(given: Columns, table: Table) -> dict[str, str]:
     if isinstance(given, str) or len(given) != 3:
         raise OptionError(f"columns: found {given!r}, expected a mapping such as {{'query': 'qid', 'document': 'docno'}}, or three names")
     return dict(zip(useful[:3], map(str, given), strict=True))
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.lower())
-
-
-def _candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Columns with usual names, the most usual first."""
-    plain = [_plain(name) for name in names]
-    return [names[place] for word in usual for place, name in enumerate(plain) if name == word]
 
 
 def _listed(names: Sequence[str]) -> str:

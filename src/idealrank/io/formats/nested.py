@@ -43,9 +43,9 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
     """
     nest = _Nest(table, complain)
     try:
-        value = _load(source.read())
+        value = load(source.read())
     except (ValueError, RecursionError) as error:
-        complain(_broken(error, source.path, 0))
+        complain(broken(error, source.path, 0))
         return Blocks(nest.blocks)
     if isinstance(value, list):
         records = Records(table, columns, source.path, notes, complain, lambda number: (f"{source.path}: record {number}", 0))
@@ -79,9 +79,9 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             continue
         place = (source.path, number)
         try:
-            value = _load(line.strip())
+            value = load(line.strip())
         except (ValueError, RecursionError) as error:
-            complain(_broken(error, *place))
+            complain(broken(error, *place))
             continue
         nested = isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
         if nested and records:
@@ -96,12 +96,25 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
     return records.rows() if records else Blocks(nest.blocks)
 
 
-def _load(data: bytes) -> Any:
-    """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists."""
+def load(data: bytes) -> Any:
+    """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists.
+
+    Examples
+    --------
+    >>> load(b'{"q": [1]}')
+    (('q', [1]),)
+    """
     return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
 
 
-def _broken(error: Exception, path: str, line: int) -> Complaint:
+def broken(error: Exception, path: str, line: int) -> Complaint:
+    """The problem of text that `load` cannot read.
+
+    Examples
+    --------
+    >>> print(broken(RecursionError(), "a.json", 0))
+    a.json: found JSON nested too deeply, expected at most two levels
+    """
     if isinstance(error, json.JSONDecodeError):
         return Complaint("json", path, line or error.lineno, f"text that is not JSON ({error.msg}, column {error.colno})", "JSON")
     if isinstance(error, RecursionError):
