@@ -20,7 +20,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import evaluate as core
-from idealrank.evaluation.coverage import VALIDATE
+from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
@@ -45,7 +45,7 @@ __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 
 
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None) -> Qrels:
-    """Judgments from a path, a mapping ``{query: {document: grade}}``, a dataframe, or `Qrels`.
+    """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document, ...]}``, a dataframe, or `Qrels`.
 
     Examples
     --------
@@ -205,7 +205,14 @@ def evaluate(
         progress=progress, inputs=inputs,
     )  # fmt: skip
     warn_of_doubt(evaluation, stacklevel=3)
+    if _are_lists(qrels) and isinstance(run, Mapping) and look_like_grades(read_run_.source.values, read_run_.source.offsets):  # type: ignore[union-attr]
+        message = "the judgments are lists, and the scores of the run few small whole numbers: are they swapped? judgments come first"
+        warnings.warn(message, IdealrankWarning, stacklevel=2)
     return evaluation if name is None else replace(evaluation, name=name)
+
+
+def _are_lists(qrels: AnyTable) -> bool:
+    return isinstance(qrels, Mapping) and any(isinstance(graded, (list, tuple)) for graded in qrels.values())
 
 
 def _refuse_columns(qrels: AnyTable, run: AnyTable, columns: Columns, qrels_columns: Columns, run_columns: Columns) -> None:
