@@ -195,3 +195,13 @@ def test_the_message_about_ratings(tmp_path: Path, value: Any, message: str) -> 
 def test_judgments_are_no_run(tmp_path: Path) -> None:
     with pytest.raises(ir.FileFormatError, match="found ratings of RRE, which are judgments, expected a run; judgments come first"):
         ir.read_run(written(tmp_path, json.dumps(RATINGS), "ratings.json"))
+
+
+def test_a_format_of_judgments_does_not_concern_runs(tmp_path: Path) -> None:
+    qrels = written(tmp_path, CASE)
+    hits = {"-minus": {"hits": {"hits": [{"_id": "13", "_score": 1.0}]}}, "star trek, the movie": {"hits": {"hits": [{"_id": "193"}]}}}
+    run = written(tmp_path, json.dumps(hits), "run.json")
+    for name in ("auto", "quepid", "elasticsearch"):
+        assert command(["evaluate", str(qrels), str(run), "--input-format", name])[0] == 0
+        assert command(["validate", str(qrels), str(run), "--input-format", name])[0] == 0
+    assert command(["evaluate", str(qrels), str(run), "--input-format", "rre"])[0] == 2

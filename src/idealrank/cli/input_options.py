@@ -12,6 +12,7 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.row_parts import Table
@@ -48,6 +49,17 @@ class Inputs:
     qrels_columns_text: str = ""
     run_columns_text: str = ""
 
+    def format_of(self, table: Table) -> Any:
+        """The format of judgments or runs; ``"auto"`` where the option names a format of the others alone.
+
+        Examples
+        --------
+        >>> Inputs("quepid").format_of("qrels"), Inputs("quepid").format_of("run")
+        ('quepid', 'auto')
+        """
+        others = FORMATS_OF["run" if table == "qrels" else "qrels"]
+        return "auto" if self.file_format in others else self.file_format
+
     def columns_of(self, table: Table) -> dict[str, str] | None:
         """Names of columns by their role; None to guess."""
         own = self.qrels_columns_text if table == "qrels" else self.run_columns_text
@@ -60,7 +72,7 @@ class Inputs:
         duplicates = "error" if policy == "twice" else policy
         paths = [path, *self.more_qrels]
         return read_qrels(
-            paths, format=self.file_format, columns=self.columns_of("qrels"), duplicates=duplicates, group=self.group, tell=_note
+            paths, format=self.format_of("qrels"), columns=self.columns_of("qrels"), duplicates=duplicates, group=self.group, tell=_note
         )
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
@@ -78,7 +90,7 @@ class Inputs:
         """One run, of one file or of several; a file of bare scores takes its queries and documents from the judgments' lines."""
         labels = None if qrels == "-" else qrels
         return read_run(
-            path, name=name, format=self.file_format, columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
+            path, name=name, format=self.format_of("run"), columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
         )
 
 

@@ -51,13 +51,13 @@ digits: Decorator = click.option(
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
-        help=f"Of all files: {', '.join(FORMATS)}. auto inspects the extension and the first line.",
+        help=f"Of all files: {', '.join(FORMATS)}. auto inspects the extension and the content.",
     ),
     click.option(
         "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
         help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=."
     ),
-    click.option("--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of runs, over --columns."),
+    click.option("--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of runs; overrides --columns."),
 )  # fmt: skip
 _INPUTS: tuple[Decorator, ...] = (
     click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Further file of judgments; may be repeated."),

@@ -183,7 +183,7 @@ class Qrels:
 
 
 def _graded(query: str, documents: Any) -> Mapping[str, float]:
-    """Grades of a query; those of a list or a set are 1."""
+    """Grades of a query; documents of a list or a set have the grade 1."""
     if isinstance(documents, (dict, Mapping)):
         return documents
     if not isinstance(documents, (list, tuple, set, frozenset)):

@@ -268,7 +268,7 @@ class AP(NeedsRelevant):
         checked("divisor", self.divisor, Divisor)
 
     def _divisors(self, judged: Judged, n_relevant: IntArray) -> IntArray:
-        """What the sum of each query is divided by, at least 1."""
+        """Number that the sum of each query is divided by, at least 1."""
         if self.divisor == "reachable" and self.cutoff is not None:
             n_relevant = np.minimum(n_relevant, resolve_cutoff(self.cutoff, judged.lengths))
         return np.maximum(n_relevant, 1)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 from idealrank.errors import FileFormatError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
+from idealrank.io.row_parts import Table
 from idealrank.io.sources import Data, Source
 from idealrank.io.usual_columns import is_usual
 
@@ -15,6 +16,9 @@ Format: TypeAlias = Literal[
 ]  # fmt: skip
 FormatChoice: TypeAlias = Literal["auto"] | Format
 FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
+
+# Formats of one kind of table: asked for by name, they do not concern the files of the other kind.
+FORMATS_OF: dict[Table, tuple[Format, ...]] = {"qrels": ("quepid", "rre"), "run": ("elasticsearch", "solr")}
 
 _ENDINGS: dict[str, Format] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet",

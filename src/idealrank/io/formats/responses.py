@@ -297,7 +297,7 @@ def _reason(error: Any) -> str:
 
 
 def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
-    """The value of a file of JSON, or those of the lines of a file of JSON lines, each with its place."""
+    """The value of a file of JSON, or the value of each line of a file of JSON lines, with its place."""
     try:
         value = load(source.read())
     except (ValueError, RecursionError) as error:
