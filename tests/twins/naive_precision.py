@@ -2,7 +2,18 @@
 
 import math
 
-from tests.twins.naive_query import Asked, Entry, Query, Value, is_relevant, n_relevant, per_relevant, relevant_ranks, undefined
+from tests.twins.naive_query import (
+    Asked,
+    Entry,
+    Query,
+    Value,
+    average_precision,
+    is_relevant,
+    n_relevant,
+    per_relevant,
+    relevant_ranks,
+    undefined,
+)
 
 
 def rprec(asked: Asked, order: list[Entry], query: Query) -> float | None:
@@ -52,7 +63,7 @@ VALUES: dict[str, Value] = {
     "Rprec": rprec,
     "Success": per_relevant(lambda ranks, total: 1.0 if ranks else 0.0),
     "RelP": relative,
-    "GMAP": per_relevant(lambda ranks, total: math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / total),
+    "GMAP": average_precision,
     "IPrec": iprec,
     "11ptAP": eleven_points,
 }

@@ -208,3 +208,13 @@ def per_relevant(function: Callable[[list[int], int], float]) -> Callable[[Asked
         return function(relevant_ranks(asked, order, query), total) if total else undefined(asked)
 
     return measure
+
+
+def average_precision(asked: Asked, order: list[Entry], query: Query) -> float | None:
+    """The precision at each relevant rank, over the relevant documents, or as many of them as the cutoff lets in."""
+    total = n_relevant(asked, query)
+    if not total:
+        return undefined(asked)
+    places = asked.limit(query.length) if asked.options.get("divisor") == "reachable" else math.inf
+    ranks = relevant_ranks(asked, order, query)
+    return math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / max(min(total, places), 1)

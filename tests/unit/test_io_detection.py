@@ -115,7 +115,7 @@ def test_columns_that_are_named_need_no_guess() -> None:
 
 
 def test_columns_that_cannot_be() -> None:
-    with pytest.raises(InputError, match=r"^t: expected one column 'x', found no such column among 'a', 'b'$"):
+    with pytest.raises(InputError, match=r"^t: found columns 'a', 'b', expected 'x' for the query; name them"):
         choose_columns(["a", "b"], "run", ("x", "a", "b"), "t", Notes())
     with pytest.raises(InputError, match=r"expected one column 'a', found it more than once"):
         choose_columns(["a", "a", "b"], "run", ("a", "b", "b"), "t", Notes())

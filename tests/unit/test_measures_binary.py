@@ -191,3 +191,37 @@ def test_a_measure_asked_twice_is_one() -> None:
 def test_names_in_trec_evals_layout(measure: str, name: str) -> None:
     """trec_eval's own name, and ours where it has no such measure."""
     assert ir.parse_measure(measure).trec_name == name
+
+
+def apk(actual: list[str], predicted: list[str], k: int) -> float:
+    """Average precision as Kaggle's competitions define it: over min(k, relevant)."""
+    found, total = 0, 0.0
+    for rank, document in enumerate(predicted[:k], 1):
+        if document in actual:
+            found += 1
+            total += found / rank
+    return total / min(len(actual), k)
+
+
+def test_ap_over_the_reachable_is_map_at_k_of_recommenders() -> None:
+    """Against the definition, on lists with more relevant documents than places; elsewhere it is AP."""
+    random = np.random.default_rng(3)
+    for _ in range(60):
+        actual = [f"d{document}" for document in random.permutation(12)[: random.integers(1, 12)]]
+        predicted = [f"d{document}" for document in random.permutation(12)[: random.integers(1, 12)]] + actual[:1]
+        predicted = list(dict.fromkeys(predicted))
+        k = int(random.integers(1, 14))
+        judged, run = {"q": dict.fromkeys(actual, 1), "r": {"x": 1}}, {"q": predicted, "r": ["x"]}
+        found = ir.evaluate(judged, run, [f"MAP(divisor=reachable)@{k}", f"AP@{k}"])
+        assert found.values[0, 0] == pytest.approx(apk(actual, predicted, k), abs=1e-12)
+        assert (found.values[0, 0] == found.values[0, 1]) or len(actual) > k
+    assert ir.parse_measure("AP(divisor=reachable)@10").trec_name == "AP(divisor=reachable)@10"
+    with pytest.raises(ir.OptionError, match=r"divisor=.*relevant \| reachable"):
+        ir.parse_measure("AP(divisor=min)@10")
+
+
+def test_the_hit_rate_is_success() -> None:
+    """As recommender libraries write it."""
+    assert [str(ir.parse_measure(text)) for text in ("HR@10", "hr@5", "hit_rate@10", "Hit_Ratio@1")] == [
+        "Success@10", "Success@5", "Success@10", "Success@1"
+    ]  # fmt: skip

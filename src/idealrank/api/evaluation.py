@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from os import PathLike
@@ -17,12 +18,13 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankError, IdealrankWarning, InputError
+from idealrank.errors import IdealrankError, IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import evaluate as core
-from idealrank.evaluation.coverage import VALIDATE
+from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
+from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.defaults import default_measures
@@ -42,8 +44,8 @@ AnyTable: TypeAlias = Any
 __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 
 
-def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels:
-    """Judgments from a path, a mapping ``{query: {document: grade}}``, a dataframe, or `Qrels`.
+def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None) -> Qrels:
+    """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document, ...]}``, a dataframe, or `Qrels`.
 
     Examples
     --------
@@ -55,15 +57,15 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error") -> Qrels
     if isinstance(qrels, Mapping):
         return Qrels(qrels)
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels):
-        return read_qrels(qrels, duplicates=duplicates)
+        return read_qrels(qrels, duplicates=duplicates, columns=columns)
     if is_frame(qrels):
         from idealrank.io.dataframes import qrels_from_frame  # noqa: PLC0415  (most come with files)
 
-        return qrels_from_frame(qrels, duplicates=duplicates)
+        return qrels_from_frame(qrels, columns, duplicates=duplicates)
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
 
 
-def to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
+def to_judgments(table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None) -> Judgments:
     """Judgments of any kind that are read already, or as `to_qrels` reads them.
 
     Examples
@@ -71,10 +73,10 @@ def to_judgments(table: AnyTable, duplicates: QrelsDuplicates) -> Judgments:
     >>> to_judgments({"q": {"a": 1}}, "error").n_judgments
     1
     """
-    return table if is_judgments(table) else to_qrels(table, duplicates=duplicates)
+    return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
 
 
-def to_run(run: AnyTable, *, name: str | None = None) -> Run:
+def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None) -> Run:
     """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``, a dataframe, or `Run`.
 
     Examples
@@ -87,11 +89,11 @@ def to_run(run: AnyTable, *, name: str | None = None) -> Run:
     if isinstance(run, Mapping):
         return Run(run, name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run):
-        return read_run(run, name=name)
+        return read_run(run, name=name, columns=columns)
     if is_frame(run):
         from idealrank.io.dataframes import run_from_frame  # noqa: PLC0415
 
-        return run_from_frame(run, name=name or "run")
+        return run_from_frame(run, columns, name=name or "run")
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
 
 
@@ -118,6 +120,10 @@ def evaluate(
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     convention: "Convention | str" = "standard",
     *,
+    name: str | None = None,
+    columns: Columns = None,
+    qrels_columns: Columns = None,
+    run_columns: Columns = None,
     group: Any = None,
     offsets: Any = None,
     qid: Any = None,
@@ -141,6 +147,11 @@ def evaluate(
         prefs_pair and prefs_avgjg; for several assessors AP_avgjg and P_avgjg@10.
     convention : str or Convention
         A preset, optionally with changed switches: ``"lightgbm,ties=expected"``.
+    name : str, optional
+        Name of the system. Default: the name of the `Run`, else the file name without extensions, else "run".
+    columns, qrels_columns, run_columns : mapping or sequence, optional
+        Column names of files and dataframes, as in `read_qrels` and `read_run`: of both tables, of the judgments, of the run. The
+        specific ones take precedence.
     group, offsets, qid, mask, padding
         For arrays: grouping of items into lists, see `Lists.from_arrays`.
     max_documents : int, optional
@@ -173,17 +184,20 @@ def evaluate(
     >>> evaluate(np.array([[1, 0], [0, 2]]), np.array([[0.2, 0.9], [0.1, 0.8]]), ["nDCG@10", "RR"], "lightgbm").mean()["RR"]
     0.75
     """
+    of_qrels, of_run = qrels_columns or columns, run_columns or columns
+    _refuse_columns(qrels, run, columns, qrels_columns, run_columns)
     if is_array(qrels) and is_array(run):
         if max_documents is not None:
             raise InputError("max_documents belongs to runs with document ids; for arrays use a cutoff of the measure, as in AP@10")
         lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
-        return core.evaluate_lists(lists, default_measures() if measures is None else measures, convention, threads=threads)
+        asked = default_measures() if measures is None else measures
+        return core.evaluate_lists(lists, asked, convention, threads=threads, name=name or "run")
     if any(option is not None for option in (group, offsets, qid, mask, padding)):
         raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
-    read_run_ = to_run(run)
-    read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
+    read_run_ = to_run(run, name=name, columns=of_run)
+    read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
@@ -191,7 +205,26 @@ def evaluate(
         progress=progress, inputs=inputs,
     )  # fmt: skip
     warn_of_doubt(evaluation, stacklevel=3)
-    return evaluation
+    if _are_lists(qrels) and isinstance(run, Mapping) and look_like_grades(read_run_.source.values, read_run_.source.offsets):  # type: ignore[union-attr]
+        message = "the judgments are lists, and the scores of the run few small whole numbers: are they swapped? judgments come first"
+        warnings.warn(message, IdealrankWarning, stacklevel=2)
+    return evaluation if name is None else replace(evaluation, name=name)
+
+
+def _are_lists(qrels: AnyTable) -> bool:
+    return isinstance(qrels, Mapping) and any(isinstance(graded, (list, tuple)) for graded in qrels.values())
+
+
+def _refuse_columns(qrels: AnyTable, run: AnyTable, columns: Columns, qrels_columns: Columns, run_columns: Columns) -> None:
+    """Refuse names of columns for what has no columns."""
+    lacking = [not (is_frame(table) or isinstance(table, (str, PathLike)) or _is_paths(table)) for table in (qrels, run)]
+    for word, given, lacks, table in (
+        ("qrels_columns", qrels_columns, lacking[0], qrels),
+        ("run_columns", run_columns, lacking[1], run),
+        ("columns", columns, all(lacking), qrels),
+    ):
+        if given is not None and lacks:
+            raise OptionError(f"{word}: found {type(table).__name__}, which has no columns, expected a file or a dataframe")
 
 
 def evaluate_read(

@@ -12,8 +12,10 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
+from idealrank.io.row_parts import Table
 from idealrank.io.table_columns import parse_columns
 
 
@@ -31,29 +33,47 @@ class Inputs:
         Group sizes of LETOR files.
     more_qrels : tuple of str
         Further files of judgments.
+    qrels_columns_text, run_columns_text : str
+        Names of columns of the judgments alone, and of the runs; they take precedence over `columns_text`.
 
     Examples
     --------
-    >>> Inputs(columns_text="query=topic").columns
-    {'query': 'topic'}
+    >>> Inputs(columns_text="query=topic", run_columns_text="score=sim").columns_of("run")
+    {'query': 'topic', 'score': 'sim'}
     """
 
     file_format: Any = "auto"
     columns_text: str = ""
     group: str | None = None
     more_qrels: tuple[str, ...] = ()
+    qrels_columns_text: str = ""
+    run_columns_text: str = ""
 
-    @property
-    def columns(self) -> dict[str, str] | None:
+    def format_of(self, table: Table) -> Any:
+        """The format of judgments or runs; ``"auto"`` where the option names a format of the others alone.
+
+        Examples
+        --------
+        >>> Inputs("quepid").format_of("qrels"), Inputs("quepid").format_of("run")
+        ('quepid', 'auto')
+        """
+        others = FORMATS_OF["run" if table == "qrels" else "qrels"]
+        return "auto" if self.file_format in others else self.file_format
+
+    def columns_of(self, table: Table) -> dict[str, str] | None:
         """Names of columns by their role; None to guess."""
-        return parse_columns(self.columns_text) if self.columns_text else None
+        own = self.qrels_columns_text if table == "qrels" else self.run_columns_text
+        given = [parse_columns(text) for text in (self.columns_text, own) if text]
+        return {role: name for columns in given for role, name in columns.items()} if given else None
 
     def open_qrels(self, path: str, convention: Convention) -> Qrels:
         """The judgments; a document judged twice falls under the convention's policy for duplicates."""
         policy = convention.alignment.duplicates
         duplicates = "error" if policy == "twice" else policy
         paths = [path, *self.more_qrels]
-        return read_qrels(paths, format=self.file_format, columns=self.columns, duplicates=duplicates, group=self.group, tell=_note)
+        return read_qrels(
+            paths, format=self.format_of("qrels"), columns=self.columns_of("qrels"), duplicates=duplicates, group=self.group, tell=_note
+        )
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
         """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
@@ -69,7 +89,9 @@ class Inputs:
     def open_run(self, path: "str | Sequence[str]", name: str, qrels: str) -> Run:
         """One run, of one file or of several; a file of bare scores takes its queries and documents from the judgments' lines."""
         labels = None if qrels == "-" else qrels
-        return read_run(path, name=name, format=self.file_format, columns=self.columns, labels=labels, group=self.group, tell=_note)
+        return read_run(
+            path, name=name, format=self.format_of("run"), columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

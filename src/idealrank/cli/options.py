@@ -51,16 +51,24 @@ digits: Decorator = click.option(
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
-        help=f"Of all files: {', '.join(FORMATS)}. auto inspects the extension and the first line.",
+        help=f"Of all files: {', '.join(FORMATS)}. auto inspects the extension and the content.",
     ),
     click.option(
         "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
-        help="Columns of tables: query=, document=, grade=, score= or rank=."
+        help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=."
     ),
+    click.option("--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of runs; overrides --columns."),
 )  # fmt: skip
 _INPUTS: tuple[Decorator, ...] = (
     click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Further file of judgments; may be repeated."),
     *_RUN_INPUTS,
+    click.option(
+        "--qrels-columns",
+        "qrels_columns_text",
+        metavar="ROLE=NAME,...",
+        default="",
+        help="Columns of judgments, over --columns; grade=1 gives every row the grade 1.",
+    ),
     click.option("--group", metavar="FILE", help="File of group sizes, for LETOR files without qid."),
 )
 
@@ -69,10 +77,13 @@ def inputs(command: Command) -> Command:
     """Give a command the options that say how files are read; it gets them as one argument, `inputs`."""
 
     @wraps(command)
-    def with_inputs(*, file_format: str, columns_text: str, group: str | None, more_qrels: tuple[str, ...], **others: Any) -> Any:
+    def with_inputs(
+        *, file_format: str, columns_text: str, qrels_columns_text: str, run_columns_text: str, group: str | None,
+        more_qrels: tuple[str, ...], **others: Any,
+    ) -> Any:  # fmt: skip
         runs = others.get("runs") or (others.get("run"),)
         refuse_to_replace(others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group))
-        return command(inputs=Inputs(file_format, columns_text, group, more_qrels), **others)
+        return command(inputs=Inputs(file_format, columns_text, group, more_qrels, qrels_columns_text, run_columns_text), **others)
 
     return _decorated(with_inputs, _INPUTS)
 
@@ -81,9 +92,9 @@ def run_inputs(command: Command) -> Command:
     """Add the input options of a command for two runs, `run_a` and `run_b`, without judgments."""
 
     @wraps(command)
-    def with_inputs(*, file_format: str, columns_text: str, **others: Any) -> Any:
+    def with_inputs(*, file_format: str, columns_text: str, run_columns_text: str, **others: Any) -> Any:
         refuse_to_replace(others.get("output_path"), (others["run_a"], others["run_b"]))
-        return command(inputs=Inputs(file_format, columns_text), **others)
+        return command(inputs=Inputs(file_format, columns_text, run_columns_text=run_columns_text), **others)
 
     return _decorated(with_inputs, _RUN_INPUTS)
 

@@ -1,8 +1,8 @@
 """Judgments: grades of documents by query."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -20,8 +20,9 @@ class Qrels:
 
     Parameters
     ----------
-    grades : mapping of str to mapping of str to number
-        ``{query: {document: grade}}``; grades become float64 and must be finite.
+    grades : mapping of str to mapping of str to number, or to list or set of str
+        ``{query: {document: grade}}``; grades become float64 and must be finite. ``{user: [item, ...]}`` and sets give each document the
+        grade 1.
     name : str
         Name used in messages.
 
@@ -35,19 +36,17 @@ class Qrels:
     >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}})
     >>> qrels.n_queries, qrels.n_judgments, qrels["q1"]
     (1, 2, {'d1': 2.0, 'd2': 0.0})
+    >>> Qrels({"ann": ["i1", "i7"]})["ann"]
+    {'i1': 1.0, 'i7': 1.0}
     """
 
-    def __init__(self, grades: Mapping[str, Mapping[str, float]], *, name: str = "qrels") -> None:
+    def __init__(self, grades: Mapping[str, Mapping[str, float] | Collection[str]], *, name: str = "qrels") -> None:
         if not isinstance(grades, Mapping):
             raise InputError(f"qrels: found {type(grades).__name__}, expected {{query: {{document: grade}}}}")
-        for query, graded in grades.items():
-            if not isinstance(graded, (dict, Mapping)):  # without grades the kernel would take the place in a list for one
-                raise InputError(
-                    f"qrels: query {query!r}: found {type(graded).__name__}, expected {{document: grade}}; "
-                    "where every document named is relevant, give each the grade 1"
-                )
+        if any(not isinstance(graded, (dict, Mapping)) for graded in grades.values()):
+            grades = {query: _graded(query, graded) for query, graded in grades.items()}
         try:
-            table = _kernel.from_mapping(grades)
+            table = _kernel.from_mapping(cast(Any, grades))
         except _kernel.ParseError as error:
             raise translate(error, (), "qrels") from None
         except TypeError as error:
@@ -181,6 +180,23 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {self.n_queries} queries, {self.n_judgments} judgments)"
+
+
+def _graded(query: str, documents: Any) -> Mapping[str, float]:
+    """Grades of a query; documents of a list or a set have the grade 1."""
+    if isinstance(documents, (dict, Mapping)):
+        return documents
+    if not isinstance(documents, (list, tuple, set, frozenset)):
+        expected = "{document: grade}, or a list or set of documents, which have the grade 1"
+        raise InputError(f"qrels: query {query!r}: found {type(documents).__name__}, expected {expected}")
+    try:
+        graded = dict.fromkeys(documents, 1.0)
+    except TypeError:
+        raise InputError(f"qrels: query {query!r}: found documents that are no ids, expected text") from None
+    if len(graded) < len(documents):
+        twice = next(document for place, document in enumerate(documents) if document in list(documents)[:place])
+        raise InputError(f"qrels: query {query!r}: found document {twice!r} twice in a list, expected each once, as in a set")
+    return graded
 
 
 def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, ...]) -> Qrels:

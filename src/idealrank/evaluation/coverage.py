@@ -4,13 +4,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
 from idealrank._lazy import repr_html
 from idealrank.data.hits import Scope
 from idealrank.data.judged import Judged
-from idealrank.data.types import AnyArray, IntArray
+from idealrank.data.types import AnyArray, FloatArray, IntArray
 
 # The next step after a mismatch of ids, for every report.
 VALIDATE = "`idealrank validate QRELS RUN` shows how they differ"
@@ -47,6 +48,8 @@ class Coverage:
         Number of values outside the bounds of their measure.
     best_grade : float
         Highest judged grade of any scored query, as measures count it; infinite if unknown.
+    looks_swapped : bool
+        The judgments look like the scores of a run, and the scores like grades.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Coverage:
     out_of_range: int
     missing_queries: Sequence[str] = ()
     best_grade: float = field(default=math.inf, compare=False)  # a store does not keep it
+    looks_swapped: bool = field(default=False, compare=False)  # as above
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -112,6 +116,11 @@ class Coverage:
         """
         if said := self.mismatch:
             return f"run {name} {said}"
+        if self.looks_swapped:
+            return (
+                f"run {name} has few small whole numbers as scores, and the judgments have many fractional grades: are the files swapped? "
+                "judgments come first."
+            )
         if self.considered and self.unjudged == self.considered:
             where = f" in the first {self.unjudged_cutoff} ranks" if self.unjudged_cutoff else ""
             return f"run {name} has no judged document{where}; do the document ids of both match?"
@@ -152,13 +161,51 @@ class Coverage:
 
     def plus(self, other: "Coverage") -> "Coverage":
         """Add the counts of two parts of one collection."""
-        sums = {
+        sums: dict[str, Any] = {
             one.name: getattr(self, one.name) + getattr(other, one.name)
             for one in fields(self)
-            if one.name not in ("missing_queries", "unjudged_cutoff", "best_grade")
+            if one.name not in ("missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped")
         }
         missing, best = (*self.missing_queries, *other.missing_queries), max(self.best_grade, other.best_grade)
-        return Coverage(**sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=missing, best_grade=best)
+        swapped = self.looks_swapped or other.looks_swapped
+        return Coverage(
+            **sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=missing, best_grade=best, looks_swapped=swapped
+        )  # fmt: skip
+
+
+_MANY_FRACTIONS = 5
+_FEW_GRADES = 6
+_HIGHEST_GRADE = 10
+_SAMPLED = 20_000  # rows
+
+
+def look_like_scores(grades: FloatArray) -> bool:
+    """Return whether most grades are fractions, and many of them differ, as scores do.
+
+    Examples
+    --------
+    >>> look_like_scores(np.array([0.1, 0.25, 0.31, 0.7, 0.9])), look_like_scores(np.array([0, 1, 1, 0.5, 2]))
+    (True, False)
+    """
+    sample = grades[:_SAMPLED]
+    fractions = sample[sample != np.floor(sample)]
+    return bool(2 * fractions.size > sample.size and np.unique(fractions).size >= _MANY_FRACTIONS)
+
+
+def look_like_grades(scores: FloatArray, offsets: IntArray) -> bool:
+    """Return whether all scores are few small whole numbers, equal within some query, as grades are.
+
+    Examples
+    --------
+    >>> look_like_grades(np.array([2.0, 0, 0]), np.array([0, 3])), look_like_grades(np.array([3.0, 2, 1]), np.array([0, 3]))
+    (True, False)
+    """
+    sample = scores[:_SAMPLED]
+    if not sample.size or not np.all(np.isfinite(sample) & (sample == np.floor(sample)) & (np.abs(sample) <= _HIGHEST_GRADE)):
+        return False
+    query = np.searchsorted(offsets, np.arange(sample.size), side="right")
+    pairs = np.unique(np.stack([query, sample.astype(np.int64)]), axis=1)
+    return bool(pairs.shape[1] < sample.size and np.unique(sample).size <= _FEW_GRADES)
 
 
 def no_common_query_words(judged: int) -> str:
@@ -241,6 +288,7 @@ class Tally:
         names = (
             "scored", "no_relevant", "unjudged", "considered", "judged", "tied_queries", "tied_documents", "duplicates", "out_of_range",
         )  # fmt: skip
+        counts: dict[str, Any] = {name: self._counts[name] for name in names}
         return Coverage(
             queries_in_qrels=scope.queries_in_qrels,
             queries_in_run=scope.queries_in_run,
@@ -250,7 +298,7 @@ class Tally:
             truncated_grades=scope.truncated_grades,
             missing_queries=scope.missing,
             best_grade=self._best_grade,
-            **{name: self._counts[name] for name in names},
+            **counts,
         )
 
 

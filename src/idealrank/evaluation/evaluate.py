@@ -20,7 +20,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
-from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.coverage import Coverage, look_like_grades, look_like_scores
 from idealrank.measures.aggregates import Means, aggregate, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -413,8 +413,16 @@ def evaluate(
     provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents, qrels.fingerprint)
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
+    if _look_swapped(qrels, run):
+        measured = replace(measured, coverage=replace(measured.coverage, looks_swapped=True))
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
     return replace(found, judged=judged) if options["unjudged_depth"] or later else found
+
+
+def _look_swapped(qrels: Judgments, run: Run) -> bool:
+    """Return whether judgments and run were given in the wrong order; lines of TREC text differ and are refused before."""
+    table = run.source
+    return isinstance(table, _kernel.Table) and look_like_scores(qrels.grades) and look_like_grades(table.values, table.offsets)
 
 
 def _depth(measures: Iterable[Measure]) -> int:

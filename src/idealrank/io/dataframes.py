@@ -98,8 +98,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
 
     names = {str(name): name for name in frame.collect_schema().names()}
     chosen = choose_columns(list(names), table, columns, where, notes)
-    wanted = list(dict.fromkeys((chosen.query, chosen.document, chosen.value)))
-    picked = frame.select(*(names[name] for name in wanted))
+    picked = frame.select(*(names[name] for name in chosen.names))
     if isinstance(picked, nw.LazyFrame):
         picked = picked.collect()
     try:
@@ -107,7 +106,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     except MissingExtraError:
         return _rows_of_cells(picked, table, chosen, where)
     try:
-        return rows_from_table(picked.to_arrow().rename_columns(wanted), table, chosen, where, refuse)
+        return rows_from_table(picked.to_arrow().rename_columns(chosen.names), table, chosen, where, refuse)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, UnicodeEncodeError):
         # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate pair no UTF-8; they go the slow way.
         return _rows_of_cells(picked, table, chosen, where)
@@ -125,7 +124,7 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
                 refuse(Complaint(kind, f"{where}: row {row} (counted from 0)", 0, f"{found} in column {name!r}", expected))
         return results
 
-    values = columns[chosen.value]
+    values = columns[chosen.value] if chosen.value else [1.0] * len(frame)
     if not all_numbers(values, table, booleans=True):
         values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))

@@ -93,7 +93,7 @@ class Records:
             self._chosen = choose_columns(list(fields), self._table, self._columns, self._path, self._notes)
         chosen = self._chosen
         try:
-            return fields[chosen.query], fields[chosen.document], fields[chosen.value]
+            return fields[chosen.query], fields[chosen.document], fields[chosen.value] if chosen.value else 1
         except KeyError as error:
             self._bad("null", f"no field {error.args[0]!r}", "all fields of the first record", number)
             return None

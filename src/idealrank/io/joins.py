@@ -13,7 +13,13 @@ from idealrank import _kernel
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import IntArray, decode_id
-from idealrank.evaluation.coverage import no_common_query_words, no_judged_document_words, without_relevant_words
+from idealrank.evaluation.coverage import (
+    look_like_grades,
+    look_like_scores,
+    no_common_query_words,
+    no_judged_document_words,
+    without_relevant_words,
+)  # fmt: skip
 from idealrank.io.complaints import Severity
 
 # What differs -> how to take the difference away. Tried in this order: the smallest change that joins something is the suspicion.
@@ -166,7 +172,15 @@ def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
     aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
     single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
     observations = [*_queries_that_do_not_meet(qrels, aligned, examples), *_documents_that_do_not_meet(qrels, run, aligned, examples)]
-    return [*observations, *_scores(qrels, aligned, single, examples)]
+    return [*observations, *_scores(qrels, aligned, single, examples), *_swapped(qrels, run)]
+
+
+def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
+    """Fractions as grades, and few small whole numbers as scores."""
+    table = run.source
+    if isinstance(table, _kernel.Table) and look_like_scores(qrels.grades) and look_like_grades(table.values, table.offsets):
+        message = "scores are few small whole numbers, and grades many fractions: are the files swapped? judgments come first"
+        yield Observation("swapped", table.n_queries, message)
 
 
 def _observation(kind: str, found: IntArray, message: str, name: Any, examples: int, severity: Severity = "warning") -> Observation:

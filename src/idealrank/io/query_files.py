@@ -18,6 +18,7 @@ from idealrank.io.numerals import parse_number
 from idealrank.io.sources import Paths, Source, open_sources
 
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
+_USER = ("user", "user_id", "user-id", "userid")  # the query of recommenders, where no column has a name of _QUERY
 _CATEGORY = ("category", "slice")
 _TRAFFIC = ("weight", "traffic", "count", "frequency")
 _CLUSTER = ("cluster", "user", "session")
@@ -32,10 +33,10 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
     Parameters
     ----------
     path : path, or list of paths
-        Comma- or tab-separated file. Its header names ``query`` (or query_id, query-id, qid, topic) and ``category`` (or slice). If there
-        are only two columns, the second may have any name except one reserved for other files; further columns are ignored. Without a
-        header: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks; lines that begin with ``#`` are comments. A query on
-        several lines belongs to several categories. Compressed files are decompressed; ``-`` is standard input.
+        Comma- or tab-separated file. Its header names ``query`` (or query_id, query-id, qid, topic, user, user_id) and ``category`` (or
+        slice). If there are only two columns, the second may have any name except one reserved for other files; further columns are
+        ignored. Without a header: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks; lines that begin with ``#`` are
+        comments. A query on several lines belongs to several categories. Compressed files are decompressed; ``-`` is standard input.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -175,7 +176,7 @@ def _pairs(source: Source, wanted: tuple[str, ...]) -> Iterator[tuple[str, str, 
     if first is None:
         raise FileFormatError(source.path, 0, "an empty file", f"lines QUERY {wanted[0].upper()}, or columns query and {wanted[0]}")
     names = [name.strip().lower() for name in first[0]]
-    headed = any(name in _QUERY for name in names)
+    headed = any(name in _QUERY or name in _USER for name in names)
     places, width = _places(source.path, first[1], names, wanted) if headed else ((0, 1), 2)
     for row, line in rows if headed else chain([first], rows):
         if not headed and row[0].startswith("#"):
@@ -205,7 +206,7 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
 
 def _places(path: str, line: int, names: list[str], wanted: tuple[str, ...]) -> tuple[tuple[int, int], int]:
     """Columns of the query and of the word, and how many there are."""
-    query = _place(path, line, names, _QUERY)
+    query = _place(path, line, names, _QUERY if any(name in _QUERY for name in names) else _USER)
     other = names[1 - query] if len(names) == 2 else ""
     if other in wanted or (other and not any(other in known for known in (_QUERY, _CATEGORY, _TRAFFIC, _CLUSTER))):
         return (query, 1 - query), 2

@@ -25,6 +25,10 @@ _READERS: dict[Format, tuple[str, str]] = {
     "csv": ("delimited", "read_csv"),
     "tsv": ("delimited", "read_tsv"),
     "beir": ("delimited", "read_beir"),
+    "elasticsearch": ("responses", "read_elasticsearch"),
+    "solr": ("responses", "read_solr"),
+    "quepid": ("quepid", "read_quepid"),
+    "rre": ("rre", "read_rre"),
 }
 
 
@@ -43,8 +47,8 @@ def read_qrels(
     ----------
     path : path, or list of paths
         One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed.
-    format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"}
-        ``"auto"`` inspects the extension and the first line.
+    format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "quepid", "rre", "elasticsearch", "solr"}
+        ``"auto"`` inspects the extension and the content. The last two are formats of runs, the two before of judgments.
     columns : mapping or sequence, optional
         For columns and records: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
     duplicates : {"error", "first", "last", "best"}
@@ -187,6 +191,8 @@ def read_part(
     >>> read_part(Source("a.csv", b"qid,docid,rel\nq1,d1,2"), "qrels", "csv", None, Notes(), refuse).values
     array([2.])
     """
+    if kind == "quepid" and table == "run":  # columns of a run may look like raters
+        kind = "csv"
     try:
         if kind != "letor":
             module, function = _READERS[kind]

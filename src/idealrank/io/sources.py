@@ -191,8 +191,8 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
     """
     if hasattr(paths, "columns") or hasattr(paths, "collect_schema") or isinstance(paths, Mapping):
         raise InputError(
-            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it as it is (rename columns that it "
-            "does not know to query, document, and grade or score)"
+            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it as it is, a dataframe with "
+            "qrels_columns= and run_columns="
         )
     listed: Sequence[AnyPath] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(path) for path in listed]

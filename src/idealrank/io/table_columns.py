@@ -1,40 +1,22 @@
 """Columns of a table: query, document and value, as named or guessed from usual names."""
 
-import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TypeAlias
 
 from idealrank.errors import InputError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
+from idealrank.io.usual_columns import DOCUMENT, GRADE, NO_GRADE, QUERY, RANK, SCORE, Names, candidates, plain
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 
-# Names without case and punctuation, most usual first. The second group holds names that often mean something else beside those of
-# the first (the text of a query, a score beside a grade), so it is looked at only when the first finds nothing.
-Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-_QUERY: Names = (
-    ("queryid", "qid", "topicid", "queryno", "topicno", "userid", "sessionid", "searchid", "requestid", "groupid"),
-    ("query", "topic", "user", "session", "group", "q"),
-)
-_DOCUMENT: Names = (
-    (
-        "documentid", "docid", "docno", "corpusid", "passageid", "itemid", "productid", "movieid", "articleid", "candidateid", "chunkid",
-        "did", "pid",
-    ),
-    ("document", "doc", "item", "passage", "product"),
-)  # fmt: skip
-_GRADE: Names = (
-    ("grade", "relevance", "rel", "label", "relevancelabel", "relevancegrade", "judgment", "judgement", "rating", "qrel"),
-    ("gain", "target", "score"),
-)
-_SCORE: Names = (
-    ("score", "scores", "prediction", "predictions", "pred", "predicted", "predictedscore", "similarity", "sim", "relevancescore"),
-    ("probability",),
-)
-_RANK: Names = (("rank", "ranking", "position"), ())
 _ROLES = ("query", "document", "grade", "score", "rank")
+# The words of recommenders for the same roles.
+_OTHER_ROLES = {"user": "query", "item": "document", "rating": "grade"}
+_EVERY_ROW = "1"  # as the name of the grade's column: grade 1 for every row
 
 
 @dataclass(frozen=True)
@@ -44,7 +26,7 @@ class Chosen:
     Attributes
     ----------
     query, document, value : str
-        Names as the table spells them.
+        Names as the table spells them; `value` is empty if every row has the grade 1.
     by_rank : bool
         The value is a rank, 1 at the top: the score is its negative.
     """
@@ -54,6 +36,17 @@ class Chosen:
     value: str
     by_rank: bool = False
 
+    @property
+    def names(self) -> list[str]:
+        """The names, each once.
+
+        Examples
+        --------
+        >>> Chosen("user", "item", "").names
+        ['user', 'item']
+        """
+        return list(dict.fromkeys(filter(None, (self.query, self.document, self.value))))
+
 
 def parse_columns(text: str) -> dict[str, str]:
     """Column names as the command line takes them.
@@ -61,7 +54,7 @@ def parse_columns(text: str) -> dict[str, str]:
     Parameters
     ----------
     text : str
-        ``query=NAME,document=NAME,grade=NAME`` (or ``score=``, ``rank=``); what is left out is guessed.
+        ``query=NAME,document=NAME,grade=NAME`` (or ``score=``, ``rank=``; ``user=``, ``item=``, ``rating=``); what is left out is guessed.
 
     Examples
     --------
@@ -71,7 +64,10 @@ def parse_columns(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not (role and name) for role, _, name in pairs):
         raise OptionError(f"columns={text}: expected query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME")
-    return {role.strip(): name.strip() for role, _, name in pairs}
+    columns = {_OTHER_ROLES.get(role.strip(), role.strip()): name.strip() for role, _, name in pairs}
+    if len(columns) < len(pairs):
+        raise OptionError(f"columns={text}: found a role twice, expected each once; user is query, item is document, rating is grade")
+    return columns
 
 
 def choose_columns(names: Sequence[str], table: Table, given: Columns, where: str, notes: Notes) -> Chosen:
@@ -93,81 +89,119 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     Raises
     ------
     InputError
-        A column is missing, or a name stands twice.
+        A column is missing, or a name stands twice; the message names all of them, and an option that names every column.
 
     Examples
     --------
     >>> choose_columns(["qid", "docno", "sim"], "run", None, "a.csv", Notes()).value
     'sim'
     """
-    spelled = {role: _known(name, names, where) for role, name in _roles(given, table).items()}
+    spelled = named_columns(given, table)
     doubtful: list[str] = []
 
     def find(role: str, usual: Names) -> str:
         if role in spelled:
             return spelled[role]
-        usually = _candidates(names, usual[0]) or _candidates(names, usual[1])
+        usually = candidates(names, usual[0]) or candidates(names, usual[1])
         if len(usually) > 1:
             doubtful.append(f"{', '.join(usually[1:])} could be the {role} too")
         return usually[0] if usually else ""
 
-    value_role, usual_values = ("grade", _GRADE) if table == "qrels" else ("score", _SCORE)
-    query, document = find("query", _QUERY), find("document", _DOCUMENT)
+    value_role, usual_values = ("grade", GRADE) if table == "qrels" else ("score", SCORE)
+    query, document = find("query", QUERY), find("document", DOCUMENT)
     value = "" if "rank" in spelled else find(value_role, usual_values)
     by_rank = not value and table == "run"
     if by_rank:
-        value = find("rank", _RANK)
-    found = (("query", query, _QUERY), ("document", document, _DOCUMENT), (value_role, value, usual_values))
-    for role, name, usual in found:
-        if not name:
-            raise InputError(_missing(role, usual, names, where))
-        _known(name, names, where)
-    chosen = Chosen(query, document, value, by_rank)
-    if len(spelled) < 3:
+        value = find("rank", RANK)
+    if "rank" in spelled:
+        value_role = "rank"
+    others = {plain(name) for name in names} - {plain(query), plain(document)}
+    implicit = table == "qrels" and not value and bool(query and document) and others <= NO_GRADE
+    every_row = value_role == "grade" and value == _EVERY_ROW and value not in names
+    found = {"query": (query, QUERY), "document": (document, DOCUMENT)}
+    if not (implicit or every_row):
+        found[value_role] = (value, usual_values)
+    if any(names.count(name) != 1 for name, _ in found.values()):
+        raise InputError(_refusal(found, spelled, names, table, where))
+    chosen = Chosen(query, document, "" if every_row else value, by_rank)
+    if implicit:
+        message = f"{where}: found no column of grades beside query={query}, document={document}; every row counts as grade 1"
+        notes.warn("; ".join([message, *doubtful, f"to be sure, say {_option(table)} query={query},document={document},grade=1"]))
+    elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes)
     return chosen
 
 
-def _roles(given: Columns, table: Table) -> dict[str, str]:
-    """Names by role; those that this table has no use for are left out, so that one mapping can serve qrels and runs."""
+def query_column(names: Sequence[str], given: Columns) -> str:
+    """The column or field of the query, as named or guessed; empty where there is none.
+
+    Examples
+    --------
+    >>> query_column(["_id", "_score", "query"], None)
+    'query'
+    """
+    named = named_columns(given, "run").get("query", "")
+    if named:
+        return named if named in names else ""
+    return next(iter(candidates(names, QUERY[0]) or candidates(names, QUERY[1])), "")
+
+
+def named_columns(given: Columns, table: Table) -> dict[str, str]:
+    """Names by role; those that this table has no use for are left out, so that one mapping can serve qrels and runs.
+
+    Examples
+    --------
+    >>> named_columns({"user": "u", "grade": "g"}, "run")
+    {'query': 'u'}
+    """
     useful = ("query", "document", "grade") if table == "qrels" else ("query", "document", "score", "rank")
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        unknown = [role for role in given if role not in _ROLES]
+        unknown = [role for role in given if role not in _ROLES and role not in _OTHER_ROLES]
         if unknown:
             raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected {', '.join(_ROLES)}")
-        return {role: str(given[role]) for role in useful if role in given}
+        roles = {_OTHER_ROLES.get(role, role): str(name) for role, name in given.items()}
+        if len(roles) < len(given):
+            raise OptionError(f"columns: found a role twice in {', '.join(given)}, expected each once: user is query, item is document")
+        return {role: roles[role] for role in useful if role in roles}
     if isinstance(given, str) or len(given) != 3:
         raise OptionError(f"columns: found {given!r}, expected a mapping such as {{'query': 'qid', 'document': 'docno'}}, or three names")
     return dict(zip(useful[:3], map(str, given), strict=True))
-
-
-def _known(name: str, names: Sequence[str], where: str) -> str:
-    if names.count(name) != 1:
-        times = "no such column" if name not in names else "it more than once"
-        raise InputError(f"{where}: expected one column {name!r}, found {times} among {_listed(names)}")
-    return name
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.lower())
-
-
-def _candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
-    """Columns with usual names, the most usual first."""
-    plain = [_plain(name) for name in names]
-    return [names[place] for word in usual for place, name in enumerate(plain) if name == word]
 
 
 def _listed(names: Sequence[str]) -> str:
     return (", ".join(map(repr, names[:20])) or "none") + (", ..." if len(names) > 20 else "")
 
 
-def _missing(role: str, usual: Names, names: Sequence[str], where: str) -> str:
+def _option(table: Table) -> str:
+    return "--qrels-columns" if table == "qrels" else "--run-columns"
+
+
+def _refusal(found: Mapping[str, tuple[str, Names]], spelled: Mapping[str, str], names: Sequence[str], table: Table, where: str) -> str:
+    """Name everything that is wrong at once, with an option that names every column."""
+    for name, _ in found.values():
+        if names.count(name) > 1:
+            return f"{where}: expected one column {name!r}, found it more than once among {_listed(names)}; rename or drop the others"
+    expected = []
+    for role, (name, usual) in found.items():
+        if name not in names:
+            usually = f"one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...)"
+            expected.append(f"{name!r} for the {role}" if name else usually)
+    fitting = {role: name for role, (name, _) in found.items() if name in names}
+    free = [name for name in dict.fromkeys(names) if name not in fitting.values()]
+    for role, (name, _) in found.items():
+        if role not in fitting:
+            near = get_close_matches(name, free, 1) if name and role in spelled else []
+            fitting[role] = (near or free or ["NAME"])[0]
+            free = [other for other in free if other != fitting[role]]
+    pairs = {role: fitting[role] for role in found}
+    text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
+    evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
+    every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] else ""
     return (
-        f"{where}: found columns {_listed(names)}, expected one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...); "
-        f"name it with columns={{'{role}': ...}} (--columns {role}=NAME)"
+        f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}; name them, for example with "
+        f"{_option(table)} {text} (in Python columns={pairs}, in evaluate {evaluates}){every_row}"
     )
 
 

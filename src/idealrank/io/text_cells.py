@@ -17,6 +17,7 @@ from idealrank.io.table_columns import Chosen
 
 # A line break inside an id is nearly always a stray quotation mark that swallowed the next lines.
 _BREAK = re.compile(r"[\r\n\0]")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _BLANK_END = re.compile(r"\A\s|\s\Z")
 
 
@@ -116,7 +117,8 @@ class CellChecker:
         what = "grade" if self._finite else "score"
         if number is None:
             kind, found = ("number", f"{shown(text)} as {what}") if text.strip() else ("null", f"no {what}")
-            self._complain(Complaint(kind, self._path, line, f"{found} in column {self._chosen.value!r}", "a number"))
+            hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
+            self._complain(Complaint(kind, self._path, line, f"{found} in column {self._chosen.value!r}", "a number", hint))
             return None
         if number != number:
             hint = "remove the line or give the document a " + what

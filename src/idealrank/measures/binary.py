@@ -7,7 +7,8 @@ presence of tied scores, ECIR).
 
 import math
 from collections.abc import Callable
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,8 +19,11 @@ from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.ranks import chance_within, distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
+from idealrank.measures.rules import checked
 from idealrank.measures.terms import RelevantGroups, Terms
 from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRelevant
+
+Divisor: TypeAlias = Literal["relevant", "reachable"]
 
 # Lists of one length, every item judged and no tie to average, are read rank after rank, all at once: each rank is a row that holds
 # one place of every list. Nothing is looked up and nothing sorted again, and what a rank needs of those above it is a running count;
@@ -217,6 +221,7 @@ class F(BalancedMeasure):
         return self.filled((1.0 + beta) * self.found(judged) / (shown + beta * n_relevant), n_relevant)
 
 
+@dataclass(frozen=True, kw_only=True)
 class AP(NeedsRelevant):
     """Average precision: mean of the precision at the rank of each relevant document; 0 for those not returned.
 
@@ -226,6 +231,10 @@ class AP(NeedsRelevant):
     ----------
     cutoff, rel, no_relevant
         As for `R`.
+    divisor : {"relevant", "reachable"}, optional
+        What the sum is divided by: the number of relevant documents (default), or of those that k ranks can hold,
+        ``min(k, |relevant|)``, as the MAP@k of Kaggle's competitions and of many recommender libraries. It changes values only where a
+        query has more than k relevant documents.
 
     References
     ----------
@@ -236,9 +245,14 @@ class AP(NeedsRelevant):
     >>> import idealrank as ir
     >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "c", "b"]}, [ir.AP()]).mean()["AP"]
     0.8333333333333333
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "c", "b"]}, ["AP@1", "AP(divisor=reachable)@1"]).mean()
+    {'AP@1': 0.5, 'AP(divisor=reachable)@1': 1.0}
     """
 
+    divisor: Divisor | None = None
+
     name: ClassVar[str] = "AP"
+    samples: ClassVar = {"divisor": (None, "relevant", "reachable")}
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
     use: ClassVar[str] = (
@@ -249,13 +263,23 @@ class AP(NeedsRelevant):
         "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked("divisor", self.divisor, Divisor)
+
+    def _divisors(self, judged: Judged, n_relevant: IntArray) -> IntArray:
+        """Number that the sum of each query is divided by, at least 1."""
+        if self.divisor == "reachable" and self.cutoff is not None:
+            n_relevant = np.minimum(n_relevant, resolve_cutoff(self.cutoff, judged.lengths))
+        return np.maximum(n_relevant, 1)
+
     def compute(self, judged: Judged) -> PerQuery:
         """Average precision of every query."""
         by_rank = grades_by_rank(judged)
         if by_rank is not None and by_rank.size:
             deepest = int(resolve_cutoff(self.cutoff, judged.lengths)[0])
             total = np.count_nonzero(by_rank >= self.threshold, axis=0)
-            return self.filled(sums_of_precision(by_rank, self.threshold, deepest) / np.maximum(total, 1), total)
+            return self.filled(sums_of_precision(by_rank, self.threshold, deepest) / self._divisors(judged, total), total)
         hits = judged.relevant(self.threshold).hits
         limit = limits_of(self.cutoff, judged.lengths, hits.query)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
@@ -265,11 +289,12 @@ class AP(NeedsRelevant):
             precision = number_within(hits.query) / rank
             sums = judged.sum_by_query(hits.query, np.where(rank <= limit, precision, 0.0))
         n_relevant = judged.relevant(self.threshold).total
-        return self.filled(sums / np.maximum(n_relevant, 1), n_relevant)
+        return self.filled(sums / self._divisors(judged, n_relevant), n_relevant)
 
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
-        """Precision at the rank of each relevant document, over the number of relevant documents."""
-        return _precision_sums(groups, limit) / max(n_relevant, 1)
+        """Precision at the rank of each relevant document, over the divisor."""
+        reachable = self.divisor == "reachable" and self.cutoff is not None
+        return _precision_sums(groups, limit) / max(min(n_relevant, limit) if reachable else n_relevant, 1)
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
         """Sum over ranks of the chance to be relevant times one more than those expected above it, over the rank and the relevant.
@@ -289,17 +314,17 @@ class AP(NeedsRelevant):
             unjudged * above_unjudged,
         )
         constant, linear, square = (judged.sum_by_query(query, term / rank) for term in terms)
-        total = judged.relevant(self.threshold).total
+        divisors = self._divisors(judged, judged.relevant(self.threshold).total)
 
         def value(chance: float) -> FloatArray:
-            return np.asarray((constant + chance * (linear + chance * square)) / np.maximum(total, 1), np.float64)
+            return np.asarray((constant + chance * (linear + chance * square)) / divisors, np.float64)
 
         return value
 
     @property
     def trec_name(self) -> str:
-        """``map`` or ``map_cut_100``."""
-        return self.trec_binary("map", "map_cut")
+        """``map`` or ``map_cut_100``; trec_eval divides by all relevant documents."""
+        return str(self) if self.divisor == "reachable" else self.trec_binary("map", "map_cut")
 
 
 def _among_unjudged(

@@ -215,7 +215,7 @@ class GMAP(AP):
 
     Parameters
     ----------
-    cutoff, rel, no_relevant
+    cutoff, rel, no_relevant, divisor
         As for `AP`.
 
     References

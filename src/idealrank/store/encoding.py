@@ -22,7 +22,7 @@ from idealrank.store.value_files import Blob, array_blob
 
 Fields = dict[str, Any]
 
-_COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in ("missing_queries", "best_grade"))
+_COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in ("missing_queries", "best_grade", "looks_swapped"))
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
 

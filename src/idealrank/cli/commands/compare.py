@@ -54,7 +54,8 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
     words += [] if convention == "standard" else ["--convention", convention]
     words += [word for path in inputs.more_qrels for word in ("--qrels", path)]
     words += [] if inputs.file_format == "auto" else ["--input-format", inputs.file_format]
-    words += ["--columns", inputs.columns_text] if inputs.columns_text else []
+    texts = (("", inputs.columns_text), ("qrels-", inputs.qrels_columns_text), ("run-", inputs.run_columns_text))
+    words += [word for kind, text in texts if text for word in (f"--{kind}columns", text)]
     words += [] if inputs.group is None else ["--group", inputs.group]
     return shlex.join(words)
 

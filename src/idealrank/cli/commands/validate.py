@@ -59,7 +59,7 @@ def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool,
 def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, examples: int) -> Report:
     labels = None if qrels == "-" else qrels
     return lint(
-        paths, table, format=inputs.file_format, columns=inputs.columns, labels=labels, group=inputs.group, examples=examples
+        paths, table, format=inputs.format_of(table), columns=inputs.columns_of(table), labels=labels, group=inputs.group, examples=examples
     )  # fmt: skip
 
 

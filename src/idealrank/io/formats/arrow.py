@@ -39,7 +39,7 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
     try:
         file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
         chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
-        data = file.read(columns=_distinct(chosen))
+        data = file.read(columns=chosen.names)
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
     except (pyarrow.ArrowException, OSError) as error:
@@ -56,7 +56,7 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
         reader = pyarrow.PythonFile(source.open())
         data = ipc.open_file(reader).read_all() if bytes(source.data[:6]) == b"ARROW1" else _whole_stream(source, reader)
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
-        data = data.select(_distinct(chosen))
+        data = data.select(chosen.names)
         # The IPC reader maps what the file says; offsets that point outside would be followed.
         data.validate(full=True)
     except UnicodeDecodeError:
@@ -98,10 +98,6 @@ def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError
     return FileFormatError(source.path, 0, f"data that cannot be read ({str(error).splitlines()[0]})", expected)
 
 
-def _distinct(chosen: Chosen) -> list[str]:
-    return list(dict.fromkeys((chosen.query, chosen.document, chosen.value)))
-
-
 def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complain: Complain) -> Rows:
     """The three columns of a ``pyarrow.Table``.
 
@@ -135,12 +131,12 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
             bad[row] = True
             complain(Complaint(kind, *place(row), found(row), expected))
 
-    columns = {name: data.column(name) for name in _distinct(chosen)}
+    columns = {name: data.column(name) for name in chosen.names}
     for name, column in columns.items():
         if column.null_count:
             expected = "a number" if name == chosen.value else "an id"
             report("null", column.is_null().to_numpy(), lambda _, name=name: f"null in column {name!r}", expected)  # type: ignore[misc]
-    values = _numbers(columns[chosen.value], chosen.value, where)
+    values = _numbers(columns[chosen.value], chosen.value, where) if chosen.value else np.ones(data.num_rows)
     what = "grade" if table == "qrels" else "score"
     if table == "run" and is_large(values):
         given = columns[chosen.value]

@@ -1,4 +1,4 @@
-"""Comma- and tab-separated columns with a header line, and BEIR's judgments, which are such a file."""
+"""Columns with a header line, separated by commas, semicolons or tabs, and BEIR's judgments, which are such a file."""
 
 import csv
 import re
@@ -20,18 +20,21 @@ from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
-from idealrank.io.text_cells import CellChecker
+from idealrank.io.text_cells import CellChecker, shown
 
 _BEIR = ("query-id", "corpus-id", "score")
 # Rows that become columns at once: memory stays near the size of the file, for no more rows than these live as Python objects.
 _BATCH = 1 << 14
+_DELIMITERS = ",;\t"  # of equally frequent ones the first
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_HEAD = 1 << 16
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _LONGEST = 1 << 26  # letters of a cell, where the standard library stops at 2**17: documents are longer, an unclosed quote longer still
 CELLS = f"cells quoted as in RFC 4180, of at most {_LONGEST:,} letters"
 
 
 def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    r"""Read comma-separated columns with a header line.
+    r"""Read columns with a header line, separated by commas, semicolons or tabs, whichever the header has most of.
 
     Parameters
     ----------
@@ -53,7 +56,30 @@ def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, compl
     >>> rows.documents[0], rows.values
     ('d1', array([0.5]))
     """
-    return _read(source, table, ",", columns, notes, complain)
+    return _read(source, table, sniff_delimiter(source), columns, notes, complain)
+
+
+def sniff_delimiter(source: Source) -> str:
+    """The delimiter of the header line: the one of ``,`` ``;`` and tab that stands there most often outside quotation marks.
+
+    Raises
+    ------
+    FileFormatError
+        The header line has none of them.
+
+    Examples
+    --------
+    >>> sniff_delimiter(Source("a.csv", b'qid;"text, long";rel'))
+    ';'
+    """
+    start = bytes(source.data[:_HEAD]).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    lines = enumerate(_QUOTED.sub("''", start).splitlines(), 1)
+    number, line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
+    delimiter = max(_DELIMITERS, key=line.count)
+    if line and delimiter not in line:
+        hint = "convert it" if "|" in line else "add a header line such as query_id,doc_id,grade"
+        raise FileFormatError(source.path, number, f"{shown(line[:80])}, one column", "columns separated by ',' or ';' or tabs", hint)
+    return delimiter
 
 
 def read_tsv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
@@ -72,7 +98,7 @@ def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes:
     if not header:
         raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
     names = [name.strip() for name in header[0]]
-    chosen = _choose(names, table, columns, source.path, notes)
+    chosen = _choose(names, table, columns, source.path, notes, delimiter)
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
     queries, documents, values = [], [], []
@@ -156,16 +182,18 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
             wanted = _BATCH
 
 
-def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: Notes) -> Chosen:
+def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: Notes, delimiter: str) -> Chosen:
     try:
         return choose_columns(names, table, columns, path, notes)
-    except InputError:
+    except InputError as error:
         if any(parse_number(name) is not None for name in names):
             value = "grade" if table == "qrels" else "score"
-            shown = ", ".join(map(repr, names[:6]))
+            sample = ", ".join(map(repr, names[:6]))
             hint = "add a header line; without one, TREC lines can be read"
-            raise FileFormatError(path, 1, f"data ({shown})", f"a header line such as query_id, doc_id, {value}", hint) from None
-        raise
+            raise FileFormatError(path, 1, f"data ({sample})", f"a header line such as query_id, doc_id, {value}", hint) from None
+        if delimiter != ";":
+            raise
+        raise InputError(f"{error}; the file was read as columns separated by ';'") from None
 
 
 class _Scan:
@@ -176,8 +204,8 @@ class _Scan:
         self._complain = complain
         self._chosen = chosen
         self._width = len(names)
-        places = [names.index(name) for name in (chosen.query, chosen.document, chosen.value)]
-        self._pick: list[Callable[[list[str]], str]] = [itemgetter(place) for place in places]
+        self._pick: list[Callable[[list[str]], str]] = [itemgetter(names.index(name)) for name in (chosen.query, chosen.document)]
+        self._pick.append(itemgetter(names.index(chosen.value)) if chosen.value else lambda _: "1")
         self.cells = CellChecker(path, table, chosen, complain)
 
     def columns(self, rows: list[list[str]], lines: IntArray) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:

@@ -7,11 +7,18 @@ from typing import Literal, TypeAlias, get_args
 from idealrank.errors import FileFormatError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
+from idealrank.io.row_parts import Table
 from idealrank.io.sources import Data, Source
+from idealrank.io.usual_columns import is_usual
 
-Format: TypeAlias = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor"]
+Format: TypeAlias = Literal[
+    "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "elasticsearch", "solr", "quepid", "rre"
+]  # fmt: skip
 FormatChoice: TypeAlias = Literal["auto"] | Format
 FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
+
+# Formats of one kind of table: asked for by name, they do not concern the files of the other kind.
+FORMATS_OF: dict[Table, tuple[Format, ...]] = {"qrels": ("quepid", "rre"), "run": ("elasticsearch", "solr")}
 
 _ENDINGS: dict[str, Format] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -20,6 +27,18 @@ _ENDINGS: dict[str, Format] = {
     ".trec": "trec", ".qrels": "trec", ".qrel": "trec", ".run": "trec", ".res": "trec",
 }  # fmt: skip
 _HEAD = 1 << 16
+# A tool's files have the endings of a general format; their content tells them apart.
+_GENERAL: dict[Format, tuple[Format, ...]] = {
+    "elasticsearch": ("json", "jsonl"), "solr": ("json", "jsonl"), "rre": ("json",), "quepid": ("csv",)
+}  # fmt: skip
+_TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {  # all patterns of one tuple stand near the beginning
+    "rre": (re.compile(rb'"relevant_documents"\s*:\s*[{\[]'), re.compile(rb'"(?:queries|query_groups|topics)"\s*:\s*\[')),
+    "solr": (re.compile(rb'"(?:docs"\s*:\s*\[|responseHeader"\s*:\s*\{)'), re.compile(rb'"(?:numFound|responseHeader)"\s*:')),
+    "elasticsearch": (
+        re.compile(rb'"(?:hits"\s*:\s*\{|responses"\s*:\s*\[\s*\{|_id"\s*:)'),
+        re.compile(rb'"(?:hits"\s*:\s*\[|responses"\s*:\s*\[\s*\{|(?:_score|_source|_index)"\s*:)'),
+    ),
+}
 _FEATURE = re.compile(r"(?:qid|\d+):\S+")
 
 
@@ -56,6 +75,9 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     promised = _ENDINGS.get(_ending(source.path))
     if promised in plausible or (promised and not plausible):
         return promised
+    if plausible and promised in (None, *_GENERAL.get(plausible[0], ())) and plausible[0] in _GENERAL:
+        notes.inform(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}; to be sure, say format={plausible[0]}")
+        return plausible[0]
     if not plausible:
         return "trec"
     if promised == "tsv" and plausible[0] in ("trec", "beir"):
@@ -74,6 +96,7 @@ _SAY = "to be sure, say format={0} (--input-format {0})"
 FORMAT_NAMES: dict[Format, str] = {
     "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",
     "parquet": "Parquet", "arrow": "Arrow IPC", "beir": "BEIR columns", "letor": "LETOR lines",
+    "elasticsearch": "responses of Elasticsearch", "solr": "responses of Solr", "quepid": "Quepid's judgments", "rre": "RRE's ratings",
 }  # fmt: skip
 
 
@@ -109,8 +132,14 @@ def sniff(data: Data) -> list[Format]:
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth word of its first line.
     if start.lstrip()[:1] in (b"{", b"[") and not _is_trec(first.split()) and not _is_trec(first.split("\t")):
-        return _sniff_json(data)
-    return _sniff_line(first) if first else []
+        return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
+    formats = _sniff_line(first) if first else []
+    return ["quepid"] if formats == ["csv"] and _is_quepid(start) else formats
+
+
+def _sniff_tool(start: bytes) -> list[Format]:
+    """The tool whose JSON this is; empty where it is general."""
+    return [tool for tool, patterns in _TOOLS.items() if all(pattern.search(start) for pattern in patterns)][:1]
 
 
 def _sniff_json(data: Data) -> list[Format]:
@@ -149,9 +178,26 @@ def _sniff_line(line: str) -> list[Format]:
         formats.append("beir")
     if not formats and len(tabs) > 1:
         formats.append("tsv")
-    if not formats and "," in line:
+    if not formats and ("," in line or ";" in line):
         formats.append("csv")
     return formats
+
+
+def _is_quepid(start: bytes) -> bool:
+    """``query,docid,rating``, or a column of numbers and blanks for each rater."""
+    lines = start.decode("utf-8", "replace").splitlines()[:50]
+    if not lines[0].lower().replace('"', "").startswith("query,docid,"):
+        return False
+    import csv  # noqa: PLC0415  (TREC files do not need it)
+
+    try:
+        header, *rows = [row[2:] for row in csv.reader(lines)]
+    except (csv.Error, ValueError):
+        return False
+    if [name.lower() for name in header] == ["rating"]:
+        return True
+    cells = [cell for row in rows[:-1] for cell in row]  # the last line may be cut
+    return not any(map(is_usual, header)) and any(cells) and all(not cell.strip() or parse_number(cell) is not None for cell in cells)
 
 
 def _is_trec(fields: list[str]) -> bool:

@@ -15,7 +15,10 @@ from idealrank.io.typed_values import Fault, all_ids, all_numbers, check_id, che
 
 # A decoder made once; `json.loads` with a hook would make one for every line.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
-_EXPECTED = {"qrels": "{query: {document: grade}}", "run": "{query: {document: score}} or {query: [document, ...]}"}
+_EXPECTED = {
+    "qrels": "{query: {document: grade}} or {query: [document, ...]}",
+    "run": "{query: {document: score}} or {query: [document, ...]}",
+}
 
 
 def read_json(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
@@ -26,7 +29,7 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
     source : Source
         The bytes.
     table : {"qrels", "run"}
-        Whether numbers are grades or scores; only a run may be lists of ids, best first.
+        Whether numbers are grades or scores. Lists of ids are best first in a run, and of grade 1 in judgments.
     columns : mapping or sequence, optional
         Names of the fields of records, see `choose_columns`.
     notes : Notes
@@ -43,9 +46,9 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
     """
     nest = _Nest(table, complain)
     try:
-        value = _load(source.read())
+        value = load(source.read())
     except (ValueError, RecursionError) as error:
-        complain(_broken(error, source.path, 0))
+        complain(broken(error, source.path, 0))
         return Blocks(nest.blocks)
     if isinstance(value, list):
         records = Records(table, columns, source.path, notes, complain, lambda number: (f"{source.path}: record {number}", 0))
@@ -57,6 +60,7 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
             nest.add(query, documents, (f"{source.path}: query {shown(query)}", 0))
     else:
         complain(Complaint("type", source.path, 0, describe_value(value), _EXPECTED[table]))
+    nest.tell(notes, source.path)
     return Blocks(nest.blocks)
 
 
@@ -79,9 +83,9 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             continue
         place = (source.path, number)
         try:
-            value = _load(line.strip())
+            value = load(line.strip())
         except (ValueError, RecursionError) as error:
-            complain(_broken(error, *place))
+            complain(broken(error, *place))
             continue
         nested = isinstance(value, tuple) and all(isinstance(inner, tuple | list) for _, inner in value)
         if nested and records:
@@ -93,15 +97,29 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             complain(Complaint("type", *place, describe_value(value), f"{_EXPECTED[table]}, as on the lines before"))
         else:
             records.add(value, number)
+    nest.tell(notes, source.path)
     return records.rows() if records else Blocks(nest.blocks)
 
 
-def _load(data: bytes) -> Any:
-    """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists."""
+def load(data: bytes) -> Any:
+    """The value with objects as tuples of pairs, since a dict would lose what stands under a repeated key, and arrays as lists.
+
+    Examples
+    --------
+    >>> load(b'{"q": [1]}')
+    (('q', [1]),)
+    """
     return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
 
 
-def _broken(error: Exception, path: str, line: int) -> Complaint:
+def broken(error: Exception, path: str, line: int) -> Complaint:
+    """The problem of text that `load` cannot read.
+
+    Examples
+    --------
+    >>> print(broken(RecursionError(), "a.json", 0))
+    a.json: found JSON nested too deeply, expected at most two levels
+    """
     if isinstance(error, json.JSONDecodeError):
         return Complaint("json", path, line or error.lineno, f"text that is not JSON ({error.msg}, column {error.colno})", "JSON")
     if isinstance(error, RecursionError):
@@ -115,6 +133,7 @@ class _Nest:
     def __init__(self, table: Table, complain: Complain) -> None:
         self._table: Table = table
         self._complain = complain
+        self._lists = 0
         self.blocks: list[Block] = []
 
     def add(self, query: str, documents: Any, place: Place, of_query: str = "") -> None:
@@ -128,13 +147,18 @@ class _Nest:
             if not (all_numbers(values, self._table) and all_ids(ids)):
                 ids, values = self._usable(ids, values, place, of_query)
             self.blocks.append(Block(query, ids, values, place))
-        elif isinstance(documents, list) and self._table == "run":
+        elif isinstance(documents, list):
             ids = documents if all_ids(documents) else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
-            self.blocks.append(Block(query, ids, [0.0 - rank for rank in range(len(ids))], place))
+            self._lists += 1
+            self.blocks.append(Block(query, ids, [0.0 - rank if self._table == "run" else 1.0 for rank in range(len(ids))], place))
         else:
-            hint = "give each document a grade" if isinstance(documents, list) else ""
             found = f"{describe_value(documents)} as the documents{of_query}"
-            self._complain(Complaint("type", *place, found, _EXPECTED[self._table], hint))
+            self._complain(Complaint("type", *place, found, _EXPECTED[self._table]))
+
+    def tell(self, notes: Notes, path: str) -> None:
+        """Say that documents of lists have no grade of their own."""
+        if self._lists and self._table == "qrels":
+            notes.inform(f"{path}: found {self._lists:,} lists of documents without grades; every document counts as grade 1")
 
     def _usable(self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str) -> tuple[list[str], list[float]]:
         """The documents that can be used, one by one; the others are complained of."""

@@ -16,6 +16,7 @@ from idealrank.data.preferences.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
 from idealrank.errors import InputError, OptionError
 from idealrank.io.complaints import Complain, Complaint, refuse
+from idealrank.io.formats.detection import sniff
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
 from idealrank.io.sources import Data, Paths, Source, open_sources
@@ -68,11 +69,17 @@ def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: T
     if layout == "qrels":
         return PreferenceQrels.from_qrels(read_assessors(path, tell=tell))
     hint = "graded judgments become preferences with layout='qrels' (--judgments qrels_prefs)"
-    rows = _read(path, _PREFERENCES, {len(_GRADES): hint}, Notes(tell), refuse)
+    notes = Notes(tell)
+    rows = _read(open_sources(path, notes), _PREFERENCES, {len(_GRADES): hint}, notes, refuse)
     return PreferenceQrels.from_cells(rows.cells, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths)
 
 
-def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
+def read_assessors(
+    path: Paths,
+    *,
+    format: Literal["auto", "trec", "quepid"] = "auto",  # noqa: A002  (the word every reader of files uses)
+    tell: Tell | None = None,
+) -> AssessorQrels:
     r"""Read the graded judgments of several assessors, or groups of them.
 
     trec_eval's ``-R qrels_jg FILE`` corresponds to ``read_assessors(FILE)``, which returns a table that `evaluate` accepts as qrels.
@@ -81,7 +88,10 @@ def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
     ----------
     path : path, or list of paths
         Lines ``QUERY GROUP DOCUMENT GRADE``: qrels with the assessor in the second column. One collection in one or several files; ``"-"``
-        is standard input. gzip, bzip2, xz and Zstandard are decompressed.
+        is standard input. gzip, bzip2, xz and Zstandard are decompressed. Or Quepid's export of a book: columns query, docid and one for
+        each rater.
+    format : {"auto", "trec", "quepid"}
+        ``"auto"`` inspects the content.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -105,8 +115,16 @@ def read_assessors(path: Paths, *, tell: Tell | None = None) -> AssessorQrels:
     >>> read_assessors(path).of("ben")["q1"]
     {'d1': 0.0}
     """
+    if format not in ("auto", "trec", "quepid"):
+        raise OptionError(f"format={format}: expected one of auto | trec | quepid")
+    notes = Notes(tell)
+    sources = open_sources(path, notes)
+    if format == "quepid" or (format == "auto" and sniff(sources[0].data) == ["quepid"]):
+        from idealrank.io.formats.quepid import read_raters  # noqa: PLC0415  (most come with lines)
+
+        return read_raters(sources, notes)
     hint = "preferences with sub-groups are read by read_preferences (--judgments prefs)"
-    rows = _read(path, _GRADES, {len(_PREFERENCES): hint}, Notes(tell), refuse)
+    rows = _read(sources, _GRADES, {len(_PREFERENCES): hint}, notes, refuse)
     return AssessorQrels.from_cells(rows.cells, rows.refuse, name=rows.paths[0], paths=rows.paths)
 
 
@@ -185,8 +203,7 @@ def _lines(data: Data) -> Sequence[bytes]:
     return [line.removesuffix(b"\r") for line in text.split(b"\n")]
 
 
-def _read(path: Paths, columns: tuple[str, ...], hints: dict[int, str], notes: Notes, complain: Complain) -> _Rows:
-    sources = open_sources(path, notes)
+def _read(sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, str], notes: Notes, complain: Complain) -> _Rows:
     rows = _Rows(columns, hints, [source.path for source in sources])
     for source in sources:
         rows.take(source, complain)

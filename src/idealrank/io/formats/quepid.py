@@ -1,0 +1,199 @@
+"""Quepid's exports of judgments: ``query,docid,rating`` of a case, or a book with a column of ratings for each rater."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+import numpy as np
+
+from idealrank.data.assessors import AssessorQrels, JudgmentRows
+from idealrank.data.types import encode_id
+from idealrank.errors import FileFormatError, InputError
+from idealrank.io.complaints import Complain, Complaint, refuse
+from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.id_columns import pack
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.row_parts import Rows, Table
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns, named_columns
+from idealrank.io.text_cells import shown
+
+_QUERY, _DOCUMENT, _RATING = ("query", "query text"), ("docid", "doc id"), "rating"
+_MEAN = "mean"
+_FORMULA = tuple("-=+@")  # Quepid writes a blank before a query that begins so, lest a spreadsheet takes it for a formula
+_EXPECTED = "columns query, docid and rating, or query, docid and a column for each rater"
+
+
+@dataclass
+class _Book:
+    """Ratings by rater, row by row; a blank is None."""
+
+    path: str
+    raters: list[str]
+    queries: list[str] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+    ratings: list[list[float | None]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    unrated_queries: int = 0
+
+    @property
+    def n_blank(self) -> int:
+        """Count the blank ratings."""
+        return sum(rating is None for row in self.ratings for rating in row)
+
+    def tell(self, notes: Notes) -> None:
+        """Say how much is unjudged."""
+        if self.n_blank:
+            rows = "rows" if len(self.raters) == 1 else f"ratings by {len(self.raters)} raters"
+            notes.inform(f"{self.path}: {self.n_blank:,} of {len(self.raters) * len(self.ratings):,} {rows} are blank: unjudged")
+        if self.unrated_queries:
+            notes.inform(f"{self.path}: {self.unrated_queries:,} queries have no rated document; they are left out")
+
+
+def read_quepid(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    r"""Read one grade for each rated document.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes. Blank ratings are unjudged, and counted.
+    table : {"qrels", "run"}
+        Only judgments can be read.
+    columns : mapping or sequence, optional
+        ``grade`` is the name of a rater, or ``mean`` for the mean of the ratings of a document; needed if there are several raters.
+    notes : Notes
+        Told about blank ratings.
+    complain : callable
+        Gets every row that cannot be used.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> rows = read_quepid(Source("a.csv", b"query,docid,rating\nshoes,7,3\nshoes,4,\n"), "qrels", None, Notes(), refuse)
+    >>> rows.documents[0], rows.values
+    ('7', array([3.]))
+    """
+    if table == "run":
+        raise FileFormatError(source.path, 1, "Quepid's judgments", "a run", "judgments come first, then runs")
+    book = _read(source, complain)
+    book.tell(notes)
+    rater = _chosen(book, named_columns(columns, table).get("grade", ""))
+    grades = [_mean(row) if rater is None else row[rater] for row in book.ratings]
+    kept = [place for place, grade in enumerate(grades) if grade is not None]
+    values = np.array([grades[place] for place in kept], np.float64)
+    queries, documents = (pack([ids[place] for place in kept]) for ids in (book.queries, book.documents))
+    return Rows(queries, documents, values, lambda row: (source.path, book.lines[kept[row]]))
+
+
+def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
+    r"""Read the judgments of every rater.
+
+    Examples
+    --------
+    >>> qrels = read_raters([Source("a.csv", b"query,docid,Ann,Ben\nshoes,7,3,\nshoes,4,0,1\n")], Notes())
+    >>> qrels.assessors, qrels.of("Ben")["shoes"]
+    (('Ann', 'Ben'), {'4': 1.0})
+    """
+    cells: list[tuple[bytes, bytes, bytes, float, str, int]] = []
+    for source in sources:
+        book = _read(source, refuse)
+        book.tell(notes)
+        for query, document, row, line in zip(book.queries, book.documents, book.ratings, book.lines, strict=True):
+            for rater, rating in zip(book.raters, row, strict=True):
+                if rating is not None:
+                    cells.append((encode_id(query), encode_id(rater), encode_id(document), rating, source.path, line))
+    paths = [source.path for source in sources]
+    if not cells:
+        raise InputError(f"{', '.join(paths)}: found no judgments, expected at least one")
+    queries, raters, documents, ratings = ([cell[place] for cell in cells] for place in range(4))
+
+    def refuse_row(row: int, found: str, expected: str, hint: str) -> None:
+        refuse(Complaint("row", cells[row][4], cells[row][5], found, expected, hint))
+
+    rows = JudgmentRows(queries, raters, documents, np.array(ratings, np.float64))  # type: ignore[arg-type]
+    return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]
+
+
+def _read(source: Source, complain: Complain) -> _Book:
+    batches = rows_in_batches(source, sniff_delimiter(source))
+    header, first = next(batches, ([[]], [0]))
+    names = [name.strip() for name in header[0]]
+    plain = [name.lower() for name in names]
+    query = next((place for place, name in enumerate(plain) if name in _QUERY), None)
+    document = next((place for place, name in enumerate(plain) if name in _DOCUMENT), None)
+    if query is None or document is None:
+        raise FileFormatError(source.path, int(first[0]), f"columns {', '.join(map(repr, names)) or 'none'}", _EXPECTED)
+    rated = [place for place, name in enumerate(plain) if name == _RATING]
+    rated = rated or [place for place in range(len(names)) if place not in (query, document)]
+    raters = [names[place] for place in rated]
+    if not raters or len(set(raters)) < len(raters) or "" in raters:
+        raise FileFormatError(
+            source.path, int(first[0]), f"columns {', '.join(map(repr, names))}", _EXPECTED, "each rater once, with a name"
+        )
+    book = _Book(source.path, raters)
+    take = _Taking(book, (query, document), rated, len(names), complain)
+    for rows, lines in batches:
+        for row, line in zip(rows, lines.tolist(), strict=True):
+            take(row, line)
+    return book
+
+
+@dataclass(frozen=True)
+class _Taking:
+    """Puts rows into a book."""
+
+    book: _Book
+    ids: tuple[int, int]
+    rated: list[int]
+    width: int
+    complain: Complain
+
+    def __call__(self, row: list[str], line: int) -> None:
+        if len(row) == 1:  # a query without ratings, as the export of a case writes it
+            self.book.unrated_queries += 1
+            return
+        if len(row) != self.width:
+            self._bad("fields", line, f"{len(row)} cells", f"{self.width}, as in the header line")
+            return
+        query, document = row[self.ids[0]], row[self.ids[1]]
+        cells = [row[place].strip() for place in self.rated]
+        if not document and not any(cells):
+            self.book.unrated_queries += 1
+            return
+        ratings = [parse_number(cell) if cell else None for cell in cells]
+        wrong = next((cell for cell, rating in zip(cells, ratings, strict=True) if cell and (rating is None or not isfinite(rating))), "")
+        if wrong:
+            self._bad("number", line, f"{shown(wrong)} as rating", "a number, or a blank if unjudged")
+        elif not query or not document:
+            self._bad("empty-id", line, "an empty cell as query or document", "an id")
+        else:
+            self.book.queries.append(query[1:] if query.startswith(" ") and query[1:].startswith(_FORMULA) else query)
+            self.book.documents.append(document)
+            self.book.ratings.append(ratings)
+            self.book.lines.append(line)
+
+    def _bad(self, kind: str, line: int, found: str, expected: str) -> None:
+        self.complain(Complaint(kind, self.book.path, line, found, expected))
+
+
+def _chosen(book: _Book, named: str) -> int | None:
+    """Place of the rater; None for the mean."""
+    if named in book.raters:
+        return book.raters.index(named)
+    if named == _MEAN:
+        return None
+    if not named and len(book.raters) == 1:
+        return 0
+    raters = ", ".join(map(repr, book.raters))
+    found = f"no rater {named!r} among {raters}" if named else f"{len(book.raters)} raters ({raters})"
+    raise InputError(
+        f"{book.path}: found {found}, expected one grade for a document; say --qrels-columns grade={_MEAN}, or grade= and the name of a "
+        f"rater (in Python columns={{'grade': {_MEAN!r}}}, in evaluate qrels_columns=); read_assessors (--judgments qrels_jg) keeps "
+        "all of them apart"
+    )
+
+
+def _mean(row: Sequence[float | None]) -> float | None:
+    given = [rating for rating in row if rating is not None]
+    return sum(given) / len(given) if given else None

@@ -1,0 +1,318 @@
+"""Runs from saved responses of search engines: Elasticsearch and OpenSearch, and Solr."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from idealrank.errors import FileFormatError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.formats.nested import broken, load
+from idealrank.io.notes import Notes
+from idealrank.io.row_parts import Block, Blocks, Place, Table
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns, named_columns, query_column
+from idealrank.io.text_cells import shown
+from idealrank.io.typed_values import check_id, check_number, describe_value
+
+_Object = Mapping[str, Any]
+
+
+def read_elasticsearch(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
+    r"""Read a run from responses of Elasticsearch or OpenSearch.
+
+    Parameters
+    ----------
+    source : Source
+        JSON: ``{query: response}``, or the answer to ``_msearch``; or JSON lines of responses with their query, or of hits with a query
+        each. A response that is not in the order of its scores (sorted, or without scores) counts in the order of its hits.
+    table : {"qrels", "run"}
+        Only a run can be read.
+    columns : mapping or sequence, optional
+        Names of the fields of the query, the document (default ``_id``) and the score (``_score``).
+    notes : Notes
+        Told about responses without scores, cut short, or without a query.
+    complain : callable
+        Gets each response and hit that cannot be used.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'{"shoes": {"hits": {"hits": [{"_id": "7", "_score": 3.2}]}}}'
+    >>> read_elasticsearch(Source("a.json", text), "run", None, Notes(), refuse).blocks[0].documents
+    ['7']
+    """
+    return _Elasticsearch(source, table, columns, notes, complain).read()
+
+
+def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
+    r"""Read a run from responses of Solr: ``{query: response}``, or responses that echo their parameter ``q``, one a line or in an array.
+
+    See `read_elasticsearch` for the parameters; documents are named by ``id`` by default, scores by ``score``.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'{"responseHeader": {"params": {"q": "shoes"}}, "response": {"numFound": 1, "docs": [{"id": "7"}]}}'
+    >>> block = read_solr(Source("a.json", text), "run", None, Notes(), refuse).blocks[0]
+    >>> block.query, block.documents
+    ('shoes', ['7'])
+    """
+    return _Solr(source, table, columns, notes, complain).read()
+
+
+class _Responses:
+    """Walks through a file and gathers the hits of each query."""
+
+    engine = ""
+    document = ""
+    score = ""
+    expected = ""
+
+    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> None:
+        if table == "qrels":
+            found = f"responses of {self.engine}, which are results"
+            raise FileFormatError(source.path, 0, found, "judgments", "judgments come first, then runs")
+        self._source = source
+        self._path = source.path
+        self._columns = columns
+        named = named_columns(columns, table)
+        self._document, self._score = named.get("document", self.document), named.get("score", self.score)
+        self._notes = notes
+        self._complain = complain
+        self._blocks: list[Block] = []
+        self._loose: dict[str, list[tuple[str, float | None, Place]]] = {}
+        self._said: dict[str, list[str]] = {}
+
+    def read(self) -> Blocks:
+        """All queries of the file."""
+        for value, place in _values(self._source, self._complain):
+            self._walk(value, place)
+        for query, hits in self._loose.items():
+            ids, scores = [hit[0] for hit in hits], [hit[1] for hit in hits]
+            self._add(query, ids, scores, hits[0][2], ordered=False)
+        for words, queries in self._said.items():
+            some = ", ".join(map(shown, queries[:3])) + (", ..." if len(queries) > 3 else "")
+            self._notes.warn(f"{self._path}: {len(queries)} of {len(self._blocks)} queries {words} ({some})")
+        return Blocks(self._blocks)
+
+    def _walk(self, value: Any, place: Place) -> None:
+        if isinstance(value, list):
+            for number, item in enumerate(value, 1):
+                self._walk(item, (f"{place[0]}: record {number}", place[1]))
+            return
+        if not isinstance(value, tuple):
+            self._bad("type", place, describe_value(value), self.expected)
+            return
+        fields = dict(value)
+        if self._is_hit(fields):
+            self._take_hit(fields, place)
+        elif self._is_response(fields):
+            self._take(self._query_of(fields, place), fields, place)
+        elif isinstance(fields.get("responses"), list):
+            self._take_many(fields, place)
+        elif (query := query_column(list(fields), self._columns)) and isinstance(fields.get("response"), tuple):
+            self._take(fields[query], dict(fields["response"]), place)
+        else:
+            for name, response in value:
+                where = (f"{place[0]}: query {shown(name)}", place[1])
+                if isinstance(response, tuple):
+                    self._take(name, dict(response), where)
+                else:
+                    self._bad("type", where, describe_value(response), f"a response of {self.engine}")
+
+    def _take_many(self, fields: _Object, place: Place) -> None:
+        """Responses without queries, in the order of their requests."""
+        responses, queries = fields["responses"], fields.get("queries")
+        if not isinstance(queries, list):
+            queries = list(range(1, len(responses) + 1))
+            named = 'write their ids beside the responses: {"queries": ["shoes", ...], "responses": [...]}'
+            self._notes.warn(f"{self._path}: found responses without queries; they are named 1 to {len(responses)}; {named}")
+        elif len(queries) != len(responses):
+            self._bad("type", place, f"{len(queries)} queries and {len(responses)} responses", "as many of both")
+            return
+        for query, response in zip(queries, responses, strict=True):
+            self._take(query, dict(response) if isinstance(response, tuple) else {"": response}, place)
+
+    def _take(self, query: Any, fields: _Object, place: Place) -> None:
+        """One response."""
+        if query is None:
+            return
+        name = check_id(query)
+        if isinstance(name, tuple):
+            self._bad(name[0], place, f"{name[1]} of a query", name[2])
+            return
+        where = place if shown(name) in place[0] else (f"{place[0]}: query {shown(name)}", place[1])
+        if "error" in fields:
+            self._bad("response", where, f"an error of {self.engine}, {shown(_reason(fields['error']))}", "hits", "send the query again")
+            return
+        hits = self._hits(fields)
+        if not isinstance(hits, list):
+            self._bad("type", where, f"fields {', '.join(map(repr, list(fields)[:5])) or 'none'}", self.expected)
+            return
+        if self._is_cut(fields):
+            self._say("have partial results (a time limit, or shards that failed)", name)
+        ids: list[str] = []
+        scores: list[float | None] = []
+        for hit in hits:
+            checked = self._checked(hit, where)
+            if checked is not None:
+                ids.append(checked[0])
+                scores.append(checked[1])
+        self._add(name, ids, scores, where, ordered=True)
+
+    def _take_hit(self, fields: _Object, place: Place) -> None:
+        """One hit of JSON lines, with its query."""
+        column = query_column(list(fields), self._columns)
+        if not column:
+            hint = "name its field with --run-columns query=NAME (in Python columns={'query': ...})"
+            self._bad("type", place, f"a hit with fields {', '.join(map(repr, list(fields)[:8]))}", "a field with its query", hint)
+            return
+        query, checked = check_id(fields[column]), self._checked(tuple(fields.items()), place)
+        if isinstance(query, tuple):
+            self._bad(query[0], place, f"{query[1]} in field {column!r}", query[2])
+        elif checked is not None:
+            self._loose.setdefault(query, []).append((*checked, place))
+
+    def _checked(self, hit: Any, place: Place) -> tuple[str, float | None] | None:
+        """Document and score of a hit; the score is None where the engine gives none."""
+        if not isinstance(hit, tuple):
+            self._bad("type", place, f"{describe_value(hit)} as a hit", "an object")
+            return None
+        fields = dict(hit)
+        if self._document not in fields:
+            hint = f"name the field of the document, as in --run-columns document={next(iter(fields), 'NAME')}"
+            self._bad("null", place, f"a hit without {self._document!r}", "the id of a document", hint)
+            return None
+        document, score = check_id(fields[self._document]), fields.get(self._score)
+        number = None if score is None else check_number(score, "run")
+        for fault in (document, number):
+            if isinstance(fault, tuple):
+                self._bad(fault[0], place, f"{fault[1]} of a hit", fault[2])
+                return None
+        return document, number  # type: ignore[return-value]
+
+    def _add(self, query: str, ids: Sequence[str], scores: Sequence[float | None], place: Place, *, ordered: bool) -> None:
+        """The hits by score; in their own order where it is another, or where a score is missing."""
+        known = [score for score in scores if score is not None]
+        if len(known) < len(ids):
+            some = "some hits without" if known else "hits without"
+            self._say(f"have {some} a score; the order of the hits counts", query)
+            known = [0.0 - rank for rank in range(len(ids))]
+        elif ordered and any(later > earlier for earlier, later in pairwise(known)):
+            self._say("have hits in another order than that of the scores; the order of the hits counts", query)
+            known = [0.0 - rank for rank in range(len(ids))]
+        self._blocks.append(Block(query, list(ids), known, place))
+
+    def _say(self, words: str, query: str) -> None:
+        self._said.setdefault(words, []).append(query)
+
+    def _bad(self, kind: str, place: Place, found: str, expected: str, hint: str = "") -> None:
+        self._complain(Complaint(kind, *place, found, expected, hint))
+
+    def _without_query(self, place: Place, hint: str) -> None:
+        self._bad("type", place, "a response without its query", "{query: response}", hint)
+
+    def _is_hit(self, fields: _Object) -> bool:
+        raise NotImplementedError
+
+    def _is_response(self, fields: _Object) -> bool:
+        raise NotImplementedError
+
+    def _query_of(self, fields: _Object, place: Place) -> Any:
+        """The query of a response that stands alone; None after a complaint."""
+        raise NotImplementedError
+
+    def _hits(self, fields: _Object) -> Any:
+        raise NotImplementedError
+
+    def _is_cut(self, fields: _Object) -> bool:
+        raise NotImplementedError
+
+
+class _Elasticsearch(_Responses):
+    engine, document, score = "Elasticsearch", "_id", "_score"
+    expected = '{query: response}, {"responses": [...]}, or hits with a query each'
+
+    def _is_hit(self, fields: _Object) -> bool:
+        return "_id" in fields and not isinstance(fields["_id"], tuple)
+
+    def _is_response(self, fields: _Object) -> bool:
+        hits = fields.get("hits")
+        inner = dict(hits) if isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits) else {}
+        return isinstance(inner.get("hits"), list) or ("total" in inner and "took" in fields)
+
+    def _query_of(self, fields: _Object, place: Place) -> Any:
+        if column := query_column(list(fields), self._columns):
+            return fields[column]
+        self._without_query(place, 'such as {"shoes": {"hits": ...}}')
+        return None
+
+    def _hits(self, fields: _Object) -> Any:
+        """An empty object is the answer without hits of a request with ``filter_path``."""
+        hits = fields.get("hits", ()) if fields == {} or "hits" in fields else None
+        return dict(hits).get("hits", []) if isinstance(hits, tuple) else None
+
+    def _is_cut(self, fields: _Object) -> bool:
+        shards = fields.get("_shards")
+        return fields.get("timed_out") is True or (isinstance(shards, tuple) and bool(dict(shards).get("failed")))
+
+
+class _Solr(_Responses):
+    engine, document, score = "Solr", "id", "score"
+    expected = '{query: response}, or responses with responseHeader.params.q and response.docs (not "grouped")'
+
+    def _is_hit(self, fields: _Object) -> bool:
+        return False
+
+    def _is_response(self, fields: _Object) -> bool:
+        response = fields.get("response")
+        return (isinstance(response, tuple) and "docs" in dict(response)) or "responseHeader" in fields
+
+    def _query_of(self, fields: _Object, place: Place) -> Any:
+        if column := query_column(list(fields), self._columns):
+            return fields[column]
+        header = dict(fields.get("responseHeader") or ())
+        query = dict(header.get("params") or ()).get("q")
+        if query is None:
+            self._without_query(place, "or ask Solr with echoParams=explicit")
+        return query
+
+    def _hits(self, fields: _Object) -> Any:
+        response = fields.get("response")
+        return dict(response).get("docs") if isinstance(response, tuple) else None
+
+    def _is_cut(self, fields: _Object) -> bool:
+        header = fields.get("responseHeader")
+        return isinstance(header, tuple) and dict(header).get("partialResults") is True
+
+
+def _reason(error: Any) -> str:
+    """An engine's words for an error, shortened."""
+    if not isinstance(error, tuple):
+        return str(error)[:200]
+    fields = dict(error)
+    words = [str(fields[name]) for name in ("type", "reason", "msg") if isinstance(fields.get(name), str)]
+    return ": ".join(words)[:200] or "no reason given"
+
+
+def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
+    """The value of a file of JSON, or the value of each line of a file of JSON lines, with its place."""
+    try:
+        value = load(source.read())
+    except (ValueError, RecursionError) as error:
+        if not (isinstance(error, json.JSONDecodeError) and error.msg == "Extra data"):
+            complain(broken(error, source.path, 0))
+            return
+    else:
+        yield value, (source.path, 0)
+        return
+    for number, line in enumerate(source.open(), 1):
+        if not line.strip():
+            continue
+        try:
+            value = load(line.strip())
+        except (ValueError, RecursionError) as error:
+            complain(broken(error, source.path, number))
+        else:
+            yield value, (source.path, number)

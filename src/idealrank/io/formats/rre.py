@@ -1,0 +1,161 @@
+"""Ratings of the Rated Ranking Evaluator (RRE), which Quepid exports too."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from idealrank.errors import FileFormatError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.formats.nested import broken, load
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.row_parts import Block, Blocks, Place, Table
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns
+from idealrank.io.text_cells import shown
+from idealrank.io.typed_values import check_id, check_number, describe_value
+
+_PLACEHOLDER = "$query"
+_DOCUMENTS = '{document: {"gain": number}}, a list of such, or {gain: [document, ...]}'
+
+
+def read_rre(source: Source, table: Table, _columns: Columns, notes: Notes, complain: Complain) -> Blocks:
+    r"""Read ratings: topics, groups of queries and queries, with ``relevant_documents``.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes. A query has the text of its placeholder ``$query`` (or what ``query_placeholder`` names) as id, and the documents of its
+        group.
+    table : {"qrels", "run"}
+        Only judgments can be read.
+    notes : Notes
+        Told about documents without a gain, and queries that several groups have.
+    complain : callable
+        Gets each query that cannot be used.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'{"queries": [{"placeholders": {"$query": "shoes"}, "relevant_documents": {"3": ["7"]}}]}'
+    >>> list(read_rre(Source("a.json", text), "qrels", None, Notes(), refuse).blocks[0].items())
+    [('7', 3.0)]
+    """
+    if table == "run":
+        raise FileFormatError(source.path, 0, "ratings of RRE, which are judgments", "a run", "judgments come first, then runs")
+    return _Ratings(source.path, notes, complain).read(source)
+
+
+class _Ratings:
+    """Gathers the grades of each query."""
+
+    def __init__(self, path: str, notes: Notes, complain: Complain) -> None:
+        self._path, self._notes, self._complain = path, notes, complain
+        self._placeholder = _PLACEHOLDER
+        self._grades: dict[str, dict[str, float]] = {}
+        self._blank = 0
+        self._again = 0
+
+    def read(self, source: Source) -> Blocks:
+        """All queries of the file."""
+        try:
+            value = load(source.read())
+        except (ValueError, RecursionError) as error:
+            self._complain(broken(error, source.path, 0))
+            return Blocks()
+        if not isinstance(value, tuple):
+            self._bad((self._path, 0), describe_value(value), "an object with topics, query_groups or queries")
+            return Blocks()
+        self._placeholder = dict(value).get("query_placeholder") or _PLACEHOLDER
+        self._walk(dict(value), (self._path, 0), None)
+        if self._blank:
+            self._notes.inform(f"{self._path}: {self._blank:,} documents have no gain: unjudged")
+        if self._again:
+            self._notes.inform(f"{self._path}: {self._again:,} queries stand there again with the same documents; each counts once")
+        blocks = [Block(query, list(grades), list(grades.values()), self._place(query)) for query, grades in self._grades.items()]
+        return Blocks(blocks)
+
+    def _walk(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
+        """Topics hold groups, groups hold queries; documents stand in a group or in a query."""
+        documents = fields.get("relevant_documents", documents)
+        for name in ("topics", "query_groups", "queries"):
+            for number, inner in enumerate(_listed(fields.get(name)), 1):
+                where = (f"{place[0]}: {name} {number}", 0)
+                if not isinstance(inner, tuple):
+                    self._bad(where, describe_value(inner), "an object")
+                elif name == "queries":
+                    self._take(dict(inner), where, documents)
+                else:
+                    self._walk(dict(inner), where, documents)
+
+    def _take(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
+        """One query."""
+        placeholders = fields.get("placeholders")
+        named = dict(placeholders) if isinstance(placeholders, tuple) else {}
+        if self._placeholder not in named:
+            hint = 'name its placeholder with "query_placeholder" at the top of the file'
+            self._bad(place, f"placeholders {', '.join(map(repr, named)) or 'none'}", f"{self._placeholder!r}, the text of the query", hint)
+            return
+        query = check_id(named[self._placeholder])
+        if isinstance(query, tuple):
+            self._bad(place, f"{query[1]} of a query", query[2])
+            return
+        grades: dict[str, float] = {}
+        for document, grade in self._rated(fields.get("relevant_documents", documents), place):
+            if grades.setdefault(document, grade) != grade:
+                self._bad(place, f"document {shown(document)} with two gains", "one gain")
+                return
+        if self._grades.get(query, grades) != grades:
+            self._bad(place, f"query {shown(query)} again, with other documents", "one set of documents for the text of a query")
+            return
+        self._again += query in self._grades
+        self._grades[query] = grades
+
+    def _rated(self, documents: Any, place: Place) -> Iterator[tuple[str, float]]:
+        """Documents with their gains."""
+        parts = documents if isinstance(documents, list) else [documents]
+        for part in parts:
+            if part == [] or part is None:
+                continue
+            if not isinstance(part, tuple):
+                self._bad(place, f"{describe_value(part)} as relevant_documents", _DOCUMENTS)
+                return
+            for name, value in part:
+                yield from self._of_gain(name, value, place) if isinstance(value, list) else self._of_document(name, value, place)
+
+    def _of_gain(self, gain: str, documents: list[Any], place: Place) -> Iterator[tuple[str, float]]:
+        if not gain.strip():  # Quepid's export of documents without a rating
+            self._blank += len(documents)
+            return
+        grade = parse_number(gain)
+        if grade is None or check_number(grade, "qrels") != grade:
+            self._bad(place, f"{shown(gain)} as gain", "a finite number")
+            return
+        for document in documents:
+            identifier = check_id(document)
+            if isinstance(identifier, tuple):
+                self._bad(place, f"{identifier[1]} of a document", identifier[2])
+            else:
+                yield identifier, grade
+
+    def _of_document(self, document: str, value: Any, place: Place) -> Iterator[tuple[str, float]]:
+        gain = dict(value).get("gain") if isinstance(value, tuple) else value
+        if gain is None:
+            self._blank += 1
+            return
+        grade = check_number(gain, "qrels")
+        if isinstance(grade, tuple):
+            self._bad(place, f"{grade[1]} of document {shown(document)}", _DOCUMENTS)
+        elif document:
+            yield document, grade
+        else:
+            self._bad(place, "an empty id of a document", "an id")
+
+    def _place(self, query: str) -> Place:
+        return f"{self._path}: query {shown(query)}", 0
+
+    def _bad(self, place: Place, found: str, expected: str, hint: str = "") -> None:
+        self._complain(Complaint("rating", *place, found, expected, hint))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

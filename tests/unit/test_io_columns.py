@@ -1,0 +1,172 @@
+"""Columns have names of their own in judgments and runs, delimiters of their own, and sometimes no grade."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import idealrank as ir
+from idealrank.io.formats.detection import detect
+from idealrank.io.notes import Notes
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import choose_columns, parse_columns
+from tests.in_process import run as command
+
+JUDGMENTS = {"suchwort": ["q1", "q1"], "artikel": ["d1", "d2"], "note": [2, 0]}
+RESULTS = {"anfrage": ["q1", "q1"], "treffer": ["d2", "d1"], "punkte": [0.9, 0.4]}
+QRELS_COLUMNS = {"query": "suchwort", "document": "artikel", "grade": "note"}
+RUN_COLUMNS = {"query": "anfrage", "document": "treffer", "score": "punkte"}
+
+
+def files(folder: Path) -> tuple[str, str]:
+    qrels, run = folder / "qrels.csv", folder / "run.csv"
+    pd.DataFrame(JUDGMENTS).to_csv(qrels, index=False)
+    pd.DataFrame(RESULTS).to_csv(run, index=False)
+    return str(qrels), str(run)
+
+
+def test_judgments_and_run_name_their_columns_differently(tmp_path: Path) -> None:
+    qrels, run = files(tmp_path)
+    for table, results in ((qrels, run), (pd.DataFrame(JUDGMENTS), pl.DataFrame(RESULTS)), (pl.DataFrame(JUDGMENTS).lazy(), run)):
+        found = ir.evaluate(table, results, "RR", qrels_columns=QRELS_COLUMNS, run_columns=tuple(RUN_COLUMNS.values()))
+        assert found.mean()["RR"] == 0.5
+
+
+def test_columns_of_both_give_way_to_those_of_one(tmp_path: Path) -> None:
+    qrels, run = files(tmp_path)
+    both = {"query": "suchwort", "document": "artikel", "grade": "note"}
+    assert ir.evaluate(qrels, run, "RR", columns=both, run_columns=RUN_COLUMNS).mean()["RR"] == 0.5
+
+
+def test_columns_belong_to_files_and_frames(tmp_path: Path) -> None:
+    qrels, run = files(tmp_path)
+    with pytest.raises(ir.OptionError, match=r"qrels_columns: found dict, which has no columns, expected a file or a dataframe"):
+        ir.evaluate({"q1": {"d1": 1}}, run, "RR", qrels_columns=QRELS_COLUMNS, run_columns=RUN_COLUMNS)
+    with pytest.raises(ir.OptionError, match=r"run_columns: found dict"):
+        ir.evaluate(qrels, {"q1": ["d1"]}, "RR", qrels_columns=QRELS_COLUMNS, run_columns=RUN_COLUMNS)
+    with pytest.raises(ir.OptionError, match=r"columns: found list"):
+        ir.evaluate([1, 0], [0.2, 0.1], "RR", columns=RUN_COLUMNS)
+
+
+def test_evaluate_names_the_system() -> None:
+    frame, judged = pd.DataFrame({"qid": ["q"], "docno": ["d"], "score": [0.5]}), {"q": {"d": 1}}
+    for run in ({"q": ["d"]}, frame, ir.Run({"q": ["d"]}, name="other")):
+        assert ir.evaluate(judged, run, "RR", name="mine").name == "mine"
+    assert ir.evaluate(np.array([1, 0]), np.array([0.2, 0.1]), "RR", name="mine").name == "mine"
+    assert ir.evaluate(judged, ir.Run({"q": ["d"]}, name="other"), "RR").name == "other"
+
+
+def test_the_options_of_a_command(tmp_path: Path) -> None:
+    qrels, run = files(tmp_path)
+    options = [
+        "--qrels-columns",
+        "query=suchwort,document=artikel,grade=note",
+        "--run-columns",
+        "query=anfrage,document=treffer,score=punkte",
+    ]
+    code, out, said = command(["evaluate", qrels, run, "-m", "RR", "--format", "csv", *options])
+    assert (code, out.splitlines()[1].split(",")[2]) == (0, "0.5"), said
+    assert command(["validate", qrels, run, *options])[0] == 0
+
+
+def test_all_wrong_columns_are_named_at_once_with_an_option_that_works(tmp_path: Path) -> None:
+    qrels, run = files(tmp_path)
+    code, _, said = command(["evaluate", qrels, run, "-m", "RR"])
+    assert code == 2
+    for role in ("query", "document", "grade"):
+        assert f"one for the {role}" in " ".join(said.split())
+    pasted = []
+    for path, read in ((qrels, ir.read_qrels), (run, ir.read_run)):
+        with pytest.raises(ir.InputError) as caught:
+            read(path)
+        pasted += re.search(r"(--\w+-columns) (\S+)", str(caught.value)).groups()  # type: ignore[union-attr]
+    assert command(["evaluate", qrels, run, "-m", "RR", "--format", "csv", *pasted])[1].splitlines()[1].split(",")[2] == "0.5"
+
+
+def test_a_misspelled_column_is_replaced_by_its_neighbour() -> None:
+    with pytest.raises(ir.InputError) as caught:
+        choose_columns(
+            ["Suchwort", "artikel", "note"], "qrels", {"query": "suchwort", "document": "artikle", "grade": "note"}, "t", Notes()
+        )
+    assert "expected 'suchwort' for the query and 'artikle' for the document" in str(caught.value)
+    assert "--qrels-columns query=Suchwort,document=artikel,grade=note (in Python columns={" in str(caught.value)
+
+
+def test_users_items_and_ratings_are_words_for_roles() -> None:
+    assert parse_columns("user=u,item=i,rating=r") == {"query": "u", "document": "i", "grade": "r"}
+    assert choose_columns(["u", "i", "r"], "qrels", {"user": "u", "item": "i", "rating": "r"}, "t", Notes()).names == ["u", "i", "r"]
+    with pytest.raises(ir.OptionError, match="found a role twice"):
+        parse_columns("user=u,query=q")
+    with pytest.raises(ir.OptionError, match="found a role twice"):
+        choose_columns(["u", "i"], "qrels", {"user": "u", "query": "u"}, "t", Notes())
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_the_delimiter_is_that_of_the_header(tmp_path: Path, delimiter: str, name: str) -> None:
+    path = tmp_path / name
+    rows = (("qid", "docid", '"rel"', '"text; or, other"'), ("q1", "d1", "2", '"a, b; c"'))
+    path.write_text("".join(delimiter.join(row) + "\n" for row in rows))
+    assert ir.read_qrels(path, tell=[].append)["q1"] == {"d1": 2.0}
+    assert ir.read_qrels(path, format="csv", tell=[].append)["q1"] == {"d1": 2.0}
+
+
+def test_a_delimiter_that_is_none_of_them_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("qid|docid|rel\nq1|d1|1\n")
+    with pytest.raises(ir.FileFormatError, match=r'a\.csv:1: found "qid\|docid\|rel", one column, expected columns separated by'):
+        ir.read_qrels(path)
+    path.write_text("anfrage;artikel;note\nq1;d1;1\n")
+    with pytest.raises(ir.InputError, match=r"the file was read as columns separated by ';'$"):
+        ir.read_qrels(path)
+    path.write_text("qid;docid;score\nq1;d1;0,5\n")
+    with pytest.raises(ir.FileFormatError, match=r'a\.csv:2: found "0,5" as score .* write decimals with a point'):
+        ir.read_run(path)
+    assert detect(Source("a", b"qid;docid;rel\n"), "auto", Notes()) == "csv"
+
+
+INTERACTIONS = {"user_id": ["u1", "u1", "u2"], "item_id": ["i1", "i2", "i1"], "timestamp": [881250949, 891717742, 878887116]}
+
+
+@pytest.mark.parametrize("layout", ["csv", "jsonl", "parquet", "arrow", "pandas", "polars", "objects"])
+def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(tmp_path: Path, layout: str) -> None:
+    frame, path = pd.DataFrame(INTERACTIONS), tmp_path / f"clicks.{layout}"
+    table: object = path
+    if layout == "csv":
+        frame.to_csv(path)  # with the nameless index
+    elif layout == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif layout == "parquet":
+        frame.to_parquet(path)
+    elif layout == "arrow":
+        pl.DataFrame(INTERACTIONS).write_ipc(path)
+    else:
+        table = pl.DataFrame(INTERACTIONS) if layout == "polars" else frame
+    if layout == "objects":
+        table = frame.astype(object).replace("i2", 7)
+    with pytest.warns(ir.IdealrankWarning, match=r"every row counts as grade 1; to be sure, say --qrels-columns query=user_id,"):
+        found = ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR")
+    assert found.per_query()["u1"]["RR"] == 0.5
+    columns = {"user": "user_id", "item": "item_id", "grade": "1"}
+    assert ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR", qrels_columns=columns).mean()["RR"] == 0.75
+
+
+def test_a_column_that_may_be_a_grade_is_not_taken_for_none(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("user,item,stars\nu1,i1,5\n")
+    with pytest.raises(ir.InputError, match=r"query=user,document=item,grade=stars .*; grade=1 if every row is relevant$"):
+        ir.read_qrels(path)
+    assert ir.read_qrels(path, columns=parse_columns("grade=1"))["u1"] == {"i1": 1.0}
+    with pytest.raises(ir.InputError, match="one for the score"):
+        ir.read_run(path)
+
+
+def test_files_of_queries_may_name_users(tmp_path: Path) -> None:
+    path = tmp_path / "slices.csv"
+    path.write_text("user_id,category\nu1,new\n")
+    assert ir.read_categories(path) == {"u1": ("new",)}
+    path.write_text("query,user\nq1,ann\n")
+    assert ir.read_clusters(path) == {"q1": "ann"}

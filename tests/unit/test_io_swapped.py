@@ -1,0 +1,105 @@
+"""Judgments and runs in the wrong order are noticed; interactions are lists and sets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import idealrank as ir
+from tests.in_process import run as command
+
+RANDOM = np.random.default_rng(7)
+GRADES = {f"q{query}": {f"d{document}": int(RANDOM.integers(0, 4)) for document in range(8)} for query in range(5)}
+SCORES = {query: {document: round(float(RANDOM.random()), 6) for document in graded} for query, graded in GRADES.items()}
+
+
+def frame(table: dict[str, dict[str, Any]], value: str) -> pd.DataFrame:
+    rows = [(query, document, number) for query, numbers in table.items() for document, number in numbers.items()]
+    return pd.DataFrame(rows, columns=["query", "doc", value])
+
+
+def test_swapped_tables_are_noticed_in_python(tmp_path: Path) -> None:
+    (tmp_path / "qrels.json").write_text(json.dumps(GRADES))
+    (tmp_path / "run.json").write_text(json.dumps(SCORES))
+    frame(GRADES, "score").to_csv(tmp_path / "qrels.csv")
+    frame(SCORES, "rel").to_csv(tmp_path / "run.csv")
+    pairs: list[tuple[Any, Any]] = [
+        (SCORES, GRADES), (tmp_path / "run.json", tmp_path / "qrels.json"), (tmp_path / "run.csv", tmp_path / "qrels.csv"),
+        (frame(SCORES, "rel"), frame(GRADES, "score")),
+    ]  # fmt: skip
+    for qrels, run in pairs:
+        with pytest.warns(ir.IdealrankWarning, match=r"are the files swapped\? judgments come first"):
+            ir.evaluate(qrels, run, "nDCG@10")
+
+
+def test_swapped_files_are_noticed_by_commands(tmp_path: Path) -> None:
+    (tmp_path / "qrels.json").write_text(json.dumps(GRADES))
+    (tmp_path / "run.json").write_text(json.dumps(SCORES))
+    for names, swapped in ((("qrels.json", "run.json"), False), (("run.json", "qrels.json"), True)):
+        code, _, said = command(["evaluate", *(str(tmp_path / name) for name in names), "-m", "nDCG@10"])
+        assert code == 0
+        assert ("are the files swapped?" in " ".join(said.split())) is swapped
+        assert ("are the files swapped?" in command(["validate", *(str(tmp_path / name) for name in names)])[1]) is swapped
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (GRADES, SCORES),
+        (SCORES, {query: list(scores) for query, scores in SCORES.items()}),  # fractional grades, and a ranking
+        (SCORES, SCORES),
+        (GRADES, GRADES),
+        ({"q": {"a": 0.5, "b": 1, "c": 0}}, {"q": {"a": 1, "b": 1, "c": 0}}),
+    ],
+)
+def test_tables_in_order_are_not_suspected(qrels: Any, run: Any) -> None:
+    assert ir.evaluate(qrels, run, "nDCG@10").coverage.looks_swapped is False
+
+
+def test_lists_and_sets_of_items_are_judgments(tmp_path: Path) -> None:
+    run = {"ann": ["i9", "i1"], "bob": ["i2"]}
+    for liked in (
+        {"ann": ["i1", "i7"], "bob": ("i2",)},
+        {"ann": {"i1", "i7"}, "bob": frozenset({"i2"})},
+        {"ann": {"i1": 1, "i7": 1}, "bob": {"i2"}},
+    ):
+        assert ir.evaluate(liked, run, ["R@10", "HR@1"]).mean() == {"R@10": 0.75, "Success@1": 0.5}
+    said: list[str] = []
+    (tmp_path / "liked.json").write_text(json.dumps({"ann": ["i1", "i7"], "bob": ["i2"]}))
+    assert ir.read_qrels(tmp_path / "liked.json", tell=said.append)["ann"] == {"i1": 1.0, "i7": 1.0}
+    assert said[0].endswith("found 2 lists of documents without grades; every document counts as grade 1")
+    (tmp_path / "liked.jsonl").write_text('{"ann": ["i1", "i7"]}\n{"bob": ["i2"]}\n')
+    assert ir.read_qrels(tmp_path / "liked.jsonl")["bob"] == {"i2": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("liked", "message"),
+    [
+        ({"ann": ["i1", "i1"]}, "found document 'i1' twice in a list, expected each once, as in a set"),
+        ({"ann": "i1"}, r"found str, expected \{document: grade\}, or a list or set of documents, which have the grade 1"),
+        ({"ann": 1}, r"found int, expected \{document: grade\}, or a list"),
+        ({"ann": [["i1"]]}, "found documents that are no ids"),
+        ({"ann": [("i1", 2)]}, "."),
+    ],
+)
+def test_lists_that_are_no_judgments(liked: Any, message: str) -> None:
+    with pytest.raises(ir.InputError, match=message):
+        ir.Qrels(liked)
+
+
+def test_recommendations_given_as_judgments_are_noticed() -> None:
+    rated, recommended = {"ann": {"i1": 5, "i7": 5, "i2": 1}}, {"ann": ["i2", "i1"]}
+    with pytest.warns(ir.IdealrankWarning, match=r"the judgments are lists, .*: are they swapped\? judgments come first"):
+        ir.evaluate(recommended, rated, "nDCG@10")
+
+
+def test_mostly_unjudged_lists_are_said_plainly(tmp_path: Path) -> None:
+    (tmp_path / "liked.csv").write_text("user,item\n" + "".join(f"u{user},i{user}\n" for user in range(5)))
+    lists = {f"u{user}": [f"i{user}", *(f"x{item}" for item in range(49))] for user in range(5)}
+    (tmp_path / "run.json").write_text(json.dumps(lists))
+    code, out, said = command(["evaluate", str(tmp_path / "liked.csv"), str(tmp_path / "run.json"), "-m", "HR@50"])
+    assert code == 0, said
+    assert "98 % of the documents within rank 50 are unjudged; values are too low if some are relevant" in " ".join(out.split())
