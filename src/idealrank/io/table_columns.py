@@ -120,7 +120,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     found = (("query", query, _QUERY), ("document", document, _DOCUMENT), (value_role, value, usual_values))
     for role, name, usual in found:
         if not name:
-            raise InputError(_missing(role, usual, names, where))
+            raise _missing(role, usual, names, where)
         _known(name, names, where)
     chosen = Chosen(query, document, value, by_rank)
     if len(spelled) < 3:
@@ -164,10 +164,11 @@ def _listed(names: Sequence[str]) -> str:
     return (", ".join(map(repr, names[:20])) or "none") + (", ..." if len(names) > 20 else "")
 
 
-def _missing(role: str, usual: Names, names: Sequence[str], where: str) -> str:
-    return (
-        f"{where}: found columns {_listed(names)}, expected one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...); "
-        f"name it with columns={{'{role}': ...}} (--columns {role}=NAME)"
+def _missing(role: str, usual: Names, names: Sequence[str], where: str) -> InputError:
+    return InputError(
+        f"{where}: found columns {_listed(names)}, expected one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...)",
+        hint=f"name it with columns={{'{role}': ...}}",
+        command_hint=f"name it with --columns {role}=NAME",
     )
 
 
