@@ -37,6 +37,7 @@ from idealrank.api.overlap import overlap as overlap
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference
 from idealrank.api.report import report as report
+from idealrank.api.report.saved_page import Page as Page
 from idealrank.api.robustness import robust as robust
 from idealrank.api.tuning import choose as choose
 from idealrank.conventions import PRESETS as PRESETS
