@@ -94,3 +94,11 @@ def test_an_interpreter_has_the_version_that_is_asked(tmp_path: Path, version: s
     assert found.returncode == status
     assert bool(found.stdout) == (status == 0)
     assert ("no working Python" in found.stderr) == (status == 1)
+
+
+def test_functions_have_the_names_of_their_commands() -> None:
+    """Each command of one result is a function of the same name."""
+    assert idealrank.why is idealrank.attribute
+    assert idealrank.seeds is idealrank.compare_systems
+    for name in ("advise", "choose", "compare", "evaluate", "explain", "gate", "overlap", "reconcile", "report", "robust"):
+        assert callable(getattr(idealrank, name))

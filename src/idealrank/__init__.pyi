@@ -21,12 +21,14 @@ from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
 from idealrank.analysis.systems import SystemComparison as SystemComparison
 from idealrank.analysis.systems import compare_systems as compare_systems
+from idealrank.analysis.systems.seeds import seeds as seeds
 from idealrank.analysis.tuning import Choice as Choice
 from idealrank.api.advice import advise as advise
 from idealrank.api.agreement import kendall as kendall
 from idealrank.api.agreement import rank_dcg as rank_dcg
 from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
+from idealrank.api.attribution import why as why
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
