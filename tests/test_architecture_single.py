@@ -132,6 +132,7 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
+    "analysis.comparison.means_by_slice": "one run, where its neighbours compare two; computes `Evaluation.by`",
     "analysis.comparison.traffic": "public: head, torso and tail are made before anything is compared",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",

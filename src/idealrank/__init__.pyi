@@ -5,6 +5,7 @@ from idealrank import theory as theory
 from idealrank.analysis.advice import Advice as Advice
 from idealrank.analysis.attribution import Attribution as Attribution
 from idealrank.analysis.comparison import Comparison as Comparison
+from idealrank.analysis.comparison import SliceMeans as SliceMeans
 from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import compare as compare
 from idealrank.analysis.comparison import intervals as intervals
