@@ -50,6 +50,11 @@ def test_every_extra_that_an_error_names_exists() -> None:
     assert named <= set(PROJECT["optional-dependencies"])
 
 
+def test_the_extra_all_has_every_other_one() -> None:
+    (own,) = PROJECT["optional-dependencies"]["all"]
+    assert set(re.fullmatch(r"idealrank\[([a-z,]+)\]", own)[1].split(",")) == set(PROJECT["optional-dependencies"]) - {"all"}  # type: ignore[index]
+
+
 def test_every_target_that_a_page_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {
