@@ -17,7 +17,6 @@ from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
 from idealrank.reports.views.comparison.columns import SHORT
-from idealrank.reports.views.robustness import robust_table
 
 PAIRS = 20
 QUERIES = DOCUMENTS = 30
@@ -90,7 +89,7 @@ def asked(seed: int) -> Asked:
     answers = Answers(
         compare=Answer(row.p_corrected, row.verdict),
         gate=Answer(check.p_two_sided, gated.outcome),
-        robust=Answer(robust.asked.p, _read(robust_table(robust))),
+        robust=Answer(robust.asked.p, _read(str(robust))),
         why=Answer(why["p"], why["verdict"]),
         page=Answer(shown.p_corrected, shown.verdict),
         tracker=_tracked(comparison),

@@ -132,12 +132,14 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
+    "analysis.comparison.means_by_slice": "one run, where its neighbours compare two; computes `Evaluation.by`",
     "analysis.comparison.traffic": "public: head, torso and tail are made before anything is compared",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.comparison_options": "options stand beside each other in modules of their own",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
+    "cli.paper_options": "options stand beside each other in modules of their own",
     "cli.theory.list_files": "reads a kind of file",
     "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
@@ -147,6 +149,7 @@ ALONE = {
     "reports.page.largest_changes": "what is shown, without markup",
     "reports.table.sparkline": "a part for any table",
     "reports.views.comparison.comparison_records": "one module an output, named in the list of formats",
+    "reports.views.comparison.paper": "one module an output",
     "reports.views.gate.github": "one module an output, named in the list of formats",
     "stats.multiple": "public: corrections for many tests",
     "store.marks": "what may change in a store, apart from what never does",

@@ -50,6 +50,11 @@ def test_every_extra_that_an_error_names_exists() -> None:
     assert named <= set(PROJECT["optional-dependencies"])
 
 
+def test_the_extra_all_has_every_other_one() -> None:
+    (own,) = PROJECT["optional-dependencies"]["all"]
+    assert set(re.fullmatch(r"idealrank\[([a-z,]+)\]", own)[1].split(",")) == set(PROJECT["optional-dependencies"]) - {"all"}  # type: ignore[index]
+
+
 def test_every_target_that_a_page_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {
@@ -94,3 +99,11 @@ def test_an_interpreter_has_the_version_that_is_asked(tmp_path: Path, version: s
     assert found.returncode == status
     assert bool(found.stdout) == (status == 0)
     assert ("no working Python" in found.stderr) == (status == 1)
+
+
+def test_functions_have_the_names_of_their_commands() -> None:
+    """Each command of one result is a function of the same name."""
+    assert idealrank.why is idealrank.attribute
+    assert idealrank.seeds is idealrank.compare_systems
+    for name in ("advise", "choose", "compare", "evaluate", "explain", "gate", "overlap", "reconcile", "report", "robust"):
+        assert callable(getattr(idealrank, name))

@@ -5,6 +5,7 @@ from idealrank import theory as theory
 from idealrank.analysis.advice import Advice as Advice
 from idealrank.analysis.attribution import Attribution as Attribution
 from idealrank.analysis.comparison import Comparison as Comparison
+from idealrank.analysis.comparison import SliceMeans as SliceMeans
 from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
@@ -19,12 +20,14 @@ from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
 from idealrank.analysis.systems import SystemComparison as SystemComparison
 from idealrank.analysis.systems import compare_systems as compare_systems
+from idealrank.analysis.systems.seeds import seeds as seeds
 from idealrank.analysis.tuning import Choice as Choice
 from idealrank.api.advice import advise as advise
 from idealrank.api.agreement import kendall as kendall
 from idealrank.api.agreement import rank_dcg as rank_dcg
 from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
+from idealrank.api.attribution import why as why
 from idealrank.api.comparison import compare as compare
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
@@ -37,6 +40,7 @@ from idealrank.api.overlap import overlap as overlap
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference
 from idealrank.api.report import report as report
+from idealrank.api.report.saved_page import Page as Page
 from idealrank.api.robustness import robust as robust
 from idealrank.api.tuning import choose as choose
 from idealrank.conventions import PRESETS as PRESETS

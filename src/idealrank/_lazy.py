@@ -20,6 +20,9 @@ SHOWN_BY = {
 }
 """By name of a class: the module and the function of one argument that makes its HTML."""
 
+COMPUTED_BY = {"Evaluation.by": "idealrank.analysis.comparison.means_by_slice:slice_means"}
+"""By name of a method: the module and the function that computes it, in a layer above the class."""
+
 # The only statements of such a stub.
 _NAME = re.compile(r"^from (\S+) import (\S+) as \2$", re.MULTILINE)
 
@@ -109,6 +112,20 @@ def is_installed(module: str) -> bool:
     from importlib.util import find_spec  # noqa: PLC0415  (`import idealrank` needs it not)
 
     return find_spec(module) is not None
+
+
+def computed(method: str, *arguments: Any, **options: Any) -> Any:
+    """Result of a method whose function is in a layer above its class.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> computed("Evaluation.by", one, {"q": "short"}).queries
+    {'short': 1}
+    """
+    module, _, name = COMPUTED_BY[method].partition(":")
+    return getattr(import_module(module), name)(*arguments, **options)
 
 
 def repr_html(result: Any) -> str:

@@ -45,6 +45,8 @@ class IdealrankError(Exception):
         Suggested next step; appended to the text of the error.
     switch : str
         Setting that lets the call succeed, such as ``duplicates=first``; already named in the text.
+    command_hint : str
+        Next step on the command line, where it differs from the one in Python.
 
     Examples
     --------
@@ -53,10 +55,21 @@ class IdealrankError(Exception):
     ('qrels: found nothing, expected judgments; is the file empty?', 'is the file empty?')
     """
 
-    def __init__(self, *message: object, hint: str = "", switch: str = "") -> None:
+    def __init__(self, *message: object, hint: str = "", switch: str = "", command_hint: str = "") -> None:
         super().__init__(*((f"{message[0]}; {hint}", *message[1:]) if hint and message else message))
         self.hint = hint
         self.switch = switch
+        self.command_hint = command_hint
+
+    def on_command_line(self) -> str:
+        """Return the text of the error with the next step as the command line has it.
+
+        Examples
+        --------
+        >>> InputError("found no columns", hint="set columns=", command_hint="set --columns").on_command_line()
+        'found no columns; set --columns'
+        """
+        return str(self).replace(f"; {self.hint}", f"; {self.command_hint}") if self.hint and self.command_hint else str(self)
 
 
 class InputError(IdealrankError, ValueError):
@@ -89,9 +102,11 @@ class FileFormatError(InputError):
     'bad.qrels:2: found 3 fields, expected 4: QUERY ITERATION DOCUMENT GRADE'
     """
 
-    def __init__(self, path: str, line: int, found: str, expected: str, hint: str = "", *, switch: str = "") -> None:
+    def __init__(
+        self, path: str, line: int, found: str, expected: str, hint: str = "", *, switch: str = "", command_hint: str = ""
+    ) -> None:
         place = f"{path}:{line}" if line else path
-        super().__init__(f"{place}: found {found}, expected {expected}", hint=hint, switch=switch)
+        super().__init__(f"{place}: found {found}, expected {expected}", hint=hint, switch=switch, command_hint=command_hint)
         self.path = path
         self.line = line
         self._parts = (path, line, found, expected, hint)

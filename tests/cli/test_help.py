@@ -157,3 +157,14 @@ def test_a_fault_of_ours_does_not_end_with_the_code_of_a_gate(monkeypatch: pytes
     said = capsys.readouterr().err
     assert "something unforeseen" in said
     assert "please report it" in said
+
+
+def test_commands_of_a_store_are_also_under_store(say: Say) -> None:
+    group = command_of("store")
+    assert isinstance(group, click.Group)
+    context = click.Context(group)
+
+    for name in ("history", "show", "diff", "tag", "sql", "gc"):
+        assert group.get_command(context, name) is command_of(name)
+        assert re.search(rf"\n  {name} +{re.escape(main.COMMANDS[name])}", say("store", "--help").out)
+    assert "idealrank store gc" in say("store", "gc", "--help").out

@@ -21,6 +21,25 @@ def test_a_hint_ends_the_text_of_an_error() -> None:
     assert [str(error).endswith(f"; {error.hint}") for error in MADE] == [True, True, True, False]
 
 
+def test_an_error_names_the_next_step_in_python_and_on_the_command_line() -> None:
+    errors: list[IdealrankError] = []
+    for fails in (
+        lambda: ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RBO"),
+        lambda: ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "prefs_simp"),
+        lambda: ir.read_run("shared/nothing.csv"),
+    ):
+        with pytest.raises(IdealrankError) as caught:
+            fails()
+        errors.append(caught.value)
+
+    assert "use idealrank.overlap(run_a, run_b, 'RBO')" in str(errors[0])
+    assert "idealrank overlap RUN_A RUN_B" not in str(errors[0])
+    assert "use `idealrank overlap RUN_A RUN_B -m 'RBO'`" in errors[0].on_command_line()
+    assert str(errors[1]).endswith("(ir.read_preferences)")
+    assert errors[1].on_command_line().endswith("; set --judgments prefs or qrels_prefs")
+    assert errors[2].on_command_line() == str(errors[2])
+
+
 @pytest.mark.parametrize("error", MADE, ids=lambda error: type(error).__name__)
 def test_an_error_is_the_same_in_another_process(error: IdealrankError) -> None:
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):

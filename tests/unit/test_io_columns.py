@@ -82,7 +82,7 @@ def test_all_wrong_columns_are_named_at_once_with_an_option_that_works(tmp_path:
     for path, read in ((qrels, ir.read_qrels), (run, ir.read_run)):
         with pytest.raises(ir.InputError) as caught:
             read(path)
-        pasted += re.search(r"(--\w+-columns) (\S+)", str(caught.value)).groups()  # type: ignore[union-attr]
+        pasted += re.search(r"(--\w+-columns) (\S+)", caught.value.on_command_line()).groups()  # type: ignore[union-attr]
     assert command(["evaluate", qrels, run, "-m", "RR", "--format", "csv", *pasted])[1].splitlines()[1].split(",")[2] == "0.5"
 
 
@@ -92,7 +92,8 @@ def test_a_misspelled_column_is_replaced_by_its_neighbour() -> None:
             ["Suchwort", "artikel", "note"], "qrels", {"query": "suchwort", "document": "artikle", "grade": "note"}, "t", Notes()
         )
     assert "expected 'suchwort' for the query and 'artikle' for the document" in str(caught.value)
-    assert "--qrels-columns query=Suchwort,document=artikel,grade=note (in Python columns={" in str(caught.value)
+    assert "columns={'query': 'Suchwort', 'document': 'artikel', 'grade': 'note'}" in str(caught.value)
+    assert caught.value.on_command_line().endswith("--qrels-columns query=Suchwort,document=artikel,grade=note")
 
 
 def test_users_items_and_ratings_are_words_for_roles() -> None:
@@ -157,7 +158,7 @@ def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(tmp_path
 def test_a_column_that_may_be_a_grade_is_not_taken_for_none(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("user,item,stars\nu1,i1,5\n")
-    with pytest.raises(ir.InputError, match=r"query=user,document=item,grade=stars .*; grade=1 if every row is relevant$"):
+    with pytest.raises(ir.InputError, match=r"'grade': 'stars'}.*; grade=1 if every row is relevant$"):
         ir.read_qrels(path)
     assert ir.read_qrels(path, columns=parse_columns("grade=1"))["u1"] == {"i1": 1.0}
     with pytest.raises(ir.InputError, match="one for the score"):

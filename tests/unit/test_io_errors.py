@@ -58,8 +58,7 @@ BAD = [
     ("a.csv", "qid,text,rel\nq1,x,1\n", "qrels",
      "a.csv: found columns 'qid', 'text', 'rel', expected one for the document "
      "(documentid, docid, docno, corpusid, passageid, document, doc, ...); "
-     "name them, for example with --qrels-columns query=qid,document=text,grade=rel "
-     "(in Python columns={'query': 'qid', 'document': 'text', 'grade': 'rel'}, in evaluate qrels_columns=)"),
+     "name them, for example with columns={'query': 'qid', 'document': 'text', 'grade': 'rel'} (in evaluate, qrels_columns=)"),
     ("a.json", '{"q1": {"d1": 1}', "qrels", "a.json:1: found text that is not JSON (Expecting ',' delimiter, column 17), expected JSON"),
     ("a.json", '{"q1": {"d1": null}}', "qrels", 'a.json: query "q1": found null as grade for document "d1", expected a number'),
     ("a.json", '{"q1": {"d1": "2"}}', "qrels", 'a.json: query "q1": found "2" as grade for document "d1", expected a number'),
@@ -90,7 +89,7 @@ BAD = [
     ("a.letor", "2 qid:1 1:0.5\n1 1:0.2\n", "qrels", "a.letor:2: found a line without qid:, expected qid: on all lines or on none"),
     ("a.letor", "2 1:0.5\n1 1:0.2\n", "qrels",
      "a.letor: found lines without qid:, expected qid: on every line, or a group file; "
-     "name it with group= (--group), or call it a.letor.query"),
+     "name it with group=, or call it a.letor.query"),
     ("a.txt", b"\xff\xfeq\x001\x00", "qrels",
      "a.txt: found UTF-16 text, expected UTF-8; convert it, for example with: iconv -f UTF-16 -t UTF-8"),
     ("a.txt", b"PK\x03\x04zip", "qrels",
@@ -188,7 +187,7 @@ def test_errors_of_a_collection_name_the_right_file_and_line(tmp_path: Path) -> 
 def test_a_collection_has_one_format(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
     (tmp_path / "b.csv").write_text("qid,docid,rel\nq1,d1,1\n")
-    with pytest.raises(InputError, match=r"found different formats in one collection .*expected one; say which with format="):
+    with pytest.raises(InputError, match=r"found different formats in one collection .*expected one; set format="):
         read_qrels([tmp_path / "a.qrels", tmp_path / "b.csv"])
     with pytest.raises(InputError, match="found an empty list of paths"):
         read_qrels([])

@@ -255,7 +255,7 @@ def test_evaluate_refuses_and_names_the_command(measure: object) -> None:
         lambda: ir.reconcile({"q": {"a": 1}}, {"q": ["a"]}, "0.5", measure),
         lambda: ir.split_difference({"q": {"a": 1}}, {"q": ["a"]}, measure, "standard", "lightgbm"),
     ):
-        with pytest.raises(ir.OptionError, match="use `idealrank overlap RUN_A RUN_B -m"):
+        with pytest.raises(ir.OptionError, match=r"use idealrank\.overlap\(run_a, run_b, "):
             question()
     with pytest.raises(ir.OptionError, match="compares two runs, found one"):
         ir.parse_measure(measure).per_query(align(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), Alignment()))

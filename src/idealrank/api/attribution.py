@@ -50,3 +50,7 @@ def attribute(
     """
     first, second = to_run(run_a, name="A"), to_run(run_b, name="B")
     return attribute_runs(to_qrels(qrels), first, second, measure, convention, threads=threads)
+
+
+why = attribute
+"""`attribute` under the name of its command."""

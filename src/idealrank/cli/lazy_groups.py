@@ -20,6 +20,8 @@ class LazyGroup(click.Group):
         Name -> what it does in one line.
     groups : mapping of str to mapping, optional
         The same names and lines under the headings of the help.
+    homes : mapping of str to str, optional
+        By name of a command its package, where that is not `home`.
     home : str
         The package in which the command ``two-words`` is `two_words` of the module ``two_words``, and ``import`` is `import_`.
 
@@ -31,12 +33,19 @@ class LazyGroup(click.Group):
     """
 
     def __init__(
-        self, *arguments: Any, lines: Mapping[str, str], home: str, groups: Mapping[str, Mapping[str, str]] | None = None, **options: Any
+        self,
+        *arguments: Any,
+        lines: Mapping[str, str],
+        home: str,
+        homes: Mapping[str, str] | None = None,
+        groups: Mapping[str, Mapping[str, str]] | None = None,
+        **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self._lines = lines
         self._groups = groups or {"Commands": lines}
         self._home = home
+        self._homes = homes or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._lines)
@@ -45,7 +54,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._lines:
             return None
         name = cmd_name.replace("-", "_") + "_" * iskeyword(cmd_name)
-        command = getattr(import_module(f"{self._home}.{name}"), name)
+        command = getattr(import_module(f"{self._homes.get(cmd_name, self._home)}.{name}"), name)
         if not gc.isenabled():
             gc.freeze()
             gc.enable()

@@ -199,10 +199,10 @@ def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
     if isinstance(error, StoppedError):
         return console.interrupted()
     if typed[:1] == ["theory"]:  # its options are named as they are typed
-        return _refuse(str(error))
+        return _refuse(error.on_command_line())
     # Commands without a convention have the switches as options of their own.
     convention = "" if typed[:1] == ["overlap"] else _convention_of(typed)
-    return _refuse(str(error), console.hint_for(error.switch, convention))
+    return _refuse(error.on_command_line(), console.hint_for(error.switch, convention))
 
 
 def _refuse(message: str, hint: str = "") -> int:

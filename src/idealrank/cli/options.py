@@ -25,13 +25,33 @@ _NUMBERED = re.compile(r"(.+?[.@_])([-+]?[\d.]+(?:=[-+]?[\d.]+)?)", re.DOTALL)
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
+
+class MeasureOption(click.Option):
+    """Option ``-m`` of measures; ``--measures`` and ``--metric`` are accepted too, and left out of the help.
+
+    Examples
+    --------
+    >>> MeasureOption(["-m", "--measure"]).opts
+    ['-m', '--measure', '--measures', '--metric']
+    """
+
+    def __init__(self, names: Sequence[str], **options: Any) -> None:
+        super().__init__([*names, "--measures", "--metric"], **options)
+
+    def get_help_record(self, ctx: click.Context) -> "tuple[str, str] | None":
+        """The names and the help, without the other names."""
+        record = super().get_help_record(ctx)
+        return record and (record[0].replace(", --measures, --metric", ""), record[1])
+
+
 measures: Decorator = click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=MeasureOption,
     help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists them. Repeat it, or put commas between.  "
     f"[default: {','.join(DEFAULT_MEASURES)}]",
 )  # fmt: skip
 one_measure: Decorator = click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, help="Measure to explain."
+    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, cls=MeasureOption,
+    help="Measure to explain.",
 )  # fmt: skip
 convention: Decorator = click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,

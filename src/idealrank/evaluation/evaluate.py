@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from idealrank import _kernel
-from idealrank._lazy import repr_html
+from idealrank._lazy import computed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.fingerprints import merged
 from idealrank.data.frames import frame_of
@@ -264,6 +264,35 @@ class Evaluation:
         said = {text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()}
         texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
         return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None)
+
+    def by(self, categories: "Mapping[str, str | Sequence[str]]", *, level: float = 0.95) -> Any:
+        """Compute the means on slices of the queries, each with Student's interval.
+
+        Parameters
+        ----------
+        categories : mapping of query to str, or to several
+            Slices of each query; a query may be in several. See `read_categories` for files, and `traffic_thirds`.
+        level : float
+            Confidence level of each interval alone, between 0 and 1.
+
+        Returns
+        -------
+        SliceMeans
+            By slice and measure: mean, interval and number of queries, with ``as_dict()`` and ``to_frame()``.
+
+        Raises
+        ------
+        InputError
+            No evaluated query is in a slice.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
+        >>> run.by({"a": "short", "b": "short", "c": "long"})["short"]["RR"].mean
+        0.75
+        """
+        return computed("Evaluation.by", self, categories, level=level)
 
     def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
         """Return whether the hits were kept as deep as these measures look, so that `further` can use them."""

@@ -151,7 +151,7 @@ def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
     if not isinstance(result, Evaluation) and not evaluations:
         return ""
     try:
-        return report(result, evaluations=evaluations or None)
+        return report(result, evaluations=evaluations or None).html
     except MissingExtraError as missing:
         warnings.warn(f"logged without a report: {missing}", IdealrankWarning, stacklevel=4)
         return ""

@@ -218,12 +218,9 @@ def _place(path: str, line: int, names: list[str], known: tuple[str, ...]) -> in
     if len(places) != 1:
         found = f"{'several columns' if places else 'no column'} for {known[0]} among {', '.join(map(repr, names))}"
         thirds = known is _CATEGORY and any(name in _TRAFFIC for name in names)
-        hint = (
-            f"head, torso and tail of traffic: --slices traffic:{path}, or traffic_thirds in Python"
-            if thirds
-            else "rename it in the header line"
-        )
-        raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", hint)
+        hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic" if thirds else "rename it in the header line"
+        command = f"--slices traffic:{path} makes head, torso and tail of traffic" if thirds else ""
+        raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", hint, command_hint=command)
     return places[0]
 
 

@@ -158,7 +158,9 @@ def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format
     kinds: dict[str, Format] = {source.path: detect(source, asked, notes) for source in sources}
     if len(set(kinds.values())) > 1:
         found = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
-        raise InputError(f"found different formats in one collection ({found}), expected one; say which with format= (--input-format)")
+        raise InputError(
+            f"found different formats in one collection ({found}), expected one", hint="set format=", command_hint="set --input-format"
+        )
     return next(iter(kinds.values()))
 
 

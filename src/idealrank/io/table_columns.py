@@ -122,7 +122,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     if not (implicit or every_row):
         found[value_role] = (value, usual_values)
     if any(names.count(name) != 1 for name, _ in found.values()):
-        raise InputError(_refusal(found, spelled, names, table, where))
+        raise _refusal(found, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
         message = f"{where}: found no column of grades beside query={query}, document={document}; every row counts as grade 1"
@@ -178,11 +178,15 @@ def _option(table: Table) -> str:
     return "--qrels-columns" if table == "qrels" else "--run-columns"
 
 
-def _refusal(found: Mapping[str, tuple[str, Names]], spelled: Mapping[str, str], names: Sequence[str], table: Table, where: str) -> str:
+def _refusal(
+    found: Mapping[str, tuple[str, Names]], spelled: Mapping[str, str], names: Sequence[str], table: Table, where: str
+) -> InputError:
     """Name everything that is wrong at once, with an option that names every column."""
     for name, _ in found.values():
         if names.count(name) > 1:
-            return f"{where}: expected one column {name!r}, found it more than once among {_listed(names)}; rename or drop the others"
+            return InputError(
+                f"{where}: expected one column {name!r}, found it more than once among {_listed(names)}; rename or drop the others"
+            )
     expected = []
     for role, (name, usual) in found.items():
         if name not in names:
@@ -199,9 +203,10 @@ def _refusal(found: Mapping[str, tuple[str, Names]], spelled: Mapping[str, str],
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] else ""
-    return (
-        f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}; name them, for example with "
-        f"{_option(table)} {text} (in Python columns={pairs}, in evaluate {evaluates}){every_row}"
+    return InputError(
+        f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
+        hint=f"name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",
+        command_hint=f"name them, for example with {_option(table)} {text}{every_row}",
     )
 
 

@@ -21,10 +21,10 @@ Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]
 Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
 
-# By the names in `Measure.needs`: where such a table comes from.
+# By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
-    "preferences": "give judgments as PreferenceQrels (ir.read_preferences; --judgments prefs or qrels_prefs)",
-    "assessors": "give judgments as AssessorQrels (ir.read_assessors; --judgments qrels_jg)",
+    "preferences": ("give judgments as PreferenceQrels (ir.read_preferences)", "set --judgments prefs or qrels_prefs"),
+    "assessors": ("give judgments as AssessorQrels (ir.read_assessors)", "set --judgments qrels_jg"),
 }
 
 
@@ -322,15 +322,17 @@ class Measure:
         ...     AP().check_tables(["preferences"])
         ... except OptionError as error:
         ...     print(error)
-        AP: found preferences, expected grades; give judgments as Qrels (ir.read_qrels; --judgments qrels), or choose another measure
+        AP: found preferences, expected grades; give judgments as Qrels (ir.read_qrels), or choose another measure
         """
         for table in self.needs:
             if table not in tables:
-                raise OptionError(f"{shown(self)}: expected {table}, found none; {_HOW_TO_GIVE.get(table, f'give {table}')}")
+                hint, command_hint = _HOW_TO_GIVE.get(table, (f"give {table}", ""))
+                raise OptionError(f"{shown(self)}: expected {table}, found none", hint=hint, command_hint=command_hint)
         if self.looks_at_grades and not self.needs and tables:
             raise OptionError(
-                f"{shown(self)}: found {' and '.join(tables)}, expected grades; give judgments as Qrels (ir.read_qrels; "
-                "--judgments qrels), or choose another measure"
+                f"{shown(self)}: found {' and '.join(tables)}, expected grades",
+                hint="give judgments as Qrels (ir.read_qrels), or choose another measure",
+                command_hint="set --judgments qrels, or choose another measure",
             )
 
     def per_query(self, judged: Judged) -> FloatArray:

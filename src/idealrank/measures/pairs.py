@@ -42,7 +42,10 @@ class PairMeasure(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Refused: there is one run only."""
-        raise OptionError(f"{self} compares two runs, found one; use `idealrank overlap RUN_A RUN_B` or idealrank.overlap in Python")
+        raise OptionError(
+            f"{self} compares two runs, found one", hint="use idealrank.overlap(run_a, run_b)",
+            command_hint="use `idealrank overlap RUN_A RUN_B`",
+        )  # fmt: skip
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Values of the queries of both runs, and which of them are defined."""

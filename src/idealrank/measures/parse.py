@@ -12,6 +12,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
 from idealrank.measures.spellings import (
     AFTER_UNDERSCORE,
+    CUTOFF_FOLLOWS,
     ELSEWHERE,
     NUMBERED,
     OPTION_SPELLINGS,
@@ -40,7 +41,7 @@ def parse_measure(text: MeasureLike) -> Measure:
     text : str or Measure
         ``nDCG@10``, ``nDCG(gain=exp2)@10``, ``AP(rel=2)@100``, or another tool's spelling: ``ndcg_cut_10``, ``ndcg_cut.10``,
         ``NDCG@10``, ``MAP``, ``recip_rank``, ``recall_100``, ``P.10``, ``iprec_at_recall_0.10``, ``Rprec_mult_0.20``,
-        ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-``.
+        ``nDCG(dcg='exp-log2')@10``, ``ndcg@10-``, ``MRR10``, ``hit_rate_10``, ``HR@20``.
 
     Returns
     -------
@@ -98,8 +99,9 @@ def parse_run_measure(text: MeasureLike) -> Measure:
     measure = parse_measure(text)
     if measure.kind == "pair of runs":
         raise OptionError(
-            f"{shown(measure)} compares two runs and takes no judgments, found it among measures of one run; "
-            f"use `idealrank overlap RUN_A RUN_B -m '{shown(measure)}'`, or idealrank.overlap(run_a, run_b) in Python"
+            f"{shown(measure)} compares two runs and takes no judgments, found it among measures of one run",
+            hint=f"use idealrank.overlap(run_a, run_b, {shown(measure)!r})",
+            command_hint=f"use `idealrank overlap RUN_A RUN_B -m '{shown(measure)}'`",
         )
     return measure
 
@@ -132,12 +134,14 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
 
 
 def _plainer(text: str) -> str:
-    """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``R-Prec``; and ranx's ``rbp.95``, a persistence."""
+    """Spellings that differ in signs alone: ``ndcg_at_10``, ``nDCG @ 10``, ``MRR10``, ``R-Prec``; and ranx's ``rbp.95``, a persistence."""
     if persistence := re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text):
         raise OptionError(
             f"{shown(text)}: found a persistence where a cutoff would stand, expected it as an option: RBP(p=0.{persistence[2]})"
         )
     text = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"\s*@\s*", "@", text))
+    if (joined := re.fullmatch(r"([A-Za-z_]*[A-Za-z])([1-9]\d*)", text)) and joined[1].lower() in CUTOFF_FOLLOWS:
+        return f"{joined[1]}@{joined[2]}"
     return re.sub(r"^([Rr])-(?=[Pp]rec)", r"\1_", text)
 
 
@@ -238,9 +242,22 @@ def _unknown(text: str, names: _Names) -> OptionError:
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         return OptionError(f"measure {shown(repr(text))} is not computed here, {expected}")
     # No name is near a longer one, and to look takes time that grows with it.
-    near = difflib.get_close_matches(name[:_LONGEST].lower(), [*map(str.lower, classes), *spellings], n=1, cutoff=0.6)
-    hint = f"; did you mean {spellings.get(near[0], near[0])}?" if near else ""
+    known = {other.lower(): other for other in classes} | dict(spellings)
+    cut = re.fullmatch(r"(.*[A-Za-z])_(\d+)", name)  # trec_eval's cutoff
+    typed, rest = (cut[1], f"@{cut[2]}") if cut else (name, text[len(name) :])
+    near = difflib.get_close_matches(typed[:_LONGEST].lower(), known, n=1, cutoff=0.6)
+    hint = f"; did you mean {_completed(known[near[0]], rest.strip(), names)}?" if near else ""
     return OptionError(f"unknown measure {shown(repr(text))}, {expected}{hint}")
+
+
+def _completed(near: str, rest: str, names: _Names) -> str:
+    """The near name with the cutoff and options that were typed, where the measure takes them; the name alone otherwise."""
+    if _match(near + rest) is None:
+        return near
+    try:
+        return shown(_parsed(near + rest, names))
+    except OptionError:
+        return near
 
 
 def parse_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:

@@ -107,6 +107,10 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library writes after the @.
 AFTER_UNDERSCORE = {"rprec_mult": "mult", "rprec_mult_avgjg": "mult", "set_f": "beta", "11pt_avg": "recalls", "utility": "a,b,c,d"}
+# Spellings that a cutoff may follow without a sign, as in MRR10. F2 is not among them: its number is a beta; rbp95 has a persistence.
+CUTOFF_FOLLOWS = frozenset(
+    ("ndcg", "dcg", "ap", "map", "rr", "mrr", "p", "precision", "prec", "recall", "err", "success", "hit", "hit_rate", "hitrate", "hr")
+)  # fmt: skip
 # ir_measures' NumRet(rel=1) counts relevant documents: an option that makes another measure of one.
 OTHER_WITH = {"NumRet": {"rel": "NumRelRet"}}
 # What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.

@@ -2,6 +2,7 @@
 
 from idealrank.analysis.comparison.companions import with_companions
 from idealrank.analysis.comparison.differences import Comparison, Difference, Method, Pair
+from idealrank.analysis.comparison.means_by_slice import SliceMeans
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.slice_differences import Slice, Slices
@@ -18,6 +19,7 @@ __all__ = [
     "Rankings",
     "RunMean",
     "Slice",
+    "SliceMeans",
     "Slices",
     "compare",
     "intervals",

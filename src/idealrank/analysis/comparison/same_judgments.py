@@ -87,8 +87,9 @@ def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
 
 def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleError:
     return IncompatibleError(
-        f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments. Evaluate one of them "
-        "again, or say that it is meant: judgments='different', on the command line --different-judgments"
+        f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments",
+        hint="evaluate one of them again, or allow it with judgments='different'",
+        command_hint="evaluate one of them again, or allow it with --different-judgments",
     )
 
 

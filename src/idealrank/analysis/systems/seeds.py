@@ -118,6 +118,10 @@ def compare_systems(
     )  # fmt: skip
 
 
+seeds = compare_systems
+"""`compare_systems` under the name of its command."""
+
+
 def _found(
     tables: Sequence[Sequence[QueryTable]], column: int, measure: Measure, how: tuple[Pairing, Single | None, float]
 ) -> tuple[ReplicatedDifference, tuple[FloatArray, FloatArray]]:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
-from idealrank._files import write_bytes
 from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.slice_tests import Categories
@@ -15,6 +14,7 @@ from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.api.report.gather import gather
 from idealrank.api.report.material import ReportMaterial, Texts, shown_measures
 from idealrank.api.report.origin import hashed, moment
+from idealrank.api.report.saved_page import Page
 from idealrank.api.report.side_verdicts import robustness as robustness_of
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.data.run import Run
@@ -44,7 +44,7 @@ def report(
     robustness: "Robustness | bool | None" = None,
     threads: int = 0,
     progress: "Callable[[int, int], None] | None" = None,
-) -> str:
+) -> Page:
     """Make a page of results: one HTML file that opens offline, with every query behind the means.
 
     Parameters
@@ -74,8 +74,9 @@ def report(
 
     Returns
     -------
-    str
-        The page as text. If SOURCE_DATE_EPOCH is set, the same input gives the same bytes.
+    Page
+        The HTML as a str with ``save(path)``; a notebook shows a link to the saved file. If SOURCE_DATE_EPOCH is set, the same input gives
+        the same bytes.
 
     Raises
     ------
@@ -110,10 +111,8 @@ def report(
     made = robustness if isinstance(robustness, Robustness) else robustness_of(found, wanted=robustness)
     inputs = hashed(one for evaluation in held for one in evaluation.provenance.inputs)
     subject = gather(replace(found, robustness=made, made=Made(inputs=inputs, when=moment())), progress=progress)
-    page = page_html(subject)
-    if path is not None:
-        write_bytes([page.encode()], fspath(path))
-    return page
+    page = Page(page_html(subject))
+    return page if path is None else page.save(path)
 
 
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:

@@ -50,7 +50,16 @@ _FORMATS = Formats(
     "--cutoffs", "cutoff_texts", metavar="K,...", multiple=True,
     help="10, all, 0.2n, sqrt(n), ...  [default: 1,3,5,10,20,50,100,1000,all]",
 )  # fmt: skip
-@click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG", show_default=True, help="nDCG or DCG, with options.")
+@click.option(
+    "-m",
+    "--measure",
+    "measure_text",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    default="nDCG",
+    show_default=True,
+    help="nDCG or DCG, with options.",
+)
 @options.convention
 @click.option(
     "--size", metavar="N", type=click.IntRange(1), help="Number of queries in each random set.  [default: a tenth of all, at least 5]"

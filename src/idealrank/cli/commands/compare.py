@@ -11,10 +11,11 @@ from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import can_be_attributed, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.cli import input_options, options, pair_figure
+from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.input_options import Inputs
+from idealrank.cli.paper_options import Paper, paper_options
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files, slices
 from idealrank.cli.result_options import Results, results_of_pairs
@@ -74,6 +75,7 @@ Examples:
 \b
   Every other run against one of them, not every two; a table for a paper:
     idealrank compare qrels.txt bm25.run neural.run --baseline bm25 --format latex
+    idealrank compare qrels.txt bm25.run neural.run --table paper --order nDCG@10 --label bm25=BM25 --format latex
 \b
   Student's t test; for another program:
     idealrank compare qrels.txt bm25.run neural.run --test t --format json
@@ -137,6 +139,7 @@ _FORMATS = Formats(
 )  # fmt: skip
 @slices
 @query_files
+@paper_options
 @_FORMATS.option
 @options.digits
 @pair_figure.option
@@ -154,6 +157,7 @@ def compare(
     testing: Testing,
     with_rankings: bool | None,
     files: QueryFiles,
+    paper: Paper | None,
     layout: str,
     figure_path: str | None,
     output_path: str | None,
@@ -171,6 +175,7 @@ def compare(
     names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
+    baseline = baseline if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     evaluated = partial(
@@ -192,7 +197,7 @@ def compare(
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     further = why_command(qrels, runs, asked, convention_text, inputs)
-    _write(comparison, layout, output_path, further, shown)
+    _write(comparison, layout, output_path, further, shown, paper)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
@@ -206,8 +211,13 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
     results.check(given.paths, written)
 
 
-def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown) -> None:
-    if FORMATS[layout].is_data:
+def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown, paper: Paper | None) -> None:
+    if paper is not None:
+        from idealrank.reports.views.comparison.paper import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
+
+        text = PAPER_FORMATS[layout](comparison, order=paper.order, labels=paper.labels, digits=shown["digits"])
+        output.write_report(text, path, layout)
+    elif FORMATS[layout].is_data:
         _FORMATS.write(layout, path, comparison)
     else:
         _FORMATS.write(layout, path, comparison, **shown, **({"command": command} if layout == "table" else {}))

@@ -40,7 +40,13 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Show the changes between two evaluations of a store.")
 @click.argument("id_a", metavar="ID_A")
 @click.argument("id_b", metavar="ID_B")
-@click.option("-m", "--measure", metavar="MEASURE", help="Measure that lists the queries.  [default: the first one of both]")
+@click.option(
+    "-m",
+    "--measure",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    help="Measure that lists the queries.  [default: the first one of both]",
+)
 @click.option(
     "--queries", "most", metavar="N", type=click.IntRange(0), default=None,
     help="Maximum number of queries, the largest change first; 0 for all.  [default: 10 in the table]",

@@ -1,6 +1,6 @@
 """`idealrank evaluate`: runs against judgments, side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +16,12 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.defaults import default_measures
 from idealrank.reports.table.formats import FORMATS
+from idealrank.reports.table.records import csv_report
+from idealrank.reports.views.slice_means import slice_csv
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison import RunMean
+    from idealrank.analysis.comparison import RunMean, SliceMeans
+    from idealrank.io.query_files import OfQueries
 
 # trec_eval's names of judgments, and what measures call them.
 _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
@@ -41,6 +44,9 @@ Examples:
     idealrank evaluate --judgments prefs preferences.txt bm25.run
     idealrank evaluate --judgments qrels_jg assessors.qrels bm25.run -m AP_avgjg
 \b
+  Means on each kind of query:
+    idealrank evaluate qrels.txt bm25.run neural.run --slices slices.csv
+\b
   How sure each mean is:
     idealrank evaluate qrels.txt bm25.run neural.run --intervals
 \b
@@ -53,11 +59,16 @@ Examples:
 """
 
 
+def _csv(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any) -> Iterator[str]:
+    """A row a mean: of the whole run, or of its slices."""
+    return slice_csv(evaluations, slices) if slices else csv_report(evaluations, **given)
+
+
 _FORMATS = Formats(
     "A table to read;",
     table="views.evaluation:report_parts",
     json="table.records:json_report",
-    csv="table.records:csv_report",
+    csv=_csv,
     trec="table.records:trec_report",
     markdown="views.evaluation_markup:evaluated_markdown",
     latex="views.evaluation_markup:evaluated_latex",
@@ -77,6 +88,11 @@ _FORMATS = Formats(
 @click.option(
     "--intervals", is_flag=True, help="95 % confidence interval of each mean. To decide about a difference, use `idealrank compare`."
 )
+@click.option(
+    "--slices", "slices_text", metavar="FILE",
+    help="Means on each category of queries, with 95 % intervals: CSV with columns query and category. traffic:FILE makes head, torso and "
+    "tail from columns query and traffic.",
+)  # fmt: skip
 @_FORMATS.option
 @options.digits
 @options.output
@@ -92,6 +108,7 @@ def evaluate(
     kind: str,
     per_query: bool,
     intervals: bool,
+    slices_text: str | None,
     layout: str,
     digits: int | None,
     output_path: str | None,
@@ -105,6 +122,8 @@ def evaluate(
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     _refuse_intervals(layout, intervals=intervals, per_query=per_query)
+    _refuse_slices(layout, slices_text, per_query=per_query)
+    of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
@@ -126,7 +145,8 @@ def evaluate(
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         input_options.doubt(evaluation, path)
-    _write(evaluations, layout, output_path, per_query=per_query, intervals=intervals, digits=digits)
+    slices = [] if of_queries is None else _slices(evaluations, of_queries)
+    _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
 
 
@@ -137,6 +157,26 @@ def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
         raise OptionError("--intervals: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
 
 
+def _refuse_slices(layout: str, slices_text: str | None, *, per_query: bool) -> None:
+    if slices_text is not None and layout == "trec":
+        raise OptionError("--slices: found --format trec, whose layout has no place for them; expected another")
+    if slices_text is not None and layout == "csv" and per_query:
+        raise OptionError("--slices: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
+
+
+def _of_queries(slices_text: str, output_path: str | None) -> "OfQueries":
+    from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy, for those who ask)
+
+    files = QueryFiles(slices_text=slices_text)
+    options.refuse_to_replace(output_path, files.paths)
+    return files.read(input_options.notes().inform)
+
+
+def _slices(evaluations: list[Evaluation], of_queries: "OfQueries") -> "list[SliceMeans]":
+    of_queries.check(evaluations)
+    return [evaluation.by(of_queries.categories or {}) for evaluation in evaluations]
+
+
 def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[str, RunMean]]":
     if not intervals:
         return []
@@ -145,8 +185,17 @@ def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[s
     return [of_means(evaluation) for evaluation in evaluations]
 
 
-def _write(evaluations: list[Evaluation], layout: str, path: str | None, *, per_query: bool, intervals: bool, digits: int | None) -> None:
+def _write(
+    evaluations: list[Evaluation],
+    layout: str,
+    path: str | None,
+    slices: "list[SliceMeans]",
+    *,
+    per_query: bool,
+    intervals: bool,
+    digits: int | None,
+) -> None:
     """The report. Programs get all digits, and trec_eval's layout has no intervals."""
     given: dict[str, Any] = {"per_query": per_query}
-    given |= {} if layout == "trec" else {"intervals": _means(evaluations, intervals=intervals)}
+    given |= {} if layout == "trec" else {"intervals": _means(evaluations, intervals=intervals), "slices": slices}
     _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))

@@ -116,7 +116,7 @@ _FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_par
     help="Baseline: any run, or a file written by --update-baseline; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
     help="Measures; repeat, or separate with commas. The first one decides; the others are companions and never fail the gate.  "
     f"[default: {DEFAULT_MEASURE}]",
 )  # fmt: skip

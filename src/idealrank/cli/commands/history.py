@@ -89,7 +89,8 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
 
 @click.command(epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed.")
 @click.option(
-    "-m", "--measure", metavar="MEASURE", help="Measure to show.  [default: the first measure of the newest evaluation]"
+    "-m", "--measure", metavar="MEASURE", cls=options.MeasureOption,
+    help="Measure to show.  [default: the first measure of the newest evaluation]",
 )  # fmt: skip
 @click.option("--run", "runs", metavar="NAME", multiple=True, help="Run to show; may be repeated.  [default: all, a line each]")
 @click.option("--tag", metavar="TAG", help="Show only evaluations with this tag.")

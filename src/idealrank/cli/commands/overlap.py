@@ -32,7 +32,7 @@ _FORMATS = Formats(
 @click.argument("run_a")
 @click.argument("run_b")
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat it, or put commas between.  "
     f"[default: {','.join(DEFAULT_PAIR_MEASURES)}]",
 )  # fmt: skip

@@ -54,7 +54,8 @@ _FORMATS = Formats("Text to read,", text=_text, json=_json)
 @click.option("--value", "value_text", metavar="NUMBER", help="Number to explain, with all its digits.")
 @click.option("--versus", "versus_text", metavar="NAME[,SWITCH=VALUE...]", help="Split the difference to this convention switch by switch.")
 @click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="Measure of the number."
+    "-m", "--measure", "measure_text", metavar="MEASURE", cls=options.MeasureOption, default="nDCG@10",
+    show_default=True, help="Measure of the number.",
 )  # fmt: skip
 @options.convention
 @_FORMATS.option

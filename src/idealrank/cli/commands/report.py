@@ -35,7 +35,7 @@ and the robust verdict need the runs, which a store does not keep.
 @click.option("-o", "--output", "report", metavar="FILE", help="Page file, which ends in .html; it appears when it is complete.")
 @click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
+    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
     help="Measures to show, the deciding one first.  [default: everything that was compared, gated or evaluated]",
 )  # fmt: skip
 @store_options.different_judgments

@@ -46,7 +46,16 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Repeat a comparison under other conventions, cutoffs and measures.")
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
-@click.option("-m", "--measure", "measure_text", metavar="MEASURE", default="nDCG@10", show_default=True, help="Measure of the decision.")
+@click.option(
+    "-m",
+    "--measure",
+    "measure_text",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    default="nDCG@10",
+    show_default=True,
+    help="Measure of the decision.",
+)
 @options.convention
 @click.option(
     "--try", "wanted", metavar="CHANGE", multiple=True,

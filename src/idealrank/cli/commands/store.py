@@ -12,6 +12,15 @@ COMMANDS = {
     "remove": "Take entries out of a store.",
     "info": "Say what a store holds, and how large it is.",
 }
+# Commands that `idealrank` has, too.
+ALSO = {
+    "history": "Show a measure or query over time, and find when it regressed.",
+    "show": "Show everything about one entry of a store.",
+    "diff": "Show the changes between two evaluations of a store.",
+    "tag": "Add tags and notes to an entry of a store, or remove tags.",
+    "sql": "Query a store in SQL.",
+    "gc": "Free the space of unused files in a store.",
+}
 
 _EPILOG = """\
 Start here:
@@ -21,13 +30,13 @@ Start here:
   idealrank store export 3f2a bm25.zip --store results
   idealrank store import bm25.zip --store other
   idealrank store parquet tables --store results
-
-`idealrank history` and `idealrank show` look into a store, `idealrank sql` asks it anything.
+  idealrank store history --store results
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.store", epilog=_EPILOG,
+    cls=LazyGroup, lines={**COMMANDS, **ALSO}, home="idealrank.cli.store", homes=dict.fromkeys(ALSO, "idealrank.cli.commands"),
+    groups={"Commands": COMMANDS, "Also without `store`": ALSO}, epilog=_EPILOG,
     short_help="Export and import evaluations, and write Parquet.",
 )  # fmt: skip
 def store() -> None:

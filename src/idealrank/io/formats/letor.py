@@ -138,8 +138,11 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
 def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes) -> tuple[IntArray, list[str]]:
     path = group or _group_file_beside(source.path)
     if path is None:
-        hint = f"name it with group= (--group), or call it {Path(source.path).name}.query"
-        raise FileFormatError(source.path, 0, "lines without qid:", "qid: on every line, or a group file", hint)
+        beside = f"or call it {Path(source.path).name}.query"
+        raise FileFormatError(
+            source.path, 0, "lines without qid:", "qid: on every line, or a group file", f"name it with group=, {beside}",
+            command_hint=f"name it with --group, {beside}",
+        )  # fmt: skip
     if group is None:
         notes.inform(f"{source.path}: group sizes read from {path}")
     sizes_of = open_sources(path, notes)[0]

@@ -20,6 +20,7 @@ from idealrank.reports.table.records import csv_row
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "†": r"\textdagger{}",
 }  # fmt: skip
 _SIGNED = re.compile(r"[+-]\d[\d.,]*")
 _INTERVAL = re.compile(r"\[[+-]?[\d.]+, [+-]?[\d.]+\]")

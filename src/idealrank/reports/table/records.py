@@ -15,7 +15,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.version import __version__
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison import RunMean
+    from idealrank.analysis.comparison import RunMean, SliceMeans
 
 SCHEMA = 1
 _BLOCK = 4096
@@ -26,11 +26,15 @@ _FORMULA = re.compile(r"(?!-\Z|[+-](?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf|nan)\Z)[=+
 
 
 def json_report(
-    evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    slices: "Sequence[SliceMeans]" = (),
 ) -> Iterator[str]:
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
 
-    Intervals of means come from `analysis.comparison.intervals`, one mapping an evaluation, if requested.
+    Intervals of means come from `analysis.comparison.intervals`, and means by slice from `Evaluation.by`, one an evaluation, if requested.
 
     Examples
     --------
@@ -44,6 +48,8 @@ def json_report(
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"
         yield from _json_run(evaluation, per_query=per_query, means=intervals[number] if intervals else {})
+        if slices:
+            yield f',\n      "slices": {_object(slices[number].as_dict()["slices"])}'
         yield "\n    }"
     yield "\n  ]\n}\n"
 

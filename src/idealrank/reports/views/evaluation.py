@@ -12,9 +12,10 @@ from idealrank.reports.table.cells import Cell, Column, Table, interval_cell
 from idealrank.reports.table.digits import decimals, number
 from idealrank.reports.table.parts import Part, parts_text
 from idealrank.reports.views.conventions import paragraph
+from idealrank.reports.views.slice_means import slice_tables
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison import RunMean
+    from idealrank.analysis.comparison import RunMean, SliceMeans
 
 _SOME = 5
 _MANY_UNJUDGED = 0.2  # share of unjudged documents from which a table says so
@@ -25,6 +26,7 @@ def report_parts(
     *,
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    slices: "Sequence[SliceMeans]" = (),
     digits: int | None = None,
 ) -> list[Part]:
     """The whole report.
@@ -37,6 +39,8 @@ def report_parts(
         Values of each query above the means.
     intervals : sequence of mapping of str to RunMean
         Of each evaluation, its `analysis.comparison.intervals`; none without the option.
+    slices : sequence of SliceMeans
+        Of each evaluation, its means by slice; none without the option.
     digits : int or None
         Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
 
@@ -48,6 +52,7 @@ def report_parts(
     """
     parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     parts += [means_table(evaluations, intervals, digits), *([interval_table(evaluations, intervals, digits)] if intervals else [])]
+    parts += slice_tables(evaluations, slices, digits)
     return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), coverage_table(evaluations)]
 
 

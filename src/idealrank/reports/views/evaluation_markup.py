@@ -8,9 +8,10 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.cells import Column, Table
 from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.views.evaluation import EvaluatedRun, evaluated_runs, interval_columns, mean_columns, query_table
+from idealrank.reports.views.slice_means import slice_tables
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison import RunMean
+    from idealrank.analysis.comparison import RunMean, SliceMeans
 
 
 def evaluated_markdown(
@@ -18,6 +19,7 @@ def evaluated_markdown(
     *,
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    slices: "Sequence[SliceMeans]" = (),
     digits: int | None = None,
 ) -> str:
     """A row a run, the best of each measure in bold, intervals beside the means where there are any; with `per_query` a table a run before.
@@ -29,7 +31,7 @@ def evaluated_markdown(
     >>> print(evaluated_markdown(runs).splitlines()[2])
     | run | **1.0000** |
     """
-    return _pasted(as_markdown, evaluations, intervals, digits, per_query=per_query)
+    return _pasted(as_markdown, evaluations, intervals, slices, digits, per_query=per_query)
 
 
 def evaluated_latex(
@@ -37,6 +39,7 @@ def evaluated_latex(
     *,
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    slices: "Sequence[SliceMeans]" = (),
     digits: int | None = None,
 ) -> str:
     r"""Return the evaluations in LaTeX, with the rules of booktabs.
@@ -48,13 +51,14 @@ def evaluated_latex(
     >>> evaluated_latex(runs).splitlines()[5]
     'run & \\textbf{1.0000} \\\\'
     """
-    return _pasted(as_latex, evaluations, intervals, digits, per_query=per_query)
+    return _pasted(as_latex, evaluations, intervals, slices, digits, per_query=per_query)
 
 
 def _pasted(
     form: Callable[[Table], str],
     evaluations: Sequence[Evaluation],
     intervals: "Sequence[Mapping[str, RunMean]]",
+    slices: "Sequence[SliceMeans]",
     digits: int | None,
     *,
     per_query: bool,
@@ -72,4 +76,4 @@ def _pasted(
     notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
     notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
     noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
-    return "\n".join(map(form, [*tables, noted]))
+    return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))

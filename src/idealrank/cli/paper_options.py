@@ -1,0 +1,92 @@
+"""Options of the table for a paper."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+import click
+
+from idealrank.cli import options
+from idealrank.errors import OptionError, shown
+
+_LAYOUTS = ("table", "markdown", "latex")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Order and labels of the rows.
+
+    Attributes
+    ----------
+    order : str
+        Text of the measure that orders the runs; empty for the order on the command line.
+    labels : mapping of str to str
+        Name in the table by name of the run.
+
+    Examples
+    --------
+    >>> Paper.of("recip_rank", ["bm25=BM25"]).order
+    'RR'
+    """
+
+    order: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, order: str | None, labels: Collection[str]) -> "Paper":
+        """Parse the options.
+
+        Raises
+        ------
+        OptionError
+            The measure is unknown, or a label is not ``RUN=TEXT``.
+        """
+        pairs = [label.partition("=")[::2] for label in labels]
+        for (name, text), label in zip(pairs, labels, strict=True):
+            if not name or not text:
+                raise OptionError(f"--label {shown(label)}: expected RUN=TEXT, as in bm25=BM25")
+        return cls(str(options.parse_measure_texts([order])[0]) if order else "", dict(pairs))
+
+    def checked(self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None) -> str:
+        """Return the baseline, by default the first run.
+
+        Raises
+        ------
+        OptionError
+            The format has no such table, or a measure or run is not compared.
+        """
+        if layout not in _LAYOUTS:
+            raise OptionError(f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}")
+        if self.order and self.order not in measures:
+            raise OptionError(f"--order {self.order}: not compared, expected one of {', '.join(measures)}")
+        for name in self.labels:
+            if name not in names:
+                raise OptionError(f"--label {shown(name)}: found no run of that name, expected one of {', '.join(names)}")
+        return names[0] if baseline is None else baseline
+
+
+_OPTIONS = (
+    click.option(
+        "--table", "kind", type=click.Choice(["full", "paper"]), default="full", show_default=True,
+        help="paper: a row a run, a column a measure, the best in bold, † where a run differs significantly from the baseline (by default "
+        "the first run).",
+    ),
+    click.option("--order", metavar="MEASURE", help="Order of the rows of --table paper, the best first.  [default: as given]"),
+    click.option("--label", "labels", metavar="RUN=TEXT", multiple=True, help="Name of a run in --table paper; may be repeated."),
+)  # fmt: skip
+
+
+def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command; it gets them as one argument, `paper`, which is None for the full table."""
+
+    @wraps(command)
+    def with_paper(*, kind: str, order: str | None, labels: tuple[str, ...], **others: Any) -> Any:
+        if kind == "full" and (order or labels):
+            raise OptionError(f"{'--order' if order else '--label'}: found it without --table paper, expected both")
+        return command(paper=Paper.of(order, labels) if kind == "paper" else None, **others)
+
+    found: Callable[..., Any] = with_paper
+    for option in reversed(_OPTIONS):
+        found = option(found)
+    return found
