@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 _Id: TypeAlias = str | bytes | int
-_Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer]
+_Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer] | tuple[NDArray[np.int64], Buffer, NDArray[np.int32]]
 _Ties: TypeAlias = Literal["descending", "ascending", "input"]
 _Labels: TypeAlias = (
     NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
@@ -215,7 +215,7 @@ def from_columns(
     """A `Table` from three columns of equal length; rows of a query may be scattered.
 
     A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's large_utf8 has it: int64 of n +
-    1, and a buffer.
+    1, and a buffer; with ``codes``, int32, as third part, row i has the id at place ``codes[i]``.
     """
 
 @final
