@@ -9,7 +9,7 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.measures.parse import parse_run_measure
-from idealrank.reports.page.subject import Listing
+from idealrank.reports.subject import Listing
 
 TOGETHER = ["nDCG@10", "nDCG", "DCG@5", "P@3", "R@4", "nDCG(gain=exp2)@4", "NumRet"]
 ALONE = ["AP", "RR", "nDCG(judged_only=True)@10"]
