@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+import jobs_commands
 import jobs_measures
 import jobs_memory
 import jobs_pairs
@@ -24,6 +25,7 @@ from report import Row, as_json, conditions, table
 RESULTS = Path(__file__).resolve().parent / "results"
 JOBS = {
     "text": jobs_text.rows,
+    "commands": jobs_commands.rows,
     "arrays": jobs_memory.array_rows,
     "dicts": jobs_memory.dict_rows,
     "all-measures": jobs_measures.text_rows,

@@ -1,6 +1,7 @@
 """The data of the benchmarks: made once, kept under build/bench. ``python benchmarks/workload.py QUERIES`` writes a TREC run."""
 
 import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,42 @@ def _write_trec(queries: int, qrels: Path, run: Path) -> None:
             grades = rng.integers(0, 4, len(judged)).tolist()
             judgments.write("".join([f"{query} 0 {document} {grade}\n" for document, grade in zip(judged, grades, strict=True)]))
     unfinished.rename(run)
+
+
+def second_run(queries: int) -> Path:
+    """Another system's run of the same queries: each eighth document is another, and the scores of all have moved a little."""
+    _, first = trec_files(queries)
+    second = first.with_name(f"{first.stem}-second.run")
+    if not second.exists():
+        print(f"writing {second.name}: {queries * DEPTH:,} lines ...", file=sys.stderr)
+        rng = np.random.default_rng(24)
+        unfinished = second.with_suffix(".part")
+        with first.open(encoding="ascii") as lines, unfinished.open("w", encoding="ascii") as moved:
+            for returned in iter(lambda: list(islice(lines, DEPTH)), []):
+                fields = [line.split() for line in returned]
+                query = fields[0][0]
+                documents = [int(line[2]) + CORPUS * (int(line[2]) % 8 == 0) for line in fields]
+                scores = np.array([float(line[4]) for line in fields]) + rng.normal(0, 0.5, DEPTH).round(3)
+                best = enumerate(np.argsort(-scores, kind="stable").tolist(), start=1)
+                moved.write("".join([f"{query} Q0 {documents[place]} {rank} {scores[place]:.6f} dense\n" for rank, place in best]))
+        unfinished.rename(second)
+    return second
+
+
+def parquet_file(queries: int) -> Path:
+    """The first run as three columns of a Parquet file, with pyarrow's defaults."""
+    import pyarrow.parquet as pq  # noqa: PLC0415
+    from pyarrow import csv  # noqa: PLC0415  (the other jobs need no pyarrow)
+
+    _, run = trec_files(queries)
+    path = run.with_suffix(".parquet")
+    if not path.exists():
+        types = csv.ConvertOptions(
+            include_columns=["query", "document", "score"], column_types={"query": "string", "document": "string", "score": "double"}
+        )
+        names = csv.ReadOptions(column_names=["query", "q0", "document", "rank", "score", "tag"])
+        pq.write_table(csv.read_csv(run, names, csv.ParseOptions(delimiter=" "), types), path)
+    return path
 
 
 def array_files(lists: int, *, distinct: int = 0) -> tuple[Path, Path]:

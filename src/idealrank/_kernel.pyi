@@ -1,4 +1,4 @@
-"""Reading and ranking, compiled: no gains, no measures, no policy names.
+"""Reading, ranking and summing, compiled: no gains, no measures, no policy names.
 
 Ids are bytes. Every array that comes out is one-dimensional, C-contiguous, read-only unless said otherwise, and keeps its owner alive.
 Long work releases the GIL; results do not depend on the number of threads.
@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 _Id: TypeAlias = str | bytes | int
-_Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer]
+_Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer] | tuple[NDArray[np.int64], Buffer, NDArray[np.int32]]
 _Ties: TypeAlias = Literal["descending", "ascending", "input"]
 _Labels: TypeAlias = (
     NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
@@ -215,7 +215,7 @@ def from_columns(
     """A `Table` from three columns of equal length; rows of a query may be scattered.
 
     A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's large_utf8 has it: int64 of n +
-    1, and a buffer.
+    1, and a buffer; with ``codes``, int32, as third part, row i has the id at place ``codes[i]``.
     """
 
 @final
@@ -331,8 +331,14 @@ def rank_query(
     ties: _Ties,
     float32: bool = False,
     duplicates: Literal["error", "first", "last", "best", "twice"] = "error",
+    depth: int = 0,
 ) -> tuple[list[bytes], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]:
-    """The full ranking of one query: document ids, scores, and first and last rank of each document's tie group."""
+    """The ranking of one query: document ids, scores, and first and last rank of each document's tie group.
+
+    Parameters
+    ----------
+    depth : list this many ranks; 0 lists all. Tie groups are those of the whole list.
+    """
 
 @final
 class Groups:
@@ -429,3 +435,16 @@ def fingerprint_lists(
     threads: int = 0,
 ) -> tuple[int, int]:
     """The same of every (query, label) of lists as in `rank_groups`; ids are texts or whole numbers, else lists count from 0."""
+
+def sum_subsets(columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDArray[np.float64]) -> None:
+    """Sum the picked rows of each draw into `out`, in a fixed order.
+
+    Parameters
+    ----------
+    columns : float64 array, shape (n_rows, width)
+        C-contiguous, as are the others.
+    picks : uint8 array, shape ((n_rows + 7) // 8, n_draws)
+        Bit b of ``picks[g, d]`` picks row ``8 g + b`` for draw d; bits beyond the last row are ignored.
+    out : float64 array, shape (n_draws, width)
+        Overwritten.
+    """

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "python_fingerprint.hpp"
 #include "python_groups.hpp"
 #include "python_rows.hpp"
+#include "python_subsets.hpp"
 #include "read.hpp"
 #include "stream.hpp"
 #include "watch.hpp"
@@ -195,7 +197,8 @@ size_t checked(int64_t index, size_t size, const char* what) {
   return static_cast<size_t>(index);
 }
 
-nb::tuple rank_query(const Table& run, int64_t query, const std::string& ties, bool float32, const std::string& duplicates) {
+nb::tuple rank_query(const Table& run, int64_t query, const std::string& ties, bool float32, const std::string& duplicates, int64_t depth) {
+  if (depth < 0) throw nb::value_error("depth must not be negative; 0 keeps all ranks");
   ListOptions options;
   options.ties = ties_of(ties);
   options.float32 = float32;
@@ -208,12 +211,12 @@ nb::tuple rank_query(const Table& run, int64_t query, const std::string& ties, b
   if (repeated != RankedList::none) throw repeated_document(run.queries[number], list.id(repeated));
   list.join_nothing();
   list.rank();
-  size_t n = list.size();
+  const size_t n = depth > 0 ? std::min(list.size(), static_cast<size_t>(depth)) : list.size();
   auto scores = Array<double>::raw(n);
   auto first = Array<int32_t>::raw(n), last = Array<int32_t>::raw(n);
   nb::list ids;
   list.each_group([&](size_t from, size_t to) {
-    for (size_t rank = from; rank <= to; ++rank) {
+    for (size_t rank = from; rank <= std::min(to, n); ++rank) {
       ids.append(to_bytes(list.id(list.at_rank(rank))));
       scores[rank - 1] = list.score(list.at_rank(rank));
       first[rank - 1] = static_cast<int32_t>(from);
@@ -351,6 +354,7 @@ NB_MODULE(_kernel, m) {
   bind_aligned(m);
   bind_groups(m);
   bind_fingerprints(m);
+  bind_subsets(m);
   m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("lint_text", &lint_text, "text"_a, nb::kw_only(), "examples"_a = 3, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },
@@ -358,5 +362,6 @@ NB_MODULE(_kernel, m) {
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("align", &align, "qrels"_a, "run"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error", "skip_unjudged"_a = false,
         "removed"_a = nb::none(), "depth"_a = 0, "unjudged_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
-  m.def("rank_query", &rank_query, "run"_a, "query"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error");
+  m.def("rank_query", &rank_query, "run"_a, "query"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error",
+        "depth"_a = 0);
 }

@@ -136,12 +136,14 @@ inline Table table_from_mapping(nb::handle mapping, Duplicates duplicates) {
   return reader.finish(duplicates);
 }
 
-// A column of ids: a Python sequence, or offsets and bytes as Arrow keeps them.
+// A column of ids: a Python sequence, or offsets and bytes as Arrow keeps them, also with the place of each row's id among them.
 class IdColumn {
  public:
   explicit IdColumn(nb::handle column) {
-    if (PyTuple_Check(column.ptr()) && PyTuple_Size(column.ptr()) == 2 && is_array(nb::object(column[0]))) {
-      open_pair(column);
+    const auto parts = PyTuple_Check(column.ptr()) ? PyTuple_Size(column.ptr()) : 0;
+    if ((parts == 2 || parts == 3) && is_array(nb::object(column[0]))) {
+      open_buffers(nb::object(column[0]), nb::object(column[1]));
+      if (parts == 3) open_codes(nb::object(column[2]));
     } else {
       sequence_ = nb::steal(PySequence_Fast(column.ptr(), "ids must be a sequence, or a pair (offsets, data)"));
       if (!sequence_.is_valid()) nb::raise_python_error();
@@ -159,6 +161,7 @@ class IdColumn {
   bool is_buffer() const { return opened_; }  // and may be read without the GIL
   Bytes operator[](size_t i) {
     if (opened_) {
+      if (coded_) i = place_of(read_once(codes_.data() + i));
       auto first = read_once(offsets_ + i), end = read_once(offsets_ + i + 1);
       if (first < 0 || end < first || end > data_.len) throw nb::value_error("id offsets must rise from 0 to the size of the data");
       return Bytes(static_cast<const char*>(data_.buf) + first, static_cast<size_t>(end - first));
@@ -171,17 +174,27 @@ class IdColumn {
 
  private:
   using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
   // Two ids in a tuple are no pair; NumPy's integers are buffers too, but no sequences.
   static bool is_array(nb::handle object) {
     return PyObject_CheckBuffer(object.ptr()) && PySequence_Check(object.ptr()) && !PyBytes_Check(object.ptr());
   }
-  void open_pair(nb::handle column) {
-    array_ = nb::cast<Offsets>(column[0]);
+  size_t place_of(int32_t code) const {
+    if (code < 0 || static_cast<size_t>(code) >= n_ids_) throw nb::value_error("id codes must be places of the ids");
+    return static_cast<size_t>(code);
+  }
+  void open_codes(nb::handle codes) {
+    codes_ = nb::cast<Codes>(codes);
+    size_ = codes_.shape(0);
+    coded_ = true;
+  }
+  void open_buffers(nb::handle offsets, nb::handle data) {
+    array_ = nb::cast<Offsets>(offsets);
     if (array_.shape(0) == 0) throw nb::value_error("id offsets must have one entry more than there are rows");
     offsets_ = array_.data();
-    size_ = array_.shape(0) - 1;
-    if (PyObject_GetBuffer(nb::object(column[1]).ptr(), &data_, PyBUF_SIMPLE)) nb::raise_python_error();
+    size_ = n_ids_ = array_.shape(0) - 1;
+    if (PyObject_GetBuffer(data.ptr(), &data_, PyBUF_SIMPLE)) nb::raise_python_error();
     opened_ = true;
   }
 
@@ -190,8 +203,9 @@ class IdColumn {
   Py_buffer data_{};
   const int64_t* offsets_ = nullptr;
   IdReader ids_;
-  size_t size_ = 0;
-  bool opened_ = false;
+  Codes codes_;
+  size_t size_ = 0, n_ids_ = 0;
+  bool opened_ = false, coded_ = false;
   bool list_ = false;
 };
 

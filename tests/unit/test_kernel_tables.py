@@ -106,6 +106,19 @@ def test_duplicates_of_a_mapping_follow_the_policy() -> None:
     assert content(from_mapping(mapping, duplicates="best")) == {b"q": [(b"a", 0.0), (b"b", -1.0)], b"r": [(b"1", 3.0)]}
 
 
+def test_ids_come_as_codes_of_a_dictionary_too() -> None:
+    offsets, codes = np.array([0, 1, 3], np.int64), np.array([1, 0, 1, 1], np.int32)
+    table = from_columns((offsets, b"abc", codes), ["x", "y", "z", "w"], np.arange(4.0))
+    assert content(table) == {b"bc": [(b"x", 0.0), (b"z", 2.0), (b"w", 3.0)], b"a": [(b"y", 1.0)]}
+
+
+@pytest.mark.parametrize("code", [-1, 2])
+def test_a_code_outside_its_dictionary_is_refused(code: int) -> None:
+    ids = (np.array([0, 1, 3], np.int64), b"abc", np.array([0, code], np.int32))
+    with pytest.raises(ValueError, match="id codes must be places of the ids"):
+        from_columns(ids, ["x", "y"], np.zeros(2))
+
+
 def arrow(ids: list[bytes]) -> tuple[Any, bytes]:
     """Offsets and data, as Arrow keeps strings."""
     return np.concatenate([[0], np.cumsum([len(name) for name in ids])]).astype(np.int64), b"".join(ids)

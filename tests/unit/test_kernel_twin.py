@@ -243,6 +243,8 @@ def test_a_single_ranking_agrees_with_the_twin(buffers: list[bytes], chosen: dic
         assert ids == [row.document for row, _, _ in expected]
         assert list(zip(first.tolist(), last.tolist(), strict=True)) == [(top, end) for _, top, end in expected]
         np.testing.assert_array_equal(values, [np.float32(row.value) if chosen["float32"] else row.value for row, _, _ in expected])
+        top = kernel.rank_query(run, number, duplicates="twice", depth=2, **chosen)
+        assert [list(column) for column in top] == [list(column[:2]) for column in (ids, values, first, last)]
 
 
 @pytest.mark.parametrize("kind", ["qrels", "run"])

@@ -68,6 +68,26 @@ def in_memory(run: Run) -> Run:
     return Run.from_table(table, name=run.name, paths=run.paths)
 
 
+def in_memory_where_distinct(run: Run) -> Run:
+    r"""Return the run as a table read once; text that is wrong, or lists a document twice, stays text, whose errors name the line.
+
+    Examples
+    --------
+    >>> texts = (b"q1 Q0 d1 1 2.5 tag\n", b"q1 Q0 d1 1 2.5 tag\n" * 2)
+    >>> runs = [in_memory_where_distinct(Run.from_text(_kernel.Text([text], "run"), name="a")) for text in texts]
+    >>> [type(run.source).__name__ for run in runs]
+    ['Table', 'Text']
+    """
+    if isinstance(run.source, _kernel.Table):
+        return run
+    try:
+        table = _kernel.read_text(run.source, duplicates="error")
+    except _kernel.ParseError:
+        return run
+    run.let_go()
+    return Run.from_table(table, name=run.name, paths=run.paths)
+
+
 def longest(run: Run) -> int:
     """Documents of the longest list of a run in memory.
 

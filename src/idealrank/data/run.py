@@ -168,8 +168,17 @@ class Run:
         """Input of the kernel: columns in memory, or text."""
         return self._source
 
-    def ranking(self, query_id: str, alignment: Alignment | None = None) -> Ranking:
+    def ranking(self, query_id: str, alignment: Alignment | None = None, *, depth: int = 0) -> Ranking:
         """Return one query ranked by the rules of an alignment (default: scores descending, ties by document id descending).
+
+        Parameters
+        ----------
+        query_id : str
+            The query.
+        alignment : Alignment, optional
+            The rules.
+        depth : int
+            Ranks to return; 0 returns all. Tie groups are those of the whole list.
 
         Raises
         ------
@@ -196,6 +205,7 @@ class Run:
                 ties=KERNEL_TIES.get(alignment.ties, "input"),  # type: ignore[arg-type]
                 float32=alignment.score == "float32",
                 duplicates=alignment.duplicates,
+                depth=depth,
             )
         except _kernel.ParseError as error:
             raise translate(error, self.paths, "run") from None

@@ -1,5 +1,6 @@
 """Dataframes of any library: pandas, Polars, PyArrow, DuckDB and whatever else narwhals knows or speaks the Arrow C stream."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from idealrank.io.notes import Notes, Tell
 from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.typed_values import all_numbers, check_id, check_number
+
+_MOST_CODES = 16  # of Polars, for a row
 
 
 def qrels_from_frame(
@@ -106,10 +109,40 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     except MissingExtraError:
         return _rows_of_cells(picked, table, chosen, where)
     try:
-        return rows_from_table(picked.to_arrow().rename_columns(chosen.names), table, chosen, where, refuse)
+        return rows_from_table(_arrow_table(picked, chosen.names, pyarrow), table, chosen, where, refuse)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, UnicodeEncodeError):
         # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate pair no UTF-8; they go the slow way.
         return _rows_of_cells(picked, table, chosen, where)
+
+
+def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
+    """The frame's columns under the wanted names; Polars' categories without a search for each row, as its own conversion makes."""
+    coded = {name: _categories(series.to_native(), pyarrow) for name, series in zip(wanted, frame.iter_columns(), strict=True)}
+    if all(column is None for column in coded.values()):
+        return frame.to_arrow().rename_columns(wanted)
+    others = zip(wanted, frame.iter_columns(), strict=True)
+    return pyarrow.table({name: series.to_arrow() if coded[name] is None else coded[name] for name, series in others})
+
+
+def _categories(series: Any, pyarrow: Any) -> Any:
+    """A categorical Polars column as codes of its own categories; None for any other column, and for one with nulls."""
+    if type(series).__module__.partition(".")[0] != "polars" or str(series.dtype).partition("(")[0] not in ("Categorical", "Enum"):
+        return None
+    if series.null_count() or not len(series):
+        return None
+    codes = series.to_physical().to_numpy()
+    most = int(codes.max()) + 1
+    if most > _MOST_CODES * len(series):  # of a column that is a small part of what Polars keeps
+        return None
+    row_of = np.zeros(most, np.int64)
+    row_of[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # the first row of each, for the last one written stays
+    is_first = np.zeros(codes.size, bool)
+    is_first[row_of[codes]] = True
+    rows = np.flatnonzero(is_first)
+    place = np.zeros(most, np.int32)
+    place[codes[rows]] = np.arange(rows.size, dtype=np.int32)
+    words = series.gather(rows).cast(str).to_arrow()
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(place[codes]), words)
 
 
 def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.data.types import IntArray, decode_id, encode_id
+from idealrank.data.types import BoolArray, IntArray, ShortArray, decode_id, encode_id
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class IdColumn:
         Id i is ``data[offsets[i]:offsets[i + 1]]``.
     data : bytes-like
         UTF-8.
+    codes : int32 array, shape (n_rows,), or None
+        Place of each row's id among these; None where row i has id i.
 
     Examples
     --------
@@ -28,9 +30,10 @@ class IdColumn:
 
     offsets: IntArray
     data: Any
+    codes: ShortArray | None = None
 
     def __len__(self) -> int:
-        return int(self.offsets.size) - 1
+        return int(self.offsets.size) - 1 if self.codes is None else int(self.codes.size)
 
     def __getitem__(self, row: int) -> str:
         return decode_id(self.bytes_at(row))
@@ -43,7 +46,38 @@ class IdColumn:
         >>> pack(["a", "bc"]).bytes_at(1)
         b'bc'
         """
-        return bytes(memoryview(self.data)[self.offsets[row] : self.offsets[row + 1]])
+        place = row if self.codes is None else int(self.codes[row])
+        return bytes(memoryview(self.data)[self.offsets[place] : self.offsets[place + 1]])
+
+    def expanded(self) -> "IdColumn":
+        """Return the column with an id for each row in place of codes.
+
+        Examples
+        --------
+        >>> found = IdColumn(np.array([0, 1, 3]), b"abc", np.array([1, 0, 1], np.int32)).expanded()
+        >>> found.offsets, bytes(found.data)
+        (array([0, 2, 3, 5]), b'bcabc')
+        """
+        if self.codes is None:
+            return self
+        sizes = np.diff(self.offsets)[self.codes]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        letters = np.arange(offsets[-1]) + np.repeat(self.offsets[self.codes] - offsets[:-1], sizes)
+        return IdColumn(offsets, np.frombuffer(self.data, np.uint8)[letters].tobytes())
+
+    @property
+    def is_empty(self) -> BoolArray:
+        """Mask of the rows whose id is empty.
+
+        Examples
+        --------
+        >>> pack(["a", ""]).is_empty
+        array([False,  True])
+        """
+        empty: BoolArray = self.offsets[1:] == self.offsets[:-1]
+        if self.codes is None:
+            return empty
+        return empty[self.codes] if empty.any() else np.zeros(self.codes.size, bool)
 
     def take(self, rows: Sequence[int]) -> "IdColumn":
         """Some of the ids, in this order.
@@ -56,9 +90,9 @@ class IdColumn:
         return pack([self[row] for row in rows])
 
     @property
-    def pair(self) -> tuple[IntArray, Any]:
+    def parts(self) -> tuple[Any, ...]:
         """Return the column for the kernel."""
-        return self.offsets, self.data
+        return (self.offsets, self.data) if self.codes is None else (self.offsets, self.data, self.codes)
 
 
 def pack(ids: Sequence[str]) -> IdColumn:
@@ -105,7 +139,7 @@ def gathered(columns: list[IdColumn]) -> IdColumn:
     ('bc', [])
     """
     data, offsets = bytearray(), [np.zeros(1, np.int64)]
-    for column in columns:
+    for column in map(IdColumn.expanded, columns):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
         offsets.append(column.offsets[1:] - first + len(data))
         data += memoryview(column.data)[first:last]

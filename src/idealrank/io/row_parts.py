@@ -128,7 +128,7 @@ def _table(parts: Sequence[Rows | Blocks], table: Table, duplicates: Any) -> _ke
             raise InputError("found rows in one file and nested lists in another, expected one layout for all files of a collection")
         queries, documents = concatenate([part.queries for part in rows]), concatenate([part.documents for part in rows])
         values = rows[0].values if len(rows) == 1 else np.concatenate([part.values for part in rows])
-        return _kernel.from_columns(queries.pair, documents.pair, np.ascontiguousarray(values), duplicates=duplicates)
+        return _kernel.from_columns(queries.parts, documents.parts, np.ascontiguousarray(values), duplicates=duplicates)
     except _kernel.ParseError as error:
         _raise(error, table, rows, blocks)
 

@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from idealrank import _kernel
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.stats.threads import in_order
@@ -21,7 +22,6 @@ Result = TypeVar("Result")
 Part: TypeAlias = tuple[slice, FloatArray]
 
 DRAWS = 2048  # of a block, whatever is asked: the first draws do not depend on how many follow
-_TABLES = 64  # groups of eight units whose tables are made at a time
 _COLUMNS = 32  # summed at a time: a block of them stays in the cache
 MOST_UNITS = 20  # of an enumeration: a million sign vectors
 
@@ -124,9 +124,10 @@ class Flips:
         flipped = self._bytes(block)
         for first in range(0, columns.shape[1], _COLUMNS):
             part = slice(first, first + _COLUMNS)
-            into = np.zeros((DRAWS, columns[:, part].shape[1]))
-            _add_subset_sums(columns[:, part], flipped, into)
-            yield part, into
+            some = np.ascontiguousarray(columns[:, part])
+            sums = np.empty((DRAWS, some.shape[1]))
+            _kernel.sum_subsets(some, flipped, sums)
+            yield part, sums
 
     def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
         """Random bits, a byte for each eight units and draw: shape (groups, DRAWS)."""
@@ -157,25 +158,3 @@ class AllFlips(Flips):
         draws = np.arange(block * DRAWS, (block + 1) * DRAWS) * scatter % self.n_draws
         groups = -(-self.n_units // 8)
         return np.stack([(draws >> 8 * group & 255).astype(np.uint8) for group in range(groups)])
-
-
-def _add_subset_sums(columns: FloatArray, flipped: npt.NDArray[np.uint8], into: FloatArray) -> None:
-    row = np.empty_like(into)
-    for first in range(0, len(flipped), _TABLES):
-        tables = _subset_sums(columns[first * 8 : (first + _TABLES) * 8])
-        for table, picks in zip(tables, flipped[first : first + _TABLES], strict=True):
-            np.take(table, picks, axis=0, out=row, mode="clip")  # other modes copy `out`
-            into += row
-
-
-def _subset_sums(columns: FloatArray) -> FloatArray:
-    """Sums of the 256 subsets of each eight rows: shape (groups, 256, columns)."""
-    groups = -(-len(columns) // 8)
-    padded = np.zeros((groups * 8, columns.shape[1]))
-    padded[: len(columns)] = columns
-    rows = padded.reshape(groups, 8, -1)
-    tables = np.zeros((groups, 256, columns.shape[1]))
-    for bit in range(8):
-        half = 1 << bit
-        np.add(tables[:, :half], rows[:, bit : bit + 1], out=tables[:, half : 2 * half])
-    return tables

@@ -13,7 +13,7 @@ from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.ranks import tied_ranks
-from idealrank.measures.terms import RelevantGroups
+from idealrank.measures.terms import Quotient, RelevantGroups, Terms
 
 
 @dataclass(frozen=True)
@@ -134,23 +134,47 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
         return _ranked_account(measure, listed, gains, n_relevant, limit)
     whole = measure.quotient(listed.judged)
     defined = terms.defined if whole is None else whole.defined
-    is_defined = defined is None or bool(defined[0])
     dcg, ideal = (None, None) if whole is None else (whole.total, whole.ideal)
     term = _term_of(measure)
-    added = term(gains, terms.weights) if is_defined else np.zeros(gains.size)
-    divisor = terms.ideal if whole is None else ideal
     return Account(
         listed,
         gains,
         terms.weights,
-        added if divisor is None or not is_defined else added / divisor[0],
+        _shares(measure, terms, whole, gains, np.zeros(gains.size, np.int64)),
         n_relevant,
         limit,
-        is_defined,
+        defined is None or bool(defined[0]),
         lambda: best_swap_of_gains(gains, terms.weights, term),
         None if dcg is None else float(dcg[0]),
         None if ideal is None else float(ideal[0]),
     )
+
+
+def contributions_of_hits(measure: Measure, judged: Judged) -> FloatArray | None:
+    """Contribution of each judged document of every list, as `account_of` has it; None if the measure does not state it by itself.
+
+    Examples
+    --------
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> from idealrank.measures.binary import P
+    >>> contributions_of_hits(P(cutoff=2, rel=1), align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment()))
+    array([0.5])
+    """
+    hits = judged.hits
+    gains = measure.worth(hits.grade)
+    terms = None if gains is None else measure.terms(judged, hits, gains)
+    return None if gains is None or terms is None else _shares(measure, terms, measure.quotient(judged), gains, hits.query)
+
+
+def _shares(measure: Measure, terms: Terms, whole: Quotient | None, gains: FloatArray, query: IntArray) -> FloatArray:
+    """What each document adds to the value of its query; 0 where the query lacks what the measure divides by."""
+    added = _term_of(measure)(gains, terms.weights)
+    defined, divisor = (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
+    counts = np.ones(query.size, bool) if defined is None else defined[query]
+    return np.divide(added, 1.0 if divisor is None else divisor[query], out=np.zeros(query.size), where=counts)
 
 
 def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:

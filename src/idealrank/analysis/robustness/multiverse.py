@@ -24,6 +24,7 @@ from idealrank.conventions import Convention, array_convention
 from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
 from idealrank.data.lists import Lists, array_alignment
+from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, InputError, OptionError
@@ -217,6 +218,7 @@ def robust(
 
     asked = ComparisonRequest(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
     names = distinct([run_a.name, run_b.name])
+    run_a, run_b = map(in_memory_where_distinct, (run_a, run_b))  # each is ranked in many ways
     sides = [RunValues(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
     found = _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
     return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or VariantTest())

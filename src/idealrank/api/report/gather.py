@@ -123,7 +123,7 @@ def _look_into(
     return _Looked(
         evaluation=evaluation.join(more, _judgedness(found)),
         at_cutoffs=means,
-        listings={query: lister.listing(run, query) for query in queries},
+        listings=lister.listings(run, queries, threads=found.threads or 0),
         longest=longest(run),
     )
 

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from idealrank.analysis.explanation.contributions import account_of
+from idealrank.analysis.explanation.listed_hits import ListedHits, list_hits
 from idealrank.analysis.explanation.query_list import documents_of, list_query
 from idealrank.conventions import Convention
 from idealrank.data.one_query import qrels_of_query, run_of_query
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import decode_id
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Listing, QueryLists
@@ -105,7 +107,7 @@ class Lister(NamedTuple):
     --------
     >>> from idealrank.measures.binary import P
     >>> lister = Lister(Qrels({"q": {"a": 1}}), P(cutoff=2), Convention.of("standard"), 10)
-    >>> shown = lister.listing(Run({"q": ["x", "a"]}), "q")
+    >>> shown = lister.listings(Run({"q": ["x", "a"]}), ["q"])["q"]
     >>> shown.documents, shown.grades, shown.added
     (('x', 'a'), (None, 1.0), (0.0, 0.5))
     """
@@ -115,9 +117,35 @@ class Lister(NamedTuple):
     convention: Convention
     depth: int
 
-    def listing(self, run: Run, query: str) -> Listing | None:
-        """The list of one query, of a run in memory; None where the run does not answer it."""
+    def listings(self, run: Run, queries: Sequence[str], *, threads: int = 0) -> dict[str, Listing | None]:
+        """The lists of some queries, of a run in memory; None where the run does not answer one."""
         convention = Convention.of(self.convention, unjudged="skipped") if self.measure.judged_only else self.convention
+        found = list_hits(self.qrels, run, self.measure.under(convention), convention.alignment, threads=threads) if queries else None
+        if found is None:
+            return {query: self._listing(run, query, convention) for query in queries}
+        return {query: self._listing_of_hits(run, query, found, convention) for query in queries}
+
+    def _listing_of_hits(self, run: Run, query: str, found: ListedHits, convention: Convention) -> Listing | None:
+        """The list from its judged documents, and the ids of its first ranks."""
+        hits = found.of(query)
+        if hits is None:
+            return None
+        top = run.ranking(query, convention.alignment, depth=self.depth)
+        grades: list[float | None] = [None] * len(top.documents)
+        added: list[float | None] = [0.0 if found.is_explained else None] * len(top.documents)
+        below = []
+        for rank, row, grade, worth in zip(*hits.columns, strict=True):
+            if rank <= self.depth:
+                grades[rank - 1], added[rank - 1] = grade, worth
+            elif grade > 0:
+                below.append((decode_id(self.qrels.table.document_id(row)), rank, grade, worth))
+        tied = tuple((top.first < top.last).tolist())
+        return Listing(
+            documents=tuple(top.documents), grades=tuple(grades), tied=tied, added=tuple(added), length=hits.length, below=tuple(below)
+        )  # fmt: skip
+
+    def _listing(self, run: Run, query: str, convention: Convention) -> Listing | None:
+        """The list of one query by itself."""
         if query not in self.qrels and run_of_query(run, query) is None:
             return None
         listed = list_query(self.qrels, run, query, convention.alignment)

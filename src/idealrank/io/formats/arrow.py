@@ -37,9 +37,14 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
-        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
+        parquet = import_module("pyarrow.parquet")
+        file = parquet.ParquetFile(pyarrow.PythonFile(source.open()), pre_buffer=False)
         chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
-        data = file.read(columns=chosen.names)
+        text = str(file.schema_arrow.field(chosen.query).type) in ("string", "binary")
+        if text and file.schema_arrow.names.count(chosen.query) == 1:  # a query stands in many rows: its code is enough
+            file = parquet.ParquetFile(pyarrow.PythonFile(source.open()), read_dictionary=[chosen.query], pre_buffer=False)
+        # Threads of pyarrow would wait for each other to read through Python.
+        data = file.read(columns=chosen.names, use_threads=False)
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
     except (pyarrow.ArrowException, OSError) as error:
@@ -138,15 +143,15 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
             report("null", column.is_null().to_numpy(), lambda _, name=name: f"null in column {name!r}", expected)  # type: ignore[misc]
     values = _numbers(columns[chosen.value], chosen.value, where) if chosen.value else np.ones(data.num_rows)
     what = "grade" if table == "qrels" else "score"
-    if table == "run" and is_large(values):
-        given = columns[chosen.value]
+    given = columns[chosen.value] if chosen.value else None
+    if table == "run" and not _is_floating(given.type) and is_large(values):
         report("whole", _lost(given), lambda row: f"score {given[row]}, a whole number that float64 changes", EXPECTED)
     report("nan", np.isnan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
     if table == "qrels":
         report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
     ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
     for name, column in ids.items():
-        report("empty-id", (np.diff(column.offsets) == 0) & ~bad, lambda _, name=name: f"an empty id in column {name!r}", "an id")  # type: ignore[misc]
+        report("empty-id", column.is_empty & ~bad, lambda _, name=name: f"an empty id in column {name!r}", "an id")  # type: ignore[misc]
     queries, documents = ids[chosen.query], ids[chosen.document]
     values = 0.0 - values if chosen.by_rank else values
     if not bad.any():
@@ -186,6 +191,11 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
     return values
 
 
+def _is_floating(kind: Any) -> bool:
+    """Return whether values have a fraction, so that no whole number is meant."""
+    return bool(import_module("pyarrow").types.is_floating(kind))
+
+
 def _lost(column: Any) -> BoolArray:
     """The rows whose whole numbers float64 changes."""
     pyarrow = import_module("pyarrow")
@@ -199,6 +209,8 @@ def _lost(column: Any) -> BoolArray:
 def _ids(column: Any, name: str, where: str) -> IdColumn:
     """Ids as one run of bytes; a null is an empty id."""
     pyarrow = import_module("pyarrow")
+    if (coded := _coded(column, name, where)) is not None:
+        return coded
     column = _decoded(column, name, where)
     kind = str(column.type)
     if kind == "null":
@@ -216,3 +228,24 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
     _, offsets, data = array.buffers()
     starts = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     return IdColumn(starts, b"" if data is None else data)
+
+
+def _coded(column: Any, name: str, where: str) -> IdColumn | None:
+    """Ids of a dictionary-encoded column without a copy of each for every row; None for other columns, and where ids are missing."""
+    pyarrow = import_module("pyarrow")
+    if not pyarrow.types.is_dictionary(column.type) or column.null_count:
+        return None
+    dictionaries: dict[tuple[Any, ...], tuple[int, Any]] = {}  # by where they are in memory: chunks often share one
+    parts, size = [], 0
+    for chunk in column.chunks:
+        codes, own = chunk.indices.to_numpy(), chunk.dictionary
+        if codes.size and (own.null_count or codes.min() < 0 or codes.max() >= len(own)):
+            return None
+        at = (own.offset, len(own), *(None if buffer is None else buffer.address for buffer in own.buffers()))
+        first, _ = dictionaries.setdefault(at, (size, own))
+        size += len(own) if first == size else 0
+        parts.append(codes.astype(np.int32, copy=False) + np.int32(first) if first else codes.astype(np.int32, copy=False))
+        if size > np.iinfo(np.int32).max:
+            return None
+    ids = _ids(pyarrow.chunked_array([own for _, own in dictionaries.values()], type=column.type.value_type), name, where)
+    return IdColumn(ids.offsets, ids.data, np.concatenate([np.zeros(0, np.int32), *parts]))
