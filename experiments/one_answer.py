@@ -16,7 +16,9 @@ import idealrank as ir
 from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
+from idealrank.reports.table.parts import parts_text
 from idealrank.reports.views.comparison.columns import SHORT
+from idealrank.reports.views.robustness import robust_parts
 
 PAIRS = 20
 QUERIES = DOCUMENTS = 30
@@ -89,7 +91,7 @@ def asked(seed: int) -> Asked:
     answers = Answers(
         compare=Answer(row.p_corrected, row.verdict),
         gate=Answer(check.p_two_sided, gated.outcome),
-        robust=Answer(robust.asked.p, _read(str(robust))),
+        robust=Answer(robust.asked.p, _read(parts_text(robust_parts(robust)))),
         why=Answer(why["p"], why["verdict"]),
         page=Answer(shown.p_corrected, shown.verdict),
         tracker=_tracked(comparison),

@@ -82,7 +82,7 @@ def test_all_wrong_columns_are_named_at_once_with_an_option_that_works(tmp_path:
     for path, read in ((qrels, ir.read_qrels), (run, ir.read_run)):
         with pytest.raises(ir.InputError) as caught:
             read(path)
-        pasted += re.search(r"(--\w+-columns) (\S+)", caught.value.on_command_line()).groups()  # type: ignore[union-attr]
+        pasted += re.search(r"(--\w+-columns) ([^\s;]+)", caught.value.on_command_line()).groups()  # type: ignore[union-attr]
     assert command(["evaluate", qrels, run, "-m", "RR", "--format", "csv", *pasted])[1].splitlines()[1].split(",")[2] == "0.5"
 
 

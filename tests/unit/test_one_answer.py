@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import idealrank as ir
+from idealrank.reports.table.parts import parts_text
+from idealrank.reports.views.robustness import robust_parts
 from tests.conftest import ROOT
 
 PAIRS = range(20)
@@ -62,7 +64,7 @@ def test_the_page_has_the_table_that_the_script_prints(script: Any) -> None:
 
 def test_the_text_of_robust_says_first_that_the_judgments_do_not_reach(script: Any) -> None:
     found = ir.robust(*script.pair(4), "nDCG@10", variants=["cutoff"])
-    text = " ".join(str(found).split())
+    text = " ".join(parts_text(robust_parts(found)).split())
 
     assert found.verdict == "judgments do not reach"
     assert text.startswith("The judgments do not reach far enough to say whether new is better than old. As judged: old still leads")
