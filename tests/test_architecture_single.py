@@ -134,6 +134,7 @@ DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.",
 ALONE = {
     "analysis.comparison.means_by_slice": "one run, where its neighbours compare two; computes `Evaluation.by`",
     "analysis.comparison.traffic": "public: head, torso and tail are made before anything is compared",
+    "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.comparison_options": "options stand beside each other in modules of their own",

@@ -178,7 +178,7 @@ class Run:
         alignment : Alignment, optional
             The rules.
         depth : int
-            Ranks to return; 0 returns all. Tie groups are those of the whole list.
+            Ranks to return; 0 returns all. Tie groups are taken from the whole list.
 
         Raises
         ------

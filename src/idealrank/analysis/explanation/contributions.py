@@ -170,7 +170,7 @@ def contributions_of_hits(measure: Measure, judged: Judged) -> FloatArray | None
 
 
 def _shares(measure: Measure, terms: Terms, whole: Quotient | None, gains: FloatArray, query: IntArray) -> FloatArray:
-    """What each document adds to the value of its query; 0 where the query lacks what the measure divides by."""
+    """Compute what each document adds to the value of its query; 0 if the query lacks the denominator of the measure."""
     added = _term_of(measure)(gains, terms.weights)
     defined, divisor = (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
     counts = np.ones(query.size, bool) if defined is None else defined[query]

@@ -144,7 +144,7 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
     values = _numbers(columns[chosen.value], chosen.value, where) if chosen.value else np.ones(data.num_rows)
     what = "grade" if table == "qrels" else "score"
     given = columns[chosen.value] if chosen.value else None
-    if table == "run" and not _is_floating(given.type) and is_large(values):
+    if table == "run" and given is not None and not _is_floating(given.type) and is_large(values):
         report("whole", _lost(given), lambda row: f"score {given[row]}, a whole number that float64 changes", EXPECTED)
     report("nan", np.isnan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
     if table == "qrels":

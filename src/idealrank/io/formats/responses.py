@@ -54,7 +54,7 @@ def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, comp
     --------
     >>> from idealrank.io.complaints import refuse
     >>> text = b'{"responseHeader": {"params": {"q": "shoes"}}, "response": {"numFound": 1, "docs": [{"id": "7"}]}}'
-    >>> block = read_solr(Source("a.json", text), "run", None, Notes(), refuse).blocks[0]
+    >>> block = read_solr(Source("a.json", text), "run", None, Notes(lambda message: None), refuse).blocks[0]
     >>> block.query, block.documents
     ('shoes', ['7'])
     """
