@@ -42,11 +42,13 @@ class Paper:
         OptionError
             The measure is unknown, or a label is not ``RUN=TEXT``.
         """
-        pairs = [label.partition("=")[::2] for label in labels]
-        for (name, text), label in zip(pairs, labels, strict=True):
+        texts: dict[str, str] = {}
+        for label in labels:
+            name, _, text = label.partition("=")
             if not name or not text:
                 raise OptionError(f"--label {shown(label)}: expected RUN=TEXT, as in bm25=BM25")
-        return cls(str(options.parse_measure_texts([order])[0]) if order else "", dict(pairs))
+            texts[name] = text
+        return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
 
     def checked(self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None) -> str:
         """Return the baseline, by default the first run.

@@ -121,7 +121,8 @@ class Difference:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices by their names, where there are any."""
-        found = {name: finite(value) for name, value in asdict(replace(self, slices=None)).items() if name not in ("measure", "slices")}
+        whole = asdict(replace(self, slices=None))
+        found: dict[str, Any] = {name: finite(value) for name, value in whole.items() if name not in ("measure", "slices")}
         found["interval"] = [finite(end) for end in self.interval]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 

@@ -139,7 +139,8 @@ def sniff(data: Data) -> list[Format]:
 
 def _sniff_tool(start: bytes) -> list[Format]:
     """The tool whose JSON this is; empty where it is general."""
-    return [tool for tool, patterns in _TOOLS.items() if all(pattern.search(start) for pattern in patterns)][:1]
+    found: list[Format] = [tool for tool, patterns in _TOOLS.items() if all(pattern.search(start) for pattern in patterns)]
+    return found[:1]
 
 
 def _sniff_json(data: Data) -> list[Format]:
