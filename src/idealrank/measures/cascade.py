@@ -35,9 +35,8 @@ class ERR(Measure):
     ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in [0, 1).
 
     For tied scores, ``ties=expected`` gives the mean over all orders: the mean of ``prod (1 - R)`` over the first j of n tied documents is
-    an elementary symmetric polynomial, divided by its number of terms. If a tie group has more than 16 million products of graded documents
-    and places that count, the mean is integrated instead, which agrees to 12 digits. If a cutoff falls inside such a group and users still
-    reach it, since hardly any document stops them, the sum is used and takes time proportional to that product.
+    an elementary symmetric polynomial, divided by its number of terms. In a large tie group, some places are worked out and the others
+    interpolated, which agrees to 12 digits, so that the time hardly grows with the group, wherever the cutoff falls.
 
     Parameters
     ----------

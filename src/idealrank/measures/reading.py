@@ -7,13 +7,13 @@ import numpy as np
 from idealrank.data.hits import Hits
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.long_ties import negligible_from, reciprocal_in_long_tie
+from idealrank.measures.long_ties import reciprocal_in_long_tie
 from idealrank.measures.ranks import starts_of, tie_groups, tied_ranks
 
 # Cells of a block of tie groups: what is worked out at once stays in memory that is had anyway.
 _CELLS = 1 << 20
-# Documents times places of a tie group above which a sum over both takes longer than an integral.
-_LONG = 1 << 24
+# A tie group is long where a document at a time takes longer than a few places do: documents times places, and what each document costs.
+_LONG, _EACH = 1 << 20, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +163,13 @@ def reciprocal_in_ties(
     """Expected reciprocal rank of where a user stops within each tie group, over all orders of the group.
 
     With m_j the mean over all choices of j members of the product of their chances to go on, a user stops at the j-th place with
-    probability m_(j-1) - m_j. Adding a member that lets q pass to a group of s makes
-    m_j = ((s + 1 - j) m_j + j q m_(j-1)) / (s + 1), and members that stop no user have m_j = 1. That takes members times places; very large
-    groups that users leave before the last place that counts, or that count whole, are integrated (see `reciprocal_in_long_tie`).
+    probability p_j = m_(j-1) - m_j. Members that stop no user have m_j = 1 and p_j = 0, and adding to a group of s a member with chances
+    r to stop and q to go on makes, over s + 1,
+
+        m_j = (s + 1 - j) m_j + j q m_(j-1),  p_j = (s + 1 - j) p_j + (j - 1) q p_(j-1) + r m_(j-1),
+
+    where nothing is subtracted. That takes members times places; in very large groups some places are worked out
+    (see `reciprocal_in_long_tie`).
 
     Parameters
     ----------
@@ -183,12 +187,10 @@ def reciprocal_in_ties(
     array([0.75])
     """
     worth = stops[starts] / (above + 1)
-    long = members * reached > _LONG
+    long = members * (reached + _EACH) > _LONG
     for group in np.flatnonzero(long):
-        own, last = stops[starts[group] : starts[group] + members[group]], reached[group]
-        long[group] = last == size[group] or last > negligible_from(own, int(size[group]))
-        if long[group]:
-            worth[group] = reciprocal_in_long_tie(own, int(above[group]), int(size[group]))
+        own = stops[starts[group] : starts[group] + members[group]]
+        worth[group] = reciprocal_in_long_tie(own, int(above[group]), int(size[group]), int(reached[group]))
     tied = np.flatnonzero((size > 1) & ~long)
     tied = tied[small_first(reached[tied])]
     begin = 0
@@ -205,19 +207,23 @@ def reciprocal_in_ties(
 def _block(stops: FloatArray, starts: IntArray, members: IntArray, above: IntArray, size: IntArray, reached: IntArray) -> FloatArray:
     order = np.argsort(-members, kind="stable")
     starts, members, above, size, reached = (column[order] for column in (starts, members, above, size, reached))
-    place = np.arange(int(reached.max()) + 1)
+    place = np.arange(1, int(reached.max()) + 1)
     plain = size - members
-    mean = (place <= plain[:, np.newaxis]).astype(np.float64)
+    # Of the first places, m_(j-1) and p_j.
+    mean = (place <= plain[:, np.newaxis] + 1).astype(np.float64)
+    stop = np.zeros(mean.shape)
     for added in range(int(members[0])):
         active = int(np.searchsorted(-members, -added))
-        passes = 1.0 - stops[starts[:active] + added]
-        now = (plain[:active] + added + 1)[:, np.newaxis]
-        before = mean[:active]
-        grown = np.maximum(now - place, 0) * before
-        grown[:, 1:] += place[1:] * passes[:, np.newaxis] * before[:, :-1]
+        chance = stops[starts[:active] + added][:, np.newaxis]
+        passes, now = 1.0 - chance, (plain[:active] + added + 1)[:, np.newaxis]
+        before, found = mean[:active], stop[:active]
+        grown = np.maximum(now - place, 0) * found + chance * before
+        grown[:, 1:] += place[:-1] * passes * found[:, :-1]
+        stop[:active] = grown / now
+        grown = np.maximum(now - place + 1, 0) * before
+        grown[:, 1:] += place[:-1] * passes * before[:, :-1]
         mean[:active] = grown / now
-    terms = (mean[:, :-1] - mean[:, 1:]) / (above[:, np.newaxis] + place[1:])
-    sums = np.concatenate((np.zeros((order.size, 1)), np.cumsum(terms, axis=1)), axis=1)
+    sums = np.concatenate((np.zeros((order.size, 1)), np.cumsum(stop / (above[:, np.newaxis] + place), axis=1)), axis=1)
     worth = np.empty(order.size)
     worth[order] = sums[np.arange(order.size), reached]
     return worth

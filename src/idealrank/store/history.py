@@ -206,9 +206,9 @@ def _parts_of(store: Readable, rows: Sequence[tuple[Any, ...]]) -> "Iterator[tup
 
 
 def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]) -> int:
-    """Where the measure stands in the record; the table may be damaged."""
+    """Where the measure stands in the record; the table may be damaged, and name an entry that is no evaluation."""
     measures = parts[_OF_POINT.index("measures")]
-    if not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
+    if not isinstance(measures, list) or not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
         raise damaged(store.folder, key)
     return place
 

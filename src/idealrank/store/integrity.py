@@ -42,7 +42,7 @@ def from_record(*paths: str, entry: str = "entry") -> str:
     Examples
     --------
     >>> from_record("name")  # doctest: +ELLIPSIS
-    "CASE WHEN is_intact(...) THEN json_extract(entry.record, '$.name', '$.format') END"
+    "CASE WHEN CASE WHEN is_intact(...) ... END THEN json_extract(entry.record, '$.name', '$.format') END"
     """
     # Of two paths and more SQLite makes a list, also where the record has none of them.
     listed = ", ".join(f"'$.{path}'" for path in (*paths, "format"))
@@ -50,14 +50,15 @@ def from_record(*paths: str, entry: str = "entry") -> str:
 
 
 def is_intact(entry: str = "entry") -> str:
-    """Build the SQL that tells whether the record of a row has the hash of its id.
+    """Build the SQL that tells whether the record of a row has the hash of its id, and is of the kind that the row states.
 
     Examples
     --------
-    >>> is_intact("e")
-    'is_intact(CAST(e.id AS BLOB), CAST(e.digest AS BLOB), CAST(e.record AS BLOB))'
+    >>> is_intact("e")  # doctest: +ELLIPSIS
+    "CASE WHEN is_intact(CAST(e.id AS BLOB), ...) THEN json_extract(e.record, '$.kind') IS e.kind ELSE 0 END"
     """
-    return f"{_FUNCTION}({', '.join(f'CAST({entry}.{name} AS BLOB)' for name in ('id', 'digest', 'record'))})"
+    hashed = ", ".join(f"CAST({entry}.{name} AS BLOB)" for name in ("id", "digest", "record"))
+    return f"CASE WHEN {_FUNCTION}({hashed}) THEN json_extract({entry}.record, '$.kind') IS {entry}.kind ELSE 0 END"
 
 
 def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
@@ -97,6 +98,6 @@ def damaged(place: Any, key: Any) -> InputError:
     'results: the record of 0123456789ab is damaged: i'
     """
     return InputError(
-        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id; import an exported copy, or take it out with "
-        f"`idealrank store remove {key}`"
+        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or not the kind of its row; import an exported "
+        f"copy, or take it out with `idealrank store remove {key}`"
     )

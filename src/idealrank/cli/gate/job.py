@@ -1,5 +1,6 @@
 """The gate of the command line: files as typed, bars, the page that is wanted, and a baseline replaced."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,8 +151,10 @@ class _Front:
 
 def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
     """Names of the run and of the baselines by their paths; a run may be held against itself."""
-    if twice := [path for path in baselines if baselines.count(path) > 1]:
-        raise OptionError(f"--baseline {twice[0]}: found {baselines.count(twice[0])} times, expected each baseline once")
+    places = [os.path.normpath(path) for path in baselines]
+    if twice := [path for path, place in zip(baselines, places, strict=True) if places.count(place) > 1]:
+        count = input_options.times(places.count(os.path.normpath(twice[0])))
+        raise OptionError(f"--baseline {' and '.join(dict.fromkeys(twice))}: found the same file {count}, expected each baseline once")
     paths = list(dict.fromkeys([run, *baselines]))
     return dict(zip(paths, input_options.run_names(paths), strict=True))
 

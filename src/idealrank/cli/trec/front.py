@@ -45,14 +45,17 @@ def report(request: Request) -> Iterator[str]:
     columns = columns_of(names, request, np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ())
     tag, evaluation = _evaluated(request, judgments, columns, watch, notes)
     input_options.doubt(evaluation, request.files[1])
+    unanswered = set(evaluation.coverage.missing_queries)
     return trec_eval_report(
         evaluation,
         columns,
         runid=tag if "runid" in names else None,
         per_query=request.per_query,
         summary=not request.no_summary,
-        # Of queries that the run does not answer, 10 prints the zeros that it counts, and 9 nothing.
-        silent=set(evaluation.coverage.missing_queries) if request.convention == VERSION_9 else (),
+        # Of queries that the run does not answer, 10 prints what it counts, and 9 nothing. 10 makes up an unjudged document, unless -J
+        # takes it out.
+        silent=unanswered if request.convention == VERSION_9 else (),
+        made_up=() if request.convention == VERSION_9 or request.judged_only else unanswered,
         zscores=zscores,
     )
 

@@ -64,7 +64,17 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
-    return TrecColumn(NAMES[name].printed(parameter), measure, whole)
+    return TrecColumn(NAMES[name].printed(parameter), measure, whole, _made_up(name, parameter))
+
+
+def _made_up(name: str, parameter: str) -> float | str | None:
+    """Value or text of the document that trec_eval makes up; without parameters it empties both measures afterwards, by their names."""
+    if not parameter:
+        return None
+    if name == "utility":  # one document more that is returned and not relevant, one less that is neither
+        _, wrong, _, left = map(float, parameter.split(","))
+        return wrong - left
+    return "'-'" if name == "relstring" else None
 
 
 def _has(measure: Measure, option: str) -> bool:

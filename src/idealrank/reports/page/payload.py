@@ -14,6 +14,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.figures.specifications import static_rows, static_words, templates
 from idealrank.reports.figures.theme import LIGHT
 from idealrank.reports.page.packing import DISTINCT, coded, packed, size_packed
+from idealrank.reports.page.short_ids import shortened
 from idealrank.reports.subject import Listing, QueryLists, Subject
 from idealrank.reports.table.short_names import TITLE, told_apart
 from idealrank.reports.views.comparison.leading_pair import leading_pairs
@@ -21,6 +22,7 @@ from idealrank.reports.views.comparison.leading_pair import leading_pairs
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text
 _SNIPPET = 240  # of a document's
+_SHARE_OF_IDS = 0.25  # of all room; longer ones are shortened, so that rankings have some
 _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest
 _STEP = 0.99  # so many of the rankings that should fit are kept when an estimate was too bold
 
@@ -57,7 +59,8 @@ def payload(subject: Subject) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``labels``: names of runs in titles.
+        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``shortened``: places of queries whose id has no
+        middle. ``labels``: names of runs in titles.
         ``measures``: text, direction, low, high, cutoff. ``pairs``: of runs, the one shown first in front.
         ``texts``, ``documentTexts``: by place. ``values``: by measure, see `coded`.
         ``slices``: queries by name. ``lists``: by query, for each run ``d`` documents (-1 where unknown), ``g`` grades, ``t`` 1 where
@@ -72,29 +75,35 @@ def payload(subject: Subject) -> dict[str, Any]:
     >>> found["runs"], found["queries"], found["measures"][0]["text"]
     (['run'], ['q'], 'RR')
     """
-    return _data(subject, dict(_texts(subject))) | _lists(subject, len(subject.lists))
+    ids = shortened(queries_of(subject), None)
+    return _data(subject, ids, dict(_texts(subject))) | _lists(subject, len(subject.lists))
 
 
-def fitted(subject: Subject, room: int) -> Payload:
+def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False) -> Payload | None:
     """Both parts in so many letters: values always, then texts of queries, then rankings in the order of the subject.
 
     Parameters
     ----------
     subject : Subject
         What the page shows.
+    ids : mapping of str to str
+        What stands for the id of each query.
     room : int
-        Letters for both parts together. The ids and values of all queries are never left out, so that a page of very many, or of very long
-        ids, is larger.
+        Letters for both parts together. The ids and values of all queries are never left out, so that a page of very many is larger.
+    shorter : bool
+        Whether there are shorter ids: then None is the answer if these take more than their share.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> fitted(Subject(evaluations=(one,), measures=one.measures), 10_000).rankings
+    >>> fitted(Subject(evaluations=(one,), measures=one.measures), {"q": "q"}, 10_000).rankings
     0
     """
-    found = _data(subject, {})
+    found = _data(subject, ids, {})
     free = room - len(packed(_json(found)))
+    if shorter and (free < 0 or len(packed(_json(found["queries"]))) > room * _SHARE_OF_IDS):
+        return None
     texts = _some_texts(subject, free * _SHARE_OF_TEXTS)
     found["texts"] = texts
     data = packed(_json(found))
@@ -159,7 +168,7 @@ def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     return [(a, b) for a in runs for b in runs if a < b]
 
 
-def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
+def _data(subject: Subject, ids: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, Any]:
     queries = queries_of(subject)
     most = DISTINCT * _MEASURES // max(_MEASURES, len(subject.measures))
     return {
@@ -167,7 +176,8 @@ def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
         "labels": told_apart(subject.names, TITLE),
         "measures": [_measure(measure) for measure in subject.measures],
         "pairs": pairs_of(subject),
-        "queries": queries,
+        "queries": [ids[query] for query in queries],
+        "shortened": [number for number, query in enumerate(queries) if ids[query] != query],
         "texts": texts,
         "values": [coded(*values_of(subject, measure), most_distinct=most) for measure in subject.measures],
         "slices": _slices(subject, queries),

@@ -327,8 +327,8 @@ def checks_grid(gated: Gated) -> Table:
     return Table.of(columns, rows, title="Checks", notes=[] if all(one.decides for one in gated.checks) else [COMPANION])
 
 
-def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Table:
-    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id behind.
+def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None) -> Table:
+    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id, or what stands for it, behind.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Tabl
     """
     columns: list[Column[KeptContract]] = [
         Column("outcome", cell=lambda one: _said("kept" if one.passed else "broken")),
-        Column("query", cell=lambda one: _named(one.contract.query, texts or {})),
+        Column("query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
         Column("measure", cell=lambda one: one.measure),
         Column("found", cell=demand),
         Column("from", cell=lambda one: one_line(one.contract.place) or "-"),
@@ -348,5 +348,6 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Tabl
     return Table.of(columns, rows, title="Contracts")
 
 
-def _named(query: str, texts: Mapping[str, str]) -> str:
-    return f"{one_line(texts[query])} ({one_line(query)})" if texts.get(query) else one_line(query)
+def _named(query: str, texts: Mapping[str, str], ids: Mapping[str, str]) -> str:
+    shown = one_line(ids.get(query, query))
+    return f"{one_line(texts[query])} ({shown})" if texts.get(query) else shown
