@@ -232,6 +232,8 @@ class GateJob:
         Opens files.
     kept : sequence of Measure
         Measures for which hits are kept, as `evaluate` does.
+    top : int
+        Ranks down to which the first documents of every list are kept.
     threads : int
         0 for one a core.
     """
@@ -239,6 +241,7 @@ class GateJob:
     asked: GateRequest
     caller: Caller
     kept: Sequence[Measure] = ()
+    top: int = 0
     threads: int = 0
 
     def hold(self, *, but_missing: bool = False) -> Held:
@@ -353,7 +356,15 @@ class GateJob:
 
     def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
         work = partial(
-            evaluate_read, qrels, run, measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads
+            evaluate_read,
+            qrels,
+            run,
+            measures,
+            self.asked.convention,
+            keep_unjudged=True,
+            keep_for=self.kept,
+            keep_top=self.top,
+            threads=self.threads,
         )
         found = self.caller.watch(run.name, lambda progress: work(progress=progress))
         self.caller.doubt(found, baseline)

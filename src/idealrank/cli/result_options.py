@@ -82,6 +82,14 @@ class Results:
 
         return measures_looked_at(measures)
 
+    def ranks_looked_at(self, measures: "Sequence[Measure]") -> int:
+        """Ranks that a page lists, down to which the first documents of every list are kept; 0 without a page."""
+        if not self.is_page:
+            return 0
+        from idealrank.api.report.query_lists import depth_of  # noqa: PLC0415  (few ask for pages)
+
+        return depth_of(measures)
+
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that are read."""

@@ -24,6 +24,7 @@ def join(
     depth: int = 0,
     max_documents: int | None = None,
     unjudged_depth: int = 0,
+    top_depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
@@ -35,8 +36,8 @@ def join(
         What was judged. A document counts as judged if any assessor judged it.
     run : Run
         What was returned.
-    alignment, depth, max_documents, unjudged_depth, threads, progress
-        As for `align`.
+    alignment, depth, max_documents, unjudged_depth, top_depth, threads, progress
+        As for `align`; lists are kept for `Qrels` alone.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def join(
     """
     options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
     if isinstance(table, Qrels):
-        return align(table, run, alignment, **options, progress=progress)  # type: ignore[arg-type]
+        return align(table, run, alignment, **options, top_depth=top_depth, progress=progress)  # type: ignore[arg-type]
     return table.joined(lambda adapted: align(table.documents, run, adapted, **options, progress=progress), alignment)  # type: ignore[arg-type]
 
 

@@ -25,6 +25,7 @@ from idealrank.data.hits import (
     relevant_in_rectangle,
 )
 from idealrank.data.qrels import Qrels
+from idealrank.data.top import Top
 from idealrank.data.types import FloatArray, IntArray, QueryIds
 
 
@@ -56,6 +57,8 @@ class Judged:
 
     Attributes
     ----------
+    top : Top or None
+        First documents of every list; None where they were not kept.
     beside : dict of str to object
         What there is beside plain grades, by the words of `Measure.needs`: `joining.join` adds ``"preferences"``, a `Preferred`, or
         ``"assessors"``, a `ByAssessor`. Both are made of a `Judged`, which cannot know them.
@@ -110,6 +113,7 @@ class Judged:
         self.unjudged_depth = unjudged_depth
         self.qrels = qrels
         self._relevant: dict[float, Relevant] = {}
+        self.top: Top | None = None
         self.beside: dict[str, object] = {}
 
     @property

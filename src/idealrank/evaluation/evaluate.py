@@ -387,6 +387,7 @@ def evaluate(
     max_documents: int | None = None,
     keep_unjudged: bool = False,
     keep_for: Iterable[Measure] = (),
+    keep_top: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
@@ -410,6 +411,8 @@ def evaluate(
         `max_documents`.
     keep_for : iterable of Measure
         Keep the hits as deep as these need them, too, for `Evaluation.further`.
+    keep_top : int
+        Keep the first documents of every list down to this rank, and the hits of whole lists; for `Qrels` without `max_documents`.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
@@ -429,9 +432,14 @@ def evaluate(
     convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
     resolved = tuple(measure.under(convention) for measure in asked)
     later = [measure.under(convention) for measure in keep_for]
-    options = {"depth": _depth([*resolved, *later]), "max_documents": max_documents, "threads": threads, "progress": progress}
-    options["unjudged_depth"] = unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0
-    judged = join(qrels, run, convention.alignment, **options)  # type: ignore[arg-type]
+    depth = 0 if keep_top else _depth([*resolved, *later])
+    kept = {
+        "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0,
+        "top_depth": keep_top if isinstance(qrels, Qrels) else 0,
+    }
+    judged = join(
+        qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress, **kept
+    )  # fmt: skip
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
@@ -445,7 +453,7 @@ def evaluate(
     if _look_swapped(qrels, run):
         measured = replace(measured, coverage=replace(measured.coverage, looks_swapped=True))
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
-    return replace(found, judged=judged) if options["unjudged_depth"] or later else found
+    return replace(found, judged=judged) if any(kept.values()) or later else found
 
 
 def _look_swapped(qrels: Judgments, run: Run) -> bool:

@@ -11,7 +11,8 @@ from idealrank import _kernel
 from idealrank._lazy import repr_html
 from idealrank.data.frames import frame_of
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import RunPairs, join
+from idealrank.data.run_pairs import RunPairs, join, join_top
+from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.evaluate import InputRecord
@@ -201,8 +202,49 @@ def overlap(
     >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]}), "overlap@2").mean()["overlap@2"]
     0.5
     """
-    asked = parse_pair_measures(measures)
     pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
+    return _overlap(pairs, run_a, run_b, parse_pair_measures(measures), duplicates, inputs)
+
+
+def overlap_of_top(
+    run_a: Run, run_b: Run, top_a: Top, top_b: Top, measures: Iterable[Measure], *, ties: str, duplicates: str, depth: int, threads: int = 0
+) -> Overlap:
+    """Compare two runs by the first documents that their alignments kept, without reading or ranking them again.
+
+    Parameters
+    ----------
+    run_a, run_b : Run
+        Names of the runs.
+    top_a, top_b : Top
+        First documents of their lists.
+    measures : iterable of Measure
+        Measures of two runs that look no deeper than `depth`.
+    ties, duplicates : str
+        The policies of both alignments.
+    depth, threads
+        See `idealrank.data.run_pairs.join_top`.
+
+    Raises
+    ------
+    InputError
+        No query is in both runs.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.evaluation.evaluate import evaluate
+    >>> runs = Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]})
+    >>> tops = [evaluate(Qrels({"q": {"a": 1}}), run, "RR", keep_top=2).judged.top for run in runs]
+    >>> overlap_of_top(*runs, *tops, parse_pair_measures("overlap@2"), ties="docid", duplicates="error", depth=2).mean()["overlap@2"]
+    0.5
+    """
+    pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
+    return _overlap(pairs, run_a, run_b, tuple(measures), duplicates, ())
+
+
+def _overlap(
+    pairs: RunPairs, run_a: Run, run_b: Run, asked: tuple[Measure, ...], duplicates: str, inputs: Sequence[InputRecord]
+) -> Overlap:
     _doubt(pairs, run_a.name, run_b.name)
     found = [measure.measured_pair(pairs) for measure in asked if isinstance(measure, PairMeasure)]
     everyone = np.ones(pairs.n_queries, bool)

@@ -9,7 +9,7 @@ import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
-from idealrank.api.evaluation import can_be_attributed, overlaps
+from idealrank.api.evaluation import can_be_attributed, overlap_ranks, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
@@ -178,22 +178,20 @@ def compare(
     baseline = baseline if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    evaluated = partial(
-        evaluate,
-        judgments,
-        measures=measures,
-        convention=convention,
-        keep_unjudged=True,
-        threads=threads,
-        keep_for=results.looked_at(asked),
-    )
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
+    evaluated = partial(
+        evaluate, judgments, measures=measures, convention=convention, keep_unjudged=True, keep_for=results.looked_at(asked),
+        keep_top=max(results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0), threads=threads,
+    )  # fmt: skip
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
     of_queries.check(evaluations)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
         slices=of_queries.categories, threads=threads, **testing.arguments,
-        rankings=overlaps(opened if look else (), asked, convention, baseline=baseline, threads=threads, watch=watch.run),
+        rankings=overlaps(
+            opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
+            watch=watch.run,
+        ),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     further = why_command(qrels, runs, asked, convention_text, inputs)

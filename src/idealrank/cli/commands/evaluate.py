@@ -131,14 +131,15 @@ def evaluate(
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
-    names, watch, kept = input_options.run_names(runs), Watch(), results.looked_at(measures)
+    names, watch = input_options.run_names(runs), Watch()
+    kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
-            return evaluate_run(judgments, run, measures, convention, keep_for=kept, threads=threads, progress=progress)
+            return evaluate_run(judgments, run, measures, convention, **kept, threads=threads, progress=progress)
 
         return watch.run(name, work)
 

@@ -88,7 +88,8 @@ class Job:
         self._check_paths()
         asked, watch = self.asked, Watch()
         front = _Front(self, watch, _names(self.run, asked.baselines))
-        work = GateJob(asked=asked, caller=front, kept=self.results.looked_at(asked.measures), threads=self.threads)
+        kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
+        work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads)
         held = work.hold(but_missing=self.update)
         notes, page = list(held.notes), self._page(held, watch)
         if self.update:
