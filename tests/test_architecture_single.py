@@ -101,9 +101,9 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation", "explanation", "feasible",
-    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "theory",
-    "trec", "tuning",
+    "advice", "agreement", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation",
+    "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap", "parquet", "progress",
+    "robustness", "seeds", "sql", "store", "theory", "trec", "tuning",
 }  # fmt: skip
 
 
@@ -140,10 +140,12 @@ ALONE = {
     "cli.comparison_options": "options stand beside each other in modules of their own",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
+    "cli.judge.label_options": "options stand beside each other in modules of their own",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "cli.theory.list_files": "reads a kind of file",
     "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
+    "judging.quantiles": "every interval of the package takes its quantile here",
     "measures.long_ties": "numerical integration, with a derivation and a test of its own",
     "reports.figures.notebook": "figures stand together",
     "reports.page.glossary": "a text",
