@@ -145,7 +145,6 @@ ALONE = {
     "cli.theory.list_files": "reads a kind of file",
     "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
-    "judging.quantiles": "every interval of the package takes its quantile here",
     "measures.long_ties": "numerical integration, with a derivation and a test of its own",
     "reports.figures.notebook": "figures stand together",
     "reports.page.glossary": "a text",
