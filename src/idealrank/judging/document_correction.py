@@ -349,12 +349,12 @@ class _Estimator:
         return _ratio(dcg, ideal)
 
     def query_parts(self) -> FloatArray:
-        """What each query adds to the error of the ratio."""
+        """Error that each query adds to the ratio."""
         dcg, ideal = self.sums()
         return np.asarray((dcg - _ratio(dcg, ideal) * ideal) / ideal.sum())
 
     def document_errors(self) -> FloatArray:
-        """What each sampled document would add to the estimate, by the delta method."""
+        """Change of the estimate by each sampled document, by the delta method."""
         dcg, ideal = self.sums()
         errors = self.weights * self.missing
         if self.ideal is not None:
