@@ -27,6 +27,7 @@ KNOWN = {
     "idealrank.analysis.reconciliation.search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
+    "idealrank.judging.document_correction": 1,  # DCG and nDCG alone are sums over documents with an ideal that counts estimate
     "idealrank.reports.views.comparison.plain_effects": 4,  # measures that count results
     "idealrank.reports.table.records": 1,  # NumQ is printed once
     "idealrank.reports.views.trec": 2,  # NumQ is printed once; YAAP of an empty list

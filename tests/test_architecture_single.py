@@ -101,9 +101,9 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation", "explanation", "feasible",
-    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "theory",
-    "trec", "tuning",
+    "advice", "agreement", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation",
+    "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap", "parquet", "progress",
+    "robustness", "seeds", "sql", "store", "theory", "trec", "tuning",
 }  # fmt: skip
 
 
@@ -140,6 +140,7 @@ ALONE = {
     "cli.comparison_options": "options stand beside each other in modules of their own",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
+    "cli.judge.label_options": "options stand beside each other in modules of their own",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "cli.theory.list_files": "reads a kind of file",
     "cli.trec.help": "a text",
@@ -151,7 +152,6 @@ ALONE = {
     "reports.views.comparison.comparison_records": "one module an output, named in the list of formats",
     "reports.views.comparison.paper": "one module an output",
     "reports.views.gate.github": "one module an output, named in the list of formats",
-    "stats.multiple": "public: corrections for many tests",
     "store.marks": "what may change in a store, apart from what never does",
     "store.parquet": "loaded with an extra",
 }

@@ -42,6 +42,9 @@ GROUPS = {
         "explain": "Show how the value of one query is computed, rank by rank.",
         "reconcile": "Find the convention behind a reported number.",
     },
+    "Judge": {
+        "judge": "Check judgments: gaps, agreement, and what a model's grades are worth.",
+    },
     "Make": {
         "report": "Make a page of stored results.",
     },

@@ -1,0 +1,28 @@
+"""`idealrank judge`: what judgments lack, whether assessors agree, and what the grades of a model are worth."""
+
+import click
+
+from idealrank.cli.lazy_groups import LazyGroup
+
+# Command -> what it does in one line, the same line as in its own help (a test compares them).
+COMMANDS = {
+    "agreement": "Measure how far assessors agree, by grade, assessor and query.",
+}
+
+_EPILOG = """\
+Start here:
+
+\b
+  idealrank judge agreement ann.qrels ben.qrels
+"""
+
+
+@click.group(
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
+    short_help="Check judgments: gaps, agreement, and what a model's grades are worth.",
+)  # fmt: skip
+def judge() -> None:
+    """Check judgments: gaps, agreement, and what the grades of a model are worth.
+
+    Human grades are the reference. A model's grades are never merged with them: they are checked against them, or corrected by them.
+    """

@@ -1,0 +1,8 @@
+"""Judgments: what is missing from them, whether assessors agree, and what the grades of a model are worth.
+
+Everything here takes qrels, runs, mappings or plain arrays, and reads no file; `idealrank judge` and `idealrank.api` read files for it.
+"""
+
+from idealrank._lazy import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)
