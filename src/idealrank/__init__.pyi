@@ -38,6 +38,7 @@ from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
 from idealrank.api.gate import gate as gate
 from idealrank.api.overlap import overlap as overlap
+from idealrank.api.overlap import overlap_matrix as overlap_matrix
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference
 from idealrank.api.report import report as report
@@ -62,6 +63,7 @@ from idealrank.errors import OptionError as OptionError
 from idealrank.evaluation.coverage import Coverage as Coverage
 from idealrank.evaluation.evaluate import Evaluation as Evaluation
 from idealrank.evaluation.overlap import Overlap as Overlap
+from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names

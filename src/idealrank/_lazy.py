@@ -14,6 +14,7 @@ SHOWN_BY = {
     "Explanation": "idealrank.reports.notebook:explanation_html",
     "Gated": "idealrank.reports.notebook:gated_html",
     "Overlap": "idealrank.reports.notebook:overlap_html",
+    "OverlapMatrix": "idealrank.reports.notebook:overlap_matrix_html",
     "Robustness": "idealrank.reports.notebook:robustness_html",
     "Slices": "idealrank.reports.notebook:slices_html",
     "SystemComparison": "idealrank.reports.notebook:systems_html",

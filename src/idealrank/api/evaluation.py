@@ -100,6 +100,43 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None) -
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
 
 
+def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, columns: Columns = None) -> list[Run]:
+    """Runs as `to_run` reads them, with the given names; without names, those that have none are "A" and "B", or "run 1", "run 2", ...
+
+    Raises
+    ------
+    InputError
+        There is not a name for each run.
+
+    Examples
+    --------
+    >>> [run.name for run in to_runs([{"q": ["a"]}, Run({"q": ["b"]}, name="bm25")])]
+    ['A', 'bm25']
+    >>> [run.name for run in to_runs([{"q": ["a"]}, Run({"q": ["b"]}, name="bm25")], ["old", "new"])]
+    ['old', 'new']
+    """
+    tables = list(runs)
+    refuse_names(names, tables)
+    unnamed = ("A", "B") if len(tables) == 2 else tuple(f"run {number}" for number in range(1, len(tables) + 1))
+    found = []
+    for table, given, name in zip(tables, names or [""] * len(tables), unnamed, strict=True):
+        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None), columns=columns)
+        found.append(run if given in ("", run.name) else run.renamed(given))
+    return found
+
+
+def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
+    """Refuse names that are not a different one for each run.
+
+    Examples
+    --------
+    >>> refuse_names(["old", "new"], [{"q": ["a"]}, {"q": ["b"]}])
+    """
+    if names is not None and (isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)):
+        said = repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
+        raise InputError(f"names: found {said}, expected a different name for each of {len(runs)} runs")
+
+
 def _is_paths(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(part, (str, PathLike)) for part in value)
 

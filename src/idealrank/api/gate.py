@@ -18,6 +18,7 @@ from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
 from idealrank.api.comparison import evaluations_of
 from idealrank.api.evaluation import AnyTable, evaluate_read
+from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
@@ -393,8 +394,8 @@ def gate(
     alpha: float | None = None,
     when_unjudged: WhenUnjudged | None = None,
     contracts: Iterable[Contract] = (),
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
@@ -416,9 +417,9 @@ def gate(
         Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
     contracts : iterable of Contract, optional
         Requirements for single queries, checked independently of the means.
-    weights : mapping of query to float, optional
-        Weight of each query, such as its traffic.
-    clusters : mapping of query to label, optional
+    weights : mapping of query to float, Series, dataframe or path, optional
+        Weight of each query, such as its traffic. A path or dataframe is read by `read_traffic`.
+    clusters : mapping of query to label, Series, dataframe or path, optional
         Cluster of each query (user, session, topic): queries of one cluster are not independent.
     n_resamples : int, optional
         Number of random sign flips; default 100,000.
@@ -487,6 +488,7 @@ def gate(
     evaluations = evaluations_of("gate(qrels, run, baseline)", given, names, demanded)
     return gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
-        when_unjudged=when_unjudged, contracts=contracts, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng,
+        when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),
+        n_resamples=n_resamples, rng=rng,
         threads=threads, judgments=judgments,
     )  # fmt: skip

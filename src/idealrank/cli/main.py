@@ -26,7 +26,7 @@ FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED
 GROUPS = {
     "Evaluate": {
         "evaluate": "Evaluate runs against judgments.",
-        "overlap": "Measure the similarity of two runs, without judgments.",
+        "overlap": "Measure the similarity of runs, without judgments.",
         "validate": "Check judgment and run files, and list every problem.",
         "trec-eval": "Replace the trec_eval binary: same options, same output.",
     },

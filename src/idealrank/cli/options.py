@@ -109,11 +109,11 @@ def inputs(command: Command) -> Command:
 
 
 def run_inputs(command: Command) -> Command:
-    """Add the input options of a command for two runs, `run_a` and `run_b`, without judgments."""
+    """Add the input options of a command for `runs` without judgments."""
 
     @wraps(command)
     def with_inputs(*, file_format: str, columns_text: str, run_columns_text: str, **others: Any) -> Any:
-        refuse_to_replace(others.get("output_path"), (others["run_a"], others["run_b"]))
+        refuse_to_replace(others.get("output_path"), others["runs"])
         return command(inputs=Inputs(file_format, columns_text, run_columns_text=run_columns_text), **others)
 
     return _decorated(with_inputs, _RUN_INPUTS)

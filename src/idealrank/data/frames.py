@@ -1,9 +1,10 @@
 """Dataframes of whichever library the user holds: how one is known, and how columns become one."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError, shown
 
 
 def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
@@ -49,3 +50,42 @@ def is_frame(value: object) -> bool:
     named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
     speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
     return named and speaks and not isinstance(value, type)
+
+
+def by_query(given: Any, what: str) -> Mapping[str, Any]:
+    """Values by query id as text, from a mapping or from a pandas Series whose index holds the ids.
+
+    Parameters
+    ----------
+    given : mapping or Series
+        Whole numbers as ids match their text, as in judgments and runs.
+    what : str
+        Name of the argument, for messages.
+
+    Raises
+    ------
+    InputError
+        It is neither, an id is neither text nor a whole number, or stands there twice.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> by_query({7: "news"}, "categories"), by_query(pandas.Series(["news"], index=["q1"]), "categories")
+    ({'7': 'news'}, {'q1': 'news'})
+    """
+    if isinstance(given, Mapping) and all(type(query) is str for query in given):
+        return given
+    is_series = not isinstance(given, Mapping) and hasattr(given, "index") and hasattr(given, "items")
+    if not (isinstance(given, Mapping) or is_series):
+        raise InputError(
+            f"{what}: found {type(given).__name__}, expected a mapping of query to value, or a pandas Series indexed by query",
+            hint="read_categories, read_traffic and read_clusters read files and dataframes",
+        )
+    found: dict[str, Any] = {}
+    for query, value in given.items():
+        if isinstance(query, bool) or not isinstance(query, (str, Integral)):
+            raise InputError(f"{what}: found query {shown(repr(query))}, expected an id: text or a whole number")
+        if str(query) in found:
+            raise InputError(f"{what}: found query {shown(repr(query))} a second time, expected each query once")
+        found[str(query)] = value
+    return found

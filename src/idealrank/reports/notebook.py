@@ -15,7 +15,7 @@ from idealrank.analysis.systems import SystemComparison
 from idealrank.conventions import Convention
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.evaluation.overlap import Overlap
+from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.figures.notebook import comparison_figures, evaluation_figures, robustness_figures
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import Table, as_html, html_text
@@ -32,7 +32,7 @@ from idealrank.reports.views.gate.gate import checks_table, seen_text, worst_tab
 from idealrank.reports.views.gate.gate import verdict as gate_verdict
 from idealrank.reports.views.gate.sentences import gate_places
 from idealrank.reports.views.gate.sentences import method as gate_method
-from idealrank.reports.views.overlap import overlap_means, overlap_said
+from idealrank.reports.views.overlap import matrix_notes, matrix_tables, overlap_means, overlap_said
 from idealrank.reports.views.robustness import movers_table
 from idealrank.reports.views.systems import system_places, system_sentences, systems_table
 
@@ -199,6 +199,18 @@ def overlap_html(found: Overlap) -> str:
     True
     """
     return _element([overlap_said(found)[:1], overlap_means(found)], None)
+
+
+def overlap_matrix_html(found: OverlapMatrix) -> str:
+    """Show the similarity of several runs as HTML.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "<td" in overlap_matrix_html(ir.overlap_matrix([{"q": ["a", "b"]}, {"q": ["a", "c"]}], "overlap@2"))
+    True
+    """
+    return _element([*matrix_tables(found), matrix_notes(found)], None)
 
 
 def explanation_html(found: Explanation) -> str:

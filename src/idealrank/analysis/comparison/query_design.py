@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from idealrank.data.frames import by_query
 from idealrank.data.types import BoolArray
 from idealrank.errors import InputError
 from idealrank.stats.design import Design
@@ -25,6 +26,7 @@ def design_by_query(queries: Sequence[str], weights: Mapping[str, float] | None,
     def of_each(name: str, given: Mapping[str, Any] | None) -> list[Any] | None:
         if given is None:
             return None
+        given = by_query(given, name)
         missing = [query for query in queries if query not in given]
         if missing:
             raise InputError(

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from idealrank.analysis.comparison.query_design import design_by_query, restrict
 from idealrank.analysis.comparison.query_table import QueryTable, seed_from
 from idealrank.analysis.comparison.significance import side_of
 from idealrank.analysis.comparison.slice_differences import Slice, Slices
+from idealrank.data.frames import by_query
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
 from idealrank.stats.comparison import Plan, TestName, visible_by
@@ -93,6 +95,7 @@ def slices(
     >>> [row.name for row in slices({"q1": 1.0, "q2": 0.0}, {"q1": 0.5, "q2": 0.5}, {"q1": ["news", "short"], "q2": "short"})]
     ['news', 'short']
     """
+    values_a, values_b = by_query(values_a, "values_a"), by_query(values_b, "values_b")
     queries = [query for query in sorted(values_a) if _is_value(values_a[query]) and _is_value(values_b.get(query))]
     if not queries:
         raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
@@ -145,11 +148,12 @@ class Membership:
             No query is in a slice, or a category is neither text nor several.
         """
         found: dict[str, BoolArray] = {}
+        categories = by_query(categories, "categories")
         for place, query in enumerate(queries):
             given = categories.get(query, ())
-            if not isinstance(given, Iterable):
+            if not isinstance(given, (Iterable, Integral)):
                 raise InputError(f"categories: found {given!r} for query {query!r}, expected a name, or several")
-            for label in (given,) if isinstance(given, str) else given:
+            for label in (str(given),) if isinstance(given, (str, Integral)) else map(str, given):
                 found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
         if not found:
             some = ", ".join(map(repr, list(categories)[:3])) or "none at all"

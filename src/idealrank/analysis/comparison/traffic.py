@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from itertools import groupby
 
+from idealrank.data.frames import by_query
 from idealrank.errors import InputError
 
 # Thirds of the traffic are rounded sums.
@@ -37,6 +38,7 @@ def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     >>> traffic_thirds({"a": 50, "b": 20, "c": 10, "d": 10, "e": 5, "f": 5})
     {'a': 'head', 'b': 'torso', 'c': 'tail', 'd': 'tail', 'e': 'tail', 'f': 'tail'}
     """
+    traffic = by_query(traffic, "traffic")
     for query, count in traffic.items():
         if not (math.isfinite(count) and count >= 0):
             raise InputError(f"traffic {count!r} of query {query!r}: expected a finite number from 0 on")

@@ -90,8 +90,8 @@ _FORMATS = Formats(
 )
 @click.option(
     "--slices", "slices_text", metavar="FILE",
-    help="Means on each category of queries, with 95 % intervals: CSV with columns query and category. traffic:FILE makes head, torso and "
-    "tail from columns query and traffic.",
+    help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with columns query and category. "
+    "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
 @_FORMATS.option
 @options.digits
