@@ -18,10 +18,9 @@ from idealrank.errors import InputError
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units
 from idealrank.stats.intervals import ALTERNATIVES, Alternative
-from idealrank.stats.randomness import RandomLike, generator_of, threads_of, whole_number
-from idealrank.stats.threads import in_order
+from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
-from idealrank.stats.value_columns import chosen, columns_of, figure, open_share
+from idealrank.stats.values import chosen, columns_of, figure, open_share
 
 _ITEMS = 1 << 18  # labels drawn in a block
 

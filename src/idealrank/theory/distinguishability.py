@@ -11,8 +11,8 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
+from idealrank.stats.intervals import clopper_pearson
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.stats.shares import clopper_pearson
 from idealrank.theory.rivals import ModelRivals, Rivals, ScoreRivals, Signs
 from idealrank.theory.sampling import ProgressCall, SampleBlock, run_blocks
 from idealrank.theory.simulation import Sizes, sizes_of

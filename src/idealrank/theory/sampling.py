@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import IntArray
-from idealrank.stats.randomness import threads_of
-from idealrank.stats.threads import each_in_order
+from idealrank.stats.randomness import each_in_order, threads_of
 
 # Called with the samples done and the samples in all, in the thread of the caller.
 ProgressCall: TypeAlias = Callable[[int, int], None]

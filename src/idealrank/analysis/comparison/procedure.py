@@ -42,7 +42,7 @@ from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.value_columns import chosen
+from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
 # Called with how many pairs are done, and of how many.

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from idealrank.errors import IdealrankWarning, IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
-from idealrank.stats.value_columns import chosen
+from idealrank.stats.values import chosen
 
 JudgmentsOption: TypeAlias = Literal["same", "different"]
 Judged: TypeAlias = Literal["same", "different", "unknown"]

@@ -9,7 +9,7 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import chi2
 
 from idealrank.data.types import FloatArray
-from idealrank.stats.shares import clopper_pearson
+from idealrank.stats.intervals import clopper_pearson
 from idealrank.theory.estimation.bands import PlacedDocuments, worth
 from idealrank.theory.estimation.smoothing import GRID, step_of
 

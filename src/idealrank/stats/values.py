@@ -1,4 +1,4 @@
-"""Values of queries as columns, checked; and whether the caller gave one column or many."""
+"""Values of queries as columns, tables and levels, checked where they come in; and whether the caller gave one column or many."""
 
 from typing import Any, TypeAlias
 
@@ -138,3 +138,46 @@ def open_share(name: str, value: float) -> None:
     """
     if not 0 < value < 1:
         raise OptionError(f"{name}={value!r}: expected a number between 0 and 1, such as 0.95 for a level")
+
+
+def table_of(values: Any, *, axes: tuple[str, ...] = ("queries", "runs"), least: tuple[int, ...] = (2, 2)) -> FloatArray:
+    """A table of finite values, as float64.
+
+    Raises
+    ------
+    InputError
+        It has other axes, too few entries along one, or a value that is not finite.
+
+    Examples
+    --------
+    >>> table_of([[1, 0], [1, 1]]).shape
+    (2, 2)
+    """
+    table = np.asarray(values, np.float64)
+    if table.ndim != len(axes):
+        raise InputError(f"values of shape {table.shape}, expected ({', '.join(axes)})")
+    for axis, size, fewest in zip(axes, table.shape, least, strict=True):
+        if size < fewest:
+            raise InputError(f"{size} {axis}, expected at least {fewest}: the variance between fewer cannot be told")
+    if not np.isfinite(table).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(table))[0])
+        raise InputError(f"value {table[place]} at {place}: expected finite numbers; give undefined queries a value or leave them out")
+    return table
+
+
+def above_zero(name: str, value: float) -> float:
+    """An option that is a finite number above 0.
+
+    Raises
+    ------
+    OptionError
+        It is not.
+
+    Examples
+    --------
+    >>> above_zero("sd", 0.2)
+    0.2
+    """
+    if not 0 < value < float("inf"):
+        raise OptionError(f"{name}={value!r}: expected a finite number above 0")
+    return float(value)
