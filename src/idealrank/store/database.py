@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError
-from idealrank.store import snapshots
 from idealrank.store.integrity import teach
+from idealrank.store.snapshots import connect_read_only, is_read_only, whole_copy
 
 # Tells a store from any other SQLite file: the letters "irst".
 APPLICATION = 0x69727374
@@ -112,10 +112,10 @@ class Database:
             raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; take a newer Python")
         self.path = folder / NAME
         self._process = os.getpid()
-        self.read_only = snapshots.is_read_only(self.path)
+        self.read_only = is_read_only(self.path)
         is_new = not self.path.exists()
         with self._speaking():
-            self._connection = snapshots.connect(self.path.absolute(), _PATIENCE) if self.read_only else self._connected()
+            self._connection = connect_read_only(self.path.absolute(), _PATIENCE) if self.read_only else self._connected()
             try:
                 self._learn()
                 if self.read_only:
@@ -141,7 +141,7 @@ class Database:
         self._refuse_others()
         if self._number("user_version") == VERSION:
             return
-        self._connection = snapshots.whole_copy(self._connection)
+        self._connection = whole_copy(self._connection)
         self._learn()
         self._connection.execute("BEGIN")
         self._migrate()

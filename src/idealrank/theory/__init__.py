@@ -11,7 +11,8 @@ Where to look, each line built on those above it:
   22), `feasible` (verdicts)
 * by drawing lists: `simulation` (NDCG of many ranked lists), `distinguishability` (two rankers of one growing list)
 * from data: `estimation` (`sample` the documents, `smoothing` the curves, `bands` how sure they are, `estimates` the estimators and what
-  follows), `growth` (NDCG of real lists as they grow)"""
+  follows), `growth` (NDCG of real lists as they grow)
+"""
 
 from idealrank._lazy import public_names
 
