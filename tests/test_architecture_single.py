@@ -152,8 +152,6 @@ ALONE = {
     "reports.views.comparison.comparison_records": "one module an output, named in the list of formats",
     "reports.views.comparison.paper": "one module an output",
     "reports.views.gate.github": "one module an output, named in the list of formats",
-    "store.marks": "what may change in a store, apart from what never does",
-    "store.parquet": "loaded with an extra",
 }
 
 

@@ -1,24 +1,275 @@
-"""Checks of an imported evaluation's value files: each alone, and all with their record."""
+"""Checks of an imported evaluation: its record, its value files, and all files with their record.
 
+A malformed record would break every later query.
+"""
+
+import hashlib
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from idealrank.conventions import SWITCHES, Convention
 from idealrank.data.json_values import finite
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
-from idealrank.errors import InputError, shown
+from idealrank.errors import IdealrankError, InputError, OptionError, shown
 from idealrank.evaluation.batches import outside_bounds
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import parse_measure
+from idealrank.measures.parse import parse_measure, parse_run_measure
 from idealrank.store.archive import Room, foreign, unpacked
-from idealrank.store.encoding import Fields
-from idealrank.store.record_checks import is_text
+from idealrank.store.encoding import Fields, read_convention
+from idealrank.store.record import utc
+
+_LARGEST = 2**63  # whole numbers of a column lie below
+_DEEPEST = 20  # lists in lists of a record; SQLite reads 1,000
+_WRITTEN = "what `store export` writes there"
+_OWN = "custom:"  # how a function of the user's own begins
+
+# Which files an evaluation may have, and how their names end.
+ENDINGS = {"queries": "json", "values": "npy", "scored": "npy", "missing": "json", "texts": "json", "hits": "npz"}
+
+_INPUT = {"name": str, "size": int, "modified": str, "sha256": str}
+_CONVENTION = {"name": str, "fingerprint": str, "tool": str, "proof": str, "switches": {"*": str}}
+_EVALUATION = {
+    "format": int, "kind": str, "nonce": str, "time": str, "name": str, "path": str, "version": str, "commit": str, "command": str,
+    "dirty": bool | None, "n_queries": int, "max_documents": int | None, "measures": [{"text": str, "resolved": str, "parses": bool}],
+    "means": [list], "convention": _CONVENTION, "coverage": {"*": int}, "inputs": [_INPUT], "files": {"*": str},
+}  # fmt: skip
+_FINGERPRINT, _SHORT, _SHA256 = (re.compile(f"[0-9a-f]{{{digits}}}") for digits in (32, 8, 64))
+_WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
+
+
+def check_words(words: Any) -> None:
+    """Refuse the companions of a record (id, digest, tags, notes) of other types; errors as for `check_evaluation`.
+
+    Examples
+    --------
+    >>> check_words({"id": "0123456789ab", "digest": "01", "tags": [], "notes": [["2026-11-22T12:00:00.000000+00:00", "seen"]]})
+    """
+    _check(words, _WORDS, "")
+    _check_depth(words)
+    _check_texts(words, "")
+    for place, note in enumerate(words["notes"]):
+        _refuse(note, f"notes.{place}", is_fine=len(note) == 2, expected="a time and a text")
+        _check_time(note[0], f"notes.{place}.0")
+
+
+def check_head(fields: Any) -> None:
+    """Refuse a record that does not say what it is; errors as for `check_evaluation`.
+
+    Examples
+    --------
+    >>> check_head({"format": 1, "kind": "evaluation"})
+    """
+    _check(fields, {name: _EVALUATION[name] for name in ("format", "kind")}, "")
+
+
+def check_evaluation(fields: Any) -> list[Measure | None]:
+    """Refuse the record of an evaluation whose parts have other types than written ones, or contradict each other.
+
+    Returns
+    -------
+    list of (Measure or None)
+        Its measures with every option set; None for each that is not known without functions of the user's own.
+
+    Raises
+    ------
+    InputError
+        With the place of the first that is.
+
+    Examples
+    --------
+    >>> check_evaluation({"format": "one"})
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.InputError: found 'one' as format of its record, expected what `store export` writes there; export it again
+    """
+    _check(fields, _EVALUATION, "")
+    _check_depth(fields)
+    _check_texts(fields, "")
+    _refuse(fields.get("parts", ...), "parts", is_fine="parts" not in fields, expected="a comparison or a gate, which have parts")
+    judgments = fields.get("judgments")  # records of earlier versions have none
+    _refuse(judgments, "judgments", is_fine=judgments is None or _fits(judgments, _FINGERPRINT), expected="32 hexadecimal digits")
+    _check_time(fields["time"], "time")
+    _check_counts(fields)
+    _check_files(fields["files"])
+    for place, one in enumerate(fields["inputs"]):
+        _check_input(one, f"inputs.{place}")
+    convention = _checked_convention(fields["convention"])
+    measures = _checked_measures(fields["measures"])
+    return [None if one is None or convention is None else one.under(convention) for one in measures]
+
+
+def _check_counts(fields: Fields) -> None:
+    n_queries, coverage, most = fields["n_queries"], fields["coverage"], fields["max_documents"]
+    _refuse(n_queries, "n_queries", is_fine=n_queries > 0, expected="1 or more")
+    _refuse(most, "max_documents", is_fine=most is None or most > 0, expected="1 or more, or null")
+    means = fields["means"]
+    _refuse(means, "means", is_fine=len(means) == len(fields["measures"]), expected=f"one for each of {len(fields['measures'])} measures")
+    for place, mean in enumerate(means):
+        is_pair = len(mean) == 2 and _is(mean[0], float | None) and _is(mean[1], int)
+        is_fine = is_pair and math.isfinite(mean[0] or 0) and 0 <= mean[1] <= n_queries
+        _refuse(mean, f"means.{place}", is_fine=is_fine, expected="a mean, or null, and a number of queries")
+    for name, count in coverage.items():
+        _refuse(count, f"coverage.{name}", is_fine=count >= 0, expected="0 or more")
+    scored = coverage.get("scored", n_queries)
+    _refuse(scored, "coverage.scored", is_fine=scored == n_queries, expected=f"{n_queries}, as n_queries says")
+    for part, whole in (("no_relevant", "scored"), ("unjudged", "considered"), ("missing", "queries_in_qrels")):
+        if part in coverage and whole in coverage:
+            is_fine = coverage[part] <= coverage[whole]
+            _refuse(coverage[part], f"coverage.{part}", is_fine=is_fine, expected=f"at most {coverage[whole]}, as coverage.{whole} says")
+
+
+def _check_files(files: Mapping[str, str]) -> None:
+    for what, name in files.items():
+        _refuse(what, "files", is_fine=what in ENDINGS, expected=f"{', '.join(ENDINGS)} alone")
+        digest, _, ending = name.partition(".")
+        is_fine = _fits(digest, _SHA256) and ending == ENDINGS[what]
+        _refuse(name, f"files.{what}", is_fine=is_fine, expected=f"a SHA-256 and .{ENDINGS[what]}")
+    for what in ("queries", "values"):
+        _refuse(files.get(what, ...), f"files.{what}", is_fine=what in files, expected="the name of a file")
+
+
+def _check_input(one: Mapping[str, Any], place: str) -> None:
+    _refuse(one["size"], f"{place}.size", is_fine=one["size"] >= 0, expected="0 bytes or more")
+    _refuse(one["sha256"], f"{place}.sha256", is_fine=not one["sha256"] or _fits(one["sha256"], _SHA256), expected="64 hexadecimal digits")
+    try:
+        is_time = not one["modified"] or bool(datetime.fromisoformat(one["modified"]))
+    except ValueError:
+        is_time = False
+    _refuse(one["modified"], f"{place}.modified", is_fine=is_time, expected="a time in ISO 8601")
+
+
+def _checked_convention(kept: Fields) -> Convention | None:
+    """The convention; None where it has functions of the user's own."""
+    place, switches = "convention.switches", kept["switches"]
+    for name in switches:
+        _refuse(name, place, is_fine=name in SWITCHES, expected=f"{', '.join(SWITCHES)}; if a later version exported it, upgrade idealrank")
+    _refuse(kept["fingerprint"], "convention.fingerprint", is_fine=_fits(kept["fingerprint"], _SHORT), expected="8 hexadecimal digits")
+    if any(switches.get(name, "").startswith(_OWN) for name in ("gain", "discount")):
+        return None
+    digest = hashlib.sha256(json.dumps(switches, sort_keys=True).encode()).hexdigest()[:8]
+    _refuse(
+        kept["fingerprint"], "convention.fingerprint", is_fine=digest == kept["fingerprint"], expected=f"{digest}, that of its switches"
+    )
+    try:
+        convention = read_convention(kept, "it")
+    except (IdealrankError, OverflowError) as error:
+        raise InputError(f"found {place} of its record that are none ({error}), expected {_WRITTEN}; export it again") from None
+    made = convention.switches()
+    for name, value in switches.items():
+        _refuse(value, f"{place}.{name}", is_fine=made[name] == value, expected=repr(made[name]))
+    return convention
+
+
+def _checked_measures(kept: Sequence[Fields]) -> list[Measure | None]:
+    """The measures; None for each of the user's own."""
+    _refuse(kept, "measures", is_fine=bool(kept), expected="one or more")
+    texts = [one["text"] for one in kept]
+    for place, text in enumerate(texts):
+        _refuse(text, f"measures.{place}.text", is_fine=text not in texts[:place], expected="each measure once")
+    return [_parsed(one["text"], f"measures.{place}.text") if one["parses"] else None for place, one in enumerate(kept)]
+
+
+def _parsed(text: str, place: str) -> Measure:
+    try:
+        measure = parse_run_measure(text)
+    except (OptionError, OverflowError):
+        measure = None
+    known = "a measure that `idealrank measures` lists; if a later version exported it, upgrade idealrank"
+    if measure is None:
+        raise _refused_record(text, place, known)
+    _refuse(text, place, is_fine=str(measure) == text, expected=repr(str(measure)))
+    return measure
+
+
+def _check_time(text: str, place: str) -> None:
+    """Texts of times sort as times do only where all are written alike."""
+    try:
+        found = utc(text)
+    except OptionError:
+        found = None
+    _refuse(text, place, is_fine=found == text, expected=repr(found) if found else "a time in ISO 8601, UTC, with microseconds")
+
+
+def _check_texts(found: Any, place: str) -> None:
+    """Refuse halves of letters: they stand for bytes that are no UTF-8, and others stand for nothing."""
+    if isinstance(found, str):
+        _refuse(found, place, is_fine=is_text(found), expected="text")
+    elif isinstance(found, Mapping):
+        for name, part in found.items():
+            _refuse(name, place, is_fine=is_text(name), expected="names that are text")
+            _check_texts(part, f"{place}.{name}".lstrip("."))
+    elif isinstance(found, list):
+        for number, part in enumerate(found):
+            _check_texts(part, f"{place}.{number}".lstrip("."))
+
+
+def is_text(text: str) -> bool:
+    r"""Return whether a text can be written as UTF-8, with surrogate-escaped bytes.
+
+    Examples
+    --------
+    >>> is_text("b\udcff"), is_text("b\ud800")
+    (True, False)
+    """
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_depth(fields: Fields) -> None:
+    parts: list[Any] = [fields]
+    for _ in range(_DEEPEST):
+        parts = [
+            part for whole in parts if isinstance(whole, dict | list) for part in (whole.values() if isinstance(whole, dict) else whole)
+        ]
+    _refuse(f"lists in lists {_DEEPEST} deep", "part", is_fine=not parts)
+
+
+def _fits(text: Any, pattern: re.Pattern[str]) -> bool:
+    return isinstance(text, str) and pattern.fullmatch(text) is not None
+
+
+def _check(found: Any, wanted: Any, place: str) -> None:
+    if isinstance(wanted, Mapping):
+        _refuse(found, place, is_fine=isinstance(found, dict))
+        parts = dict.fromkeys(found, wanted["*"]) if "*" in wanted else wanted
+        for name, part in parts.items():
+            _check(found.get(name, ...), part, f"{place}.{name}".lstrip("."))
+    elif isinstance(wanted, list):
+        _refuse(found, place, is_fine=isinstance(found, list))
+        for number, one in enumerate(found):
+            _check(one, wanted[0], f"{place}.{number}")
+    else:
+        _refuse(found, place, is_fine=_is(found, wanted))
+
+
+def _is(found: Any, kind: Any) -> bool:
+    """Return whether a value has a type; a boolean is no number, and a number must fit a column."""
+    if isinstance(found, bool):
+        return kind not in (int, int | None) and isinstance(found, kind)
+    return isinstance(found, kind) and not (isinstance(found, int) and abs(found) >= _LARGEST)
+
+
+def _refuse(found: Any, place: str, *, is_fine: bool, expected: str = _WRITTEN) -> None:
+    if not is_fine:
+        raise _refused_record(found, place, expected)
+
+
+def _refused_record(found: Any, place: str, expected: str) -> InputError:
+    said = "nothing" if found is ... else shown(repr(found))
+    again = "" if "upgrade" in expected else "; export it again"
+    return InputError(f"found {said} as {shown(place) or 'the whole'} of its record, expected {expected}{again}")
+
 
 # What NumPy writes before an array, and stores have no other arrays. It is not evaluated.
 _HEADER = re.compile(rb"\{'descr': '([<|][a-z]\d)', 'fortran_order': False, 'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18})+)\), \} *\n")
