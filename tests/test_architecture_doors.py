@@ -18,7 +18,7 @@ COMPUTING = ("analysis", "conventions", "data", "evaluation", "measures", "stats
 # The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
 ALLOWED = {
     # texts of options become values
-    "idealrank.measures.parse": {"parse_measure", "parse_measures", "parse_pair_measures"},
+    "idealrank.measures.parse": {"default_measures", "parse_measure", "parse_measures", "parse_pair_measures"},
     "idealrank.measures.measure_texts": {"split_outside_brackets"},
     "idealrank.measures.cutoffs": {"make_cutoff", "cutoff_text"},
     "idealrank.measures.discounts": {"make_discount"},
@@ -26,7 +26,6 @@ ALLOWED = {
     "idealrank.analysis.tuning.measurement": {"grid_of", "measures_of"},
     "idealrank.data.run": {"name_of"},
     # what there is to choose from
-    "idealrank.measures.defaults": {"default_measures"},
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},

@@ -144,7 +144,6 @@ ALONE = {
     "cli.theory.list_files": "reads a kind of file",
     "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
-    "measures.long_ties": "numerical integration, with a derivation and a test of its own",
     "reports.figures.notebook": "figures stand together",
     "reports.page.glossary": "a text",
     "reports.page.largest_changes": "what is shown, without markup",

@@ -11,9 +11,9 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.measures import reading
+from idealrank.measures import stopping
 from idealrank.measures.cascade import ERR
-from idealrank.measures.long_ties import negligible_from, reciprocal_in_long_tie
+from idealrank.measures.stopping import negligible_from, reciprocal_in_long_tie
 
 
 def exact(stops: FloatArray, above: int, size: int) -> float:
@@ -47,10 +47,10 @@ def test_large_groups_keep_their_number_when_they_are_integrated(monkeypatch: py
     stops, one = np.random.default_rng(2).choice([1 / 16, 3 / 16, 15 / 16], 900), np.array([1])
     shape = (np.array([0]), one * 900, one * 3, one * 1000, one * reached)
 
-    summed = reading.reciprocal_in_ties(stops, *shape)
-    monkeypatch.setattr(reading, "_LONG", 1)
+    summed = stopping.reciprocal_in_ties(stops, *shape)
+    monkeypatch.setattr(stopping, "_LONG", 1)
 
-    assert reading.reciprocal_in_ties(stops, *shape) == pytest.approx(summed, rel=1e-12)
+    assert stopping.reciprocal_in_ties(stops, *shape) == pytest.approx(summed, rel=1e-12)
 
 
 def test_a_cutoff_that_users_reach_is_not_integrated_over() -> None:

@@ -13,8 +13,7 @@ from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments,
 from idealrank.data.frames import is_frame
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import DEFAULT_MEASURES
-from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 

@@ -20,6 +20,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import evaluate as core
+from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
@@ -27,12 +28,10 @@ from idealrank.io.read import read_qrels, read_run
 from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
-from idealrank.measures.defaults import default_measures
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
-from idealrank.measures.in_blocks import list_values
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike
+from idealrank.measures.parse import MeasureLike, default_measures
 
 if TYPE_CHECKING:
     from idealrank.evaluation.judged_hits import JudgedHits

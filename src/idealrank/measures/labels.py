@@ -13,8 +13,8 @@ from idealrank.measures.correlation import overlap_sums
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
-from idealrank.measures.overflow import finite_sums, refuse_overflow
 from idealrank.measures.ranks import hit_weights, number_within, tie_groups, tied_ranks
+from idealrank.measures.sums import finite_sums, refuse_overflow
 from idealrank.measures.threshold import NeedsRelevant
 
 _PERSISTENCE = 0.95

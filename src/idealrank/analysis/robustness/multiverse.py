@@ -31,9 +31,8 @@ from idealrank.errors import IdealrankWarning, InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
-from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
+from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
 from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.flips import MOST_UNITS

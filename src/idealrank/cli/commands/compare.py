@@ -23,8 +23,8 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
-from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
+from idealrank.measures.parse import DEFAULT_MEASURES
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.parts import Part
 from idealrank.reports.views.comparison.letters import Letters

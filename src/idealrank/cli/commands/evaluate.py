@@ -14,7 +14,7 @@ from idealrank.data.job_progress import Progress
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import default_measures
+from idealrank.measures.parse import default_measures
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.records import csv_report
 from idealrank.reports.views.slice_means import slice_csv
