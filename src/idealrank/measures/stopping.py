@@ -1,4 +1,4 @@
-"""Users who stop: reading from the top, each document is worth something and lets only some of the users pass.
+"""Stopping on the way down a list: each document from the top is worth something and lets only some of the users pass.
 
 **Expected reciprocal rank in one very large tie group** comes by quadrature: its cost grows with the group, not its square.
 
