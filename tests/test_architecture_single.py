@@ -70,7 +70,7 @@ def _is_of_os(function: ast.Attribute) -> bool:
 
 
 # `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the dataframe library that is asked for.
-OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.vega", "idealrank.data.frames"}
+OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.vega", "idealrank.data.interchange"}
 
 
 def optional_imports(sources: Sources) -> list[str]:

@@ -48,7 +48,7 @@ from idealrank.conventions import Convention as Convention
 from idealrank.data.assessors import AssessorQrels as AssessorQrels
 from idealrank.data.judged import Judged as Judged
 from idealrank.data.lists import Lists as Lists
-from idealrank.data.preferences.preference_qrels import PreferenceQrels as PreferenceQrels
+from idealrank.data.preference_qrels import PreferenceQrels as PreferenceQrels
 from idealrank.data.qrels import Qrels as Qrels
 from idealrank.data.run import Run as Run
 from idealrank.errors import FileFormatError as FileFormatError

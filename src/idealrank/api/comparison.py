@@ -10,7 +10,7 @@ from idealrank.analysis.comparison.ranking_overlaps import Overlapping
 from idealrank.analysis.comparison.same_judgments import JudgmentsOption
 from idealrank.analysis.comparison.slice_tests import Categories
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_run
-from idealrank.data.frames import is_frame
+from idealrank.data.interchange import is_frame
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures

@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.frames import is_frame
+from idealrank.data.interchange import is_frame
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates

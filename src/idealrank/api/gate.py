@@ -19,9 +19,9 @@ from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, 
 from idealrank.api.comparison import evaluations_of
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.conventions import Convention
-from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files import baselines as files

@@ -11,8 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from idealrank.data.alignment import Alignment
-from idealrank.data.hits import Scope
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Judged, Scope
 from idealrank.data.lists import Lists, judge_lists
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError

@@ -11,7 +11,7 @@ from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.fingerprints import merged
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists

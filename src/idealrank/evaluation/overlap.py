@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import repr_html
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.run import Run
 from idealrank.data.run_pairs import RunPairs, join
 from idealrank.data.types import BoolArray, FloatArray, IntArray

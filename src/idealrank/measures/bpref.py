@@ -7,8 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from idealrank.data.hits import Hits, Rectangle
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged, Rectangle
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.ranks import number_within
@@ -31,7 +30,7 @@ def inferred_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray, tie
 
     Examples
     --------
-    >>> from idealrank.data.hits import Hits
+    >>> from idealrank.data.judged import Hits
     >>> from idealrank.measures.threshold import groups_of
     >>> groups = groups_of(Hits(np.array([0, 0]), np.array([1, 4]), np.ones(2)), tied=False)
     >>> inferred_terms(groups, np.array([True, True]), np.array([False, False]), "docid").round(4)
@@ -61,7 +60,7 @@ def expected_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray) -> 
 
     Examples
     --------
-    >>> from idealrank.data.hits import Hits
+    >>> from idealrank.data.judged import Hits
     >>> from idealrank.measures.threshold import groups_of
     >>> pair = np.array([1, 1]), np.array([2, 2])
     >>> groups = groups_of(Hits(np.array([0, 0]), np.array([1, 2]), np.ones(2), None, *pair), tied=True)

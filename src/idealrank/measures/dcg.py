@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from idealrank.data.grades import IdealGrades, ideal_grades, sort_by_query
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.policies import IdealGrades, ideal_grades, sort_by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of

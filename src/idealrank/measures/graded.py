@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.grades import sort_by_query
 from idealrank.data.judged import Judged
+from idealrank.data.policies import sort_by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.discounts import Discount, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains

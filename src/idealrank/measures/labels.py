@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.hits import Hits, only_relevant
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged, only_relevant
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.correlation import overlap_sums

@@ -13,9 +13,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.grades import sort_by_query
-from idealrank.data.hits import Hits, Rectangle
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged, Rectangle
+from idealrank.data.policies import sort_by_query
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.cascade import reciprocal_of_stops

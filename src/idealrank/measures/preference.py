@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
-from idealrank.data.preferences.fulfilment import Among, Counts, Preferred
+from idealrank.data.preference_qrels import Among, Counts, Preferred
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined

@@ -6,8 +6,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.alignment import ALSO_CALLED, Ties
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.order import OfGrades

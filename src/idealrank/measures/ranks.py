@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of
 from idealrank.measures.discounts import Discount

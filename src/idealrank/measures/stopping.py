@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.ranks import starts_of, tie_groups, tied_ranks
 

@@ -12,8 +12,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from idealrank.data.hits import Hits, Rectangle, TieMembers
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged, Rectangle, TieMembers
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, shown
 from idealrank.measures.cutoffs import Cutoff

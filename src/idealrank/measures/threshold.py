@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
 from idealrank.measures.ranks import chance_within, starts_of

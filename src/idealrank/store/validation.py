@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from idealrank.conventions import SWITCHES, Convention
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankError, InputError, OptionError, shown
 from idealrank.evaluation.batches import outside_bounds

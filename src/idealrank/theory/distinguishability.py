@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike

@@ -11,9 +11,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from idealrank.data.grades import IdealGrades
-from idealrank.data.hits import Alignments, Hits, Judgments
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Alignments, Hits, Judged, Judgments
+from idealrank.data.policies import IdealGrades
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure import Measure

@@ -12,8 +12,7 @@ from idealrank.analysis.comparison.slice_differences import Slices, opposite, re
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
-from idealrank.data.frames import frame_of
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import OptionError
 from idealrank.evaluation.coverage import VALIDATE
 from idealrank.measures.parse import MeasureLike, parse_measure

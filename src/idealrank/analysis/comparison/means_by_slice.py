@@ -7,7 +7,7 @@ from typing import Any
 
 from idealrank.analysis.comparison.slice_tests import Categories, Membership
 from idealrank.analysis.comparison.standings import RunMean, intervals
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.evaluation.evaluate import Evaluation
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.significance import Side
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.grades import Graded, apply_grade_policies
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.one_query import qrels_of_query, run_of_query
+from idealrank.data.policies import Graded, apply_grade_policies
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, encode_id

@@ -11,7 +11,7 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED, PRIMARY
 from idealrank.analysis.comparison.mismatch import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.errors import OptionError
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]

@@ -9,7 +9,7 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Me
 from idealrank.analysis.comparison.mismatch import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from idealrank.conventions import Convention
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 
 
 @dataclass(frozen=True)

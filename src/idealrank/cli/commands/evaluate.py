@@ -10,8 +10,8 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
-from idealrank.data.job_progress import Progress
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import default_measures

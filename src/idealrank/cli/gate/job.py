@@ -11,9 +11,9 @@ from idealrank.cli import input_options
 from idealrank.cli.gate.outputs import Outputs
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results
-from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files.baselines import read_record

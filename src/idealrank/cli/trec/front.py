@@ -11,9 +11,9 @@ from idealrank.cli.trec.trec_measures import columns_of
 from idealrank.cli.trec.trec_names import chosen
 from idealrank.cli.trec.trec_options import VERSION_9, Request
 from idealrank.conventions import Convention
-from idealrank.data.job_progress import Progress
 from idealrank.data.join import Judgments
 from idealrank.data.qrels import Qrels
+from idealrank.data.types import Progress
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.preferences import read_assessors, read_preferences
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, tag_of

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
 from idealrank.reports.table.layout import printable
 from idealrank.reports.table.lines import as_text, laid

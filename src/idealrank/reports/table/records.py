@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.errors import InputError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.version import __version__

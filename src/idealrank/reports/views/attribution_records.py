@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, fields
 
 from idealrank.analysis.attribution import Attribution, QueryChange
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.records import SCHEMA, csv_row
 from idealrank.version import __version__
 

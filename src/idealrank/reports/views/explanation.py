@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Table
 from idealrank.reports.table.layout import WIDTH, clipped, columns

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from idealrank.analysis.history import Onset, Point, Step, Suspects, Timeline, Trace, steps
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import as_text

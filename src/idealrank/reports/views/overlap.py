@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.layout import wrapped

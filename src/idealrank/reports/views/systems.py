@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from idealrank.analysis.systems import SystemComparison, SystemDifference
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals, number, p_text
 from idealrank.reports.table.layout import clipped, filled, wrapped

@@ -1,7 +1,8 @@
-"""Dataframes of whichever library the user holds: how one is known, and how columns become one."""
+"""Values for other programs: dataframes of whichever library the user holds, and numbers as JSON has them."""
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 from idealrank.errors import OptionError
 
@@ -49,3 +50,26 @@ def is_frame(value: object) -> bool:
     named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
     speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
     return named and speaks and not isinstance(value, type)
+
+
+@overload
+def finite(value: float) -> float | None: ...
+
+
+@overload
+def finite(value: Any) -> Any: ...
+
+
+def finite(value: Any) -> Any:
+    """Return the value, or None for a float that JSON has no number for; mappings, lists and tuples of such values likewise.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(math.nan), finite({"a": [math.inf]})
+    (0.5, None, {'a': [None]})
+    """
+    if isinstance(value, Mapping):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
