@@ -30,7 +30,7 @@ ALLOWED = {
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},
     # whether several runs of a system are copies or folds, by their queries
-    "idealrank.analysis.systems.copies": {"relation_of"},
+    "idealrank.analysis.systems": {"relation_of"},
 }
 
 

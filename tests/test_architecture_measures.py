@@ -22,8 +22,8 @@ NAMES = {*MEASURES, *PAIR_MEASURES}
 
 # Uses that ask a question no method of a measure answers yet; the counts may only fall.
 KNOWN = {
-    "idealrank.analysis.comparison.companions": 1,  # Judged, Unjudged and NumRet have no companions
-    "idealrank.analysis.comparison.mismatch": 1,  # Judged and Unjudged count without a relevant document
+    "idealrank.analysis.comparison.query_table": 1,  # Judged, Unjudged and NumRet have no companions
+    "idealrank.analysis.comparison.requirements": 1,  # Judged and Unjudged count without a relevant document
     "idealrank.analysis.reconciliation.search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance

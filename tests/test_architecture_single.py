@@ -102,7 +102,7 @@ def lazy_names(sources: Sources) -> list[str]:
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
     "advice", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation", "explanation", "feasible",
-    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "theory",
+    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory",
     "trec", "tuning",
 }  # fmt: skip
 
@@ -132,8 +132,6 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
-    "analysis.comparison.means_by_slice": "one run, where its neighbours compare two; computes `Evaluation.by`",
-    "analysis.comparison.traffic": "public: head, torso and tail are made before anything is compared",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",

@@ -7,8 +7,8 @@ from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
-from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.comparison.requirements import JudgmentsOption
+from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_run
 from idealrank.data.interchange import is_frame
 from idealrank.errors import InputError

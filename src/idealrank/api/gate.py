@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
 from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged

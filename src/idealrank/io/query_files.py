@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from idealrank.analysis.comparison import traffic_thirds
 from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.errors import FileFormatError, InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.delimited import rows_in_batches

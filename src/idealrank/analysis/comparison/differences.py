@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.comparison.mismatch import WithWarnings
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
+from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
@@ -19,7 +19,6 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
 
-PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not looked at"
 _SHARES = 6  # runs in one sentence

@@ -10,9 +10,13 @@ import numpy as np
 
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.families import DRAWS
-from idealrank.analysis.comparison.mismatch import mismatches
 from idealrank.analysis.comparison.query_table import QueryTable, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
-from idealrank.analysis.tuning.recommendation import (
+from idealrank.analysis.comparison.requirements import mismatches
+from idealrank.analysis.tuning.settings import (
+    Choice,
+    Choosing,
+    Setting,
+    Theory,
     distance_to_usual,
     in_words,
     most_unjudged,
@@ -20,7 +24,6 @@ from idealrank.analysis.tuning.recommendation import (
     recommended_of,
     warnings_of,
 )
-from idealrank.analysis.tuning.settings import Choice, Choosing, Setting, Theory
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError, OptionError

@@ -7,7 +7,7 @@ from typing import Any
 
 from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.comparison.differences import distinct
-from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run

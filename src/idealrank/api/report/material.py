@@ -6,9 +6,9 @@ from os import PathLike
 from typing import TypeAlias
 
 from idealrank.analysis.comparison import Comparison
-from idealrank.analysis.comparison.companions import judgedness_among
 from idealrank.analysis.comparison.differences import distinct
-from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.comparison.query_table import judgedness_among
+from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.data.join import Judgments

@@ -10,7 +10,7 @@ from idealrank.errors import IncompatibleError, InputError, OptionError, Stopped
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison
-    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+    from idealrank.analysis.comparison.requirements import JudgmentsOption
     from idealrank.store import Stored
 
 _EPILOG = """\

@@ -10,7 +10,7 @@ from idealrank.cli.result_options import Results
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+    from idealrank.analysis.comparison.requirements import JudgmentsOption
 
 _EPILOG = """\
 Examples:

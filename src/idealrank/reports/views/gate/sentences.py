@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 
-from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
+from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, decimals, number
 from idealrank.reports.table.layout import clipped
