@@ -27,7 +27,7 @@ KNOWN = {
     "idealrank.analysis.reconciliation.search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
-    "idealrank.reports.views.comparison.plain_effects": 4,  # measures that count results
+    "idealrank.reports.views.comparison.phrases": 4,  # measures that count results
     "idealrank.reports.table.records": 1,  # NumQ is printed once
     "idealrank.reports.views.trec": 2,  # NumQ is printed once; YAAP of an empty list
     "idealrank.theory.growth": 1,  # nDCG alone has limits

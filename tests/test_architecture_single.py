@@ -70,7 +70,7 @@ def _is_of_os(function: ast.Attribute) -> bool:
 
 
 # `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the dataframe library that is asked for.
-OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.vega", "idealrank.data.interchange"}
+OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.drawings", "idealrank.data.interchange"}
 
 
 def optional_imports(sources: Sources) -> list[str]:
@@ -102,8 +102,8 @@ def lazy_names(sources: Sources) -> list[str]:
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
     "advice", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation", "explanation", "feasible",
-    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory",
-    "trec", "tuning",
+    "gate", "history", "limits", "measures", "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems",
+    "theory", "trec", "tuning",
 }  # fmt: skip
 
 
@@ -142,13 +142,6 @@ ALONE = {
     "cli.theory.list_files": "reads a kind of file",
     "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
-    "reports.figures.notebook": "figures stand together",
-    "reports.page.glossary": "a text",
-    "reports.page.largest_changes": "what is shown, without markup",
-    "reports.table.sparkline": "a part for any table",
-    "reports.views.comparison.comparison_records": "one module an output, named in the list of formats",
-    "reports.views.comparison.paper": "one module an output",
-    "reports.views.gate.github": "one module an output, named in the list of formats",
 }
 
 

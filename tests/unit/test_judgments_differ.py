@@ -15,7 +15,7 @@ from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, Op
 from idealrank.io.gate_files.baselines import changes_since, record_of
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.subject import Subject
-from idealrank.reports.views.comparison.method import method_text
+from idealrank.reports.views.comparison.comparison import method_text
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.systems import systems_parts
 from idealrank.store import Store

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from idealrank.cli import console
 from idealrank.data.types import Progress
 from idealrank.errors import StoppedError
-from idealrank.reports.table.layout import printable
+from idealrank.reports.table.text import printable
 
 Result = TypeVar("Result")
 

@@ -112,7 +112,7 @@ class Results:
         for module, package in _EXTRA.items():
             if not is_installed(module):
                 raise MissingExtraError("a page of results", package, "report")
-        from idealrank.reports.figures.vega import check_room  # noqa: PLC0415  (few ask for pages)
+        from idealrank.reports.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
 
         check_room("a page of results")
         inputs = [*read, *self.paths]

@@ -17,7 +17,7 @@ from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.integrations.measure_names import metric_names
 from idealrank.reports.table.records import csv_report, json_report
-from idealrank.reports.views.comparison.comparison_records import comparison_csv, comparison_json
+from idealrank.reports.views.comparison.comparison import comparison_csv, comparison_json
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.version import __version__
 

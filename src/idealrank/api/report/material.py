@@ -17,8 +17,7 @@ from idealrank.errors import IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.reports.subject import Made
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.subject import Made, leading_pairs
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 """Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""

@@ -31,9 +31,9 @@ Values of different judgments or conventions are shown side by side, and no test
 _FORMATS = Formats(
     "Text to read;",
     {"json": "with everything", "csv": "with the queries that changed"},
-    table="views.store_diff:changes_text",
-    json="views.store_diff:changes_json",
-    csv="views.store_diff:changes_csv",
+    table="views.store:changes_text",
+    json="views.store:changes_json",
+    csv="views.store:changes_csv",
 )
 
 

@@ -21,7 +21,7 @@ from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, f
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.parse import parse_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.parts import Part
+from idealrank.reports.table.text import Part
 
 _NO_BASELINE = (
     "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made, as in "

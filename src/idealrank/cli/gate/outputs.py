@@ -13,7 +13,7 @@ from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.cli import console, options, output
 from idealrank.errors import OptionError
-from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.text import Part, harmless, harmless_json, parts_text
 
 _SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
 
@@ -86,7 +86,7 @@ class Outputs:
 
             output.write(gate_junit(gated), self.junit, "xml")
         if self.markdown is not None:
-            from idealrank.reports.views.gate.comment import gate_markdown  # noqa: PLC0415
+            from idealrank.reports.views.gate.pull_request import gate_markdown  # noqa: PLC0415
 
             output.write(gate_markdown(gated, digits=self.digits), self.markdown)
         if self.report is not None:
@@ -98,16 +98,13 @@ class Outputs:
 
 
 def _held_in_the_log(report: str | list[Part], layout: str) -> str:
-    from idealrank.reports.workflow_log import harmless, harmless_json  # noqa: PLC0415
-
     text = report if isinstance(report, str) else parts_text(report)
     return harmless(text) if layout == "table" else harmless_json(text)
 
 
 def _tell_github(gated: Gated, digits: int | None) -> None:
     """Annotations, to stderr, which the runner reads too: standard output is data. And the summary, whose file belongs to all steps."""
-    from idealrank.reports.views.gate.comment import gate_markdown  # noqa: PLC0415
-    from idealrank.reports.views.gate.github import annotations  # noqa: PLC0415
+    from idealrank.reports.views.gate.pull_request import annotations, gate_markdown  # noqa: PLC0415
 
     for line in annotations(gated):
         console.tell(line.rstrip("\n"))

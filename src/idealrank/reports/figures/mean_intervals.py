@@ -6,10 +6,9 @@ from typing import Any
 
 from idealrank.analysis.comparison import RunMean
 from idealrank.reports.figures.query_values import by_role, dash_of, line_of
-from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.reports.figures.theme import NARROW, SCHEMA_URL, WIDE, Row, Spec, config, told_apart
 from idealrank.reports.subject import CutoffCurve
 from idealrank.reports.table import digits
-from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
 
 _DIGITS = 6
 _CURVE_HEIGHT = 230

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, phrase
 from idealrank.evaluation.coverage import VALIDATE
-from idealrank.reports.table.layout import WIDTH, columns, wrapped
+from idealrank.reports.table.text import WIDTH, columns, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
 # What a result says of the judgments behind its runs; nothing where they are the same.

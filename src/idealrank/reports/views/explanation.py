@@ -8,9 +8,8 @@ from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDoc
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Table
-from idealrank.reports.table.layout import WIDTH, clipped, columns
-from idealrank.reports.table.parts import parts_text
 from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import WIDTH, clipped, columns, parts_text
 from idealrank.reports.views.conventions import paragraph
 from idealrank.version import __version__
 

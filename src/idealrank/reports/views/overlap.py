@@ -8,9 +8,8 @@ from typing import NamedTuple
 from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
-from idealrank.reports.table.layout import wrapped
-from idealrank.reports.table.parts import Part
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5
 _TIES = {
@@ -35,7 +34,7 @@ def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.reports.table.parts import parts_text
+    >>> from idealrank.reports.table.text import parts_text
     >>> print(parts_text(overlap_parts(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))), end="")
     A and B: 1 query in both, 0 only in A, 0 only in B
     <BLANKLINE>

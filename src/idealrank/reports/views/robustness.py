@@ -8,10 +8,8 @@ from dataclasses import replace
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
-from idealrank.reports.table.layout import WIDTH, clipped, filled, wrapped
-from idealrank.reports.table.lines import fits
-from idealrank.reports.table.parts import Part
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import WIDTH, Part, clipped, filled, fits, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import word
 from idealrank.reports.views.conventions import paragraph, warned

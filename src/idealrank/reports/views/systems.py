@@ -11,9 +11,8 @@ from idealrank.analysis.systems import SystemComparison, SystemDifference
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals, number, p_text
-from idealrank.reports.table.layout import clipped, filled, wrapped
-from idealrank.reports.table.parts import Part
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED, paragraph
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
-from idealrank.reports.table.layout import WIDTH, clipped, columns, filled, wrapped
-from idealrank.reports.table.parts import parts_text
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import WIDTH, clipped, columns, filled, parts_text, wrapped
 from idealrank.reports.views.conventions import paragraph, warned
 
 _BARS = "▁▂▃▄▅▆▇█"

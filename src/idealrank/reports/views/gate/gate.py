@@ -10,9 +10,8 @@ from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, number, p_text
-from idealrank.reports.table.layout import clipped, filled, wrapped
-from idealrank.reports.table.parts import Part, parts_text
 from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import Part, clipped, filled, parts_text, wrapped
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import JUDGED, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
