@@ -139,8 +139,6 @@ ALONE = {
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
     "cli.paper_options": "options stand beside each other in modules of their own",
-    "cli.theory.list_files": "reads a kind of file",
-    "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
 }
 

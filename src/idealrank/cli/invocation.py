@@ -1,9 +1,13 @@
-"""Commit of the working copy, which traces a stored number to its code."""
+"""How a result came about: the command line, as it could be typed again, and the commit of the working copy, which leads to its code."""
 
 import os
 import re
+import shlex
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
+
+import click
 
 from idealrank.repository import ask_git
 
@@ -61,3 +65,29 @@ def _said(*words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+def command_line() -> str:
+    """Return the command line, quoted for a shell; empty outside a command. Absolute paths are shortened, since they identify users.
+
+    Examples
+    --------
+    >>> command_line()
+    ''
+    """
+    context = click.get_current_context(silent=True)
+    typed = () if context is None else context.find_root().obj or ()
+    return shlex.join(["idealrank", *map(_shortened, typed)]) if typed else ""
+
+
+def _shortened(word: str) -> str:
+    """An absolute path as one below the folder of the work, or without its folder."""
+    option, is_option, path = word.partition("=") if word.startswith("--") else ("", "", word)
+    if word[:1] == "-" and word[2:3] == os.sep:  # -o/home/ann/x: an option and its value in one word
+        option, path = word[:2], word[2:]
+    prefix, path = (path[:8], path[8:]) if path.startswith("traffic:") else ("", path)
+    if not path.startswith(os.sep):
+        return word
+    here = Path.cwd()
+    short = str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else Path(path).name
+    return f"{option}{is_option}{prefix}{short or path}"
