@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.differences import by_measure, distinct
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by
@@ -21,7 +21,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import POWER, smallest_visible
 from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
 from idealrank.version import __version__
@@ -192,11 +192,7 @@ class SystemComparison:
 
     def __getitem__(self, measure: MeasureLike) -> SystemDifference:
         """The difference by one measure."""
-        text = str(measure)
-        text = text if text in self.measures else str(parse_measure(measure))
-        if text not in self.measures:
-            raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
-        return self.measures[text]
+        return by_measure(self.measures, measure)
 
     def __iter__(self) -> Iterator[SystemDifference]:
         return iter(self.measures.values())

@@ -15,6 +15,7 @@ import numpy as np
 from idealrank.data.alignment import Ties
 from idealrank.data.policies import IdealGrades
 from idealrank.data.qrels import Qrels
+from idealrank.data.segments import sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
 
@@ -167,10 +168,8 @@ def closed_up(hits: Hits) -> Hits:
     rank = np.arange(1, hits.query.size + 1) - np.searchsorted(hits.query, hits.query)
     if hits.tie_first is None:
         return replace(hits, rank=rank)
-    head = np.ones(hits.query.size, bool)
-    head[1:] = (hits.query[1:] != hits.query[:-1]) | (hits.tie_first[1:] != hits.tie_first[:-1])
-    starts = np.flatnonzero(head)
-    sizes = np.diff(np.append(starts, hits.query.size))
+    starts = starts_of(hits.query, hits.tie_first)
+    sizes = sizes_of(starts, hits.query.size)
     first = np.repeat(rank[starts], sizes)
     return replace(hits, rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
 

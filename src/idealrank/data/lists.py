@@ -15,6 +15,7 @@ from idealrank.data.exactness import EXPECTED, first_lost_of_lists
 from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Rectangle, Scope, TieMembers
 from idealrank.data.policies import apply_grade_policies, ideal_grades
+from idealrank.data.segments import sizes_of, starts_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
 from idealrank.errors import InputError
 
@@ -76,18 +77,18 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     if n == 0:
         return np.zeros(1, np.int64), None, QueryIds(0, list)
     # A run is a stretch of items with one id. Sorting runs is cheaper than sorting items, and usually shows that nothing need be moved.
-    starts = _heads(qid)
-    names, sizes = qid[starts], np.diff(np.append(starts, n))
+    starts = starts_of(qid)
+    names, sizes = qid[starts], sizes_of(starts, n)
     try:
         by_name = _stable_order(names)
     except TypeError:
         raise InputError("qid: found ids of several types (is one of them None?), expected ids of one type") from None
-    heads = _heads(names[by_name])
+    heads = starts_of(names[by_name])
     if heads.size == names.size:
         return np.append(starts, n).astype(np.int64), None, QueryIds(names.size, lambda: [str(name) for name in names])
     first = by_name[heads]  # the first run of each query, for the sort is stable
     by_appearance = np.argsort(first)
-    n_runs = np.diff(np.append(heads, names.size))[by_appearance]
+    n_runs = sizes_of(heads, names.size)[by_appearance]
     runs = by_name[_joined(heads[by_appearance], n_runs)]
     n_items = np.add.reduceat(sizes[by_name], heads)[by_appearance]
     ordered = names[first[by_appearance]]
@@ -111,11 +112,6 @@ def numbers_of_queries(qid: AnyArray, offsets: IntArray, order: IntArray | None)
         return None
     heads = offsets[:-1]
     return qid[heads if order is None else order[heads]].astype(np.int64)
-
-
-def _heads(values: AnyArray) -> IntArray:
-    """Where each stretch of equal values begins."""
-    return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
 
 
 def _joined(starts: IntArray, sizes: IntArray) -> IntArray:

@@ -27,6 +27,7 @@ from idealrank.data.assessors import (
 from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
+from idealrank.data.segments import heads, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
 from idealrank.errors import OptionError
 
@@ -92,10 +93,8 @@ def dense_levels(group: IntArray, level: FloatArray) -> IntArray:
     array([0, 1, 0, 0])
     """
     order = np.lexsort((level, group))
-    changes = (group[order][1:] != group[order][:-1]) | (level[order][1:] != level[order][:-1])
-    number = np.concatenate((np.zeros(min(1, order.size), np.int64), np.cumsum(changes)))
     dense = np.empty(order.size, np.int64)
-    dense[order] = number
+    dense[order] = np.cumsum(heads(group[order], level[order])) - 1
     if order.size:
         least = np.full(int(group.max()) + 1, order.size)
         np.minimum.at(least, group, dense)
@@ -165,8 +164,7 @@ def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferenceP
     group, row, level = group[order], row[order], level[order]
     if not group.size:
         return PreferencePairs.none()
-    changes = (group[1:] != group[:-1]) | (level[1:] != level[:-1])
-    starts = np.flatnonzero(np.concatenate(([True], changes)))
+    starts = starts_of(group, level)
     ends = np.append(starts[1:], group.size)
     lower = np.repeat(ends, ends - starts)
     size = np.searchsorted(group, group, side="right") - lower
@@ -616,7 +614,5 @@ class PreferenceQrels:
 def _once(groups: JudgmentGroups) -> JudgmentGroups:
     """Each document of a group once, with the highest of its levels: of a partial group only level 0 or not is asked."""
     order = np.lexsort((-groups.level, groups.row, groups.group))
-    first = np.ones(order.size, bool)
-    first[1:] = (np.diff(groups.group[order]) != 0) | (np.diff(groups.row[order]) != 0)
-    kept = np.sort(order[first])
+    kept = np.sort(order[heads(groups.group[order], groups.row[order])])
     return replace(groups, group=groups.group[kept], row=groups.row[kept], level=groups.level[kept], source=groups.source[kept])

@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from idealrank.data.judged import Hits, Judged, Rectangle
+from idealrank.data.segments import number_within
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import PerQuery
-from idealrank.measures.ranks import number_within
 from idealrank.measures.threshold import NeedsRelevant, TieGroups, groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
 
 _EPSILON = 0.00001

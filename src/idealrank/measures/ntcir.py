@@ -15,6 +15,7 @@ import numpy as np
 
 from idealrank.data.judged import Hits, Judged, Rectangle
 from idealrank.data.policies import sort_by_query
+from idealrank.data.segments import number_within
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.cascade import reciprocal_of_stops
@@ -22,7 +23,7 @@ from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.gains import Gain, GainLike, make_gain
 from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.ranks import number_within, tie_groups, tied_ranks
+from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.sums import is_deep_enough, refuse_overflow, running_products, running_sums, spread, sums_before
 from idealrank.measures.threshold import NeedsRelevant

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.data.judged import Hits, Judged
+from idealrank.data.segments import sizes_of, starts_of
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.ranks import starts_of, tie_groups, tied_ranks
+from idealrank.measures.ranks import tie_groups, tied_ranks
 
 _OCTAVES = {"outer": 84, "inner": 100}
 _NODES = 16
@@ -249,7 +250,7 @@ def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     (array([1, 0]), array([2, 1]), array([2, 0]))
     """
     starts = starts_of(query)
-    sizes = np.diff(np.append(starts, query.size))
+    sizes = sizes_of(starts, query.size)
     order = np.argsort(-sizes, kind="stable")
     starts = starts[order]
     return starts, sizes[order], query[starts]

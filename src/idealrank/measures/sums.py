@@ -13,12 +13,13 @@ from typing import TypeAlias, TypeVar, cast
 import numpy as np
 
 from idealrank.data.judged import Hits, Judged, Rectangle, TieMembers
+from idealrank.data.segments import sizes_of, starts_of
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, shown
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.discounts import Discount, RankDiscount
 from idealrank.measures.measure import Measure, PerQuery
-from idealrank.measures.ranks import hit_weights, starts_of, tie_weights
+from idealrank.measures.ranks import hit_weights, tie_weights
 
 # Rows of a block: with twenty members of ties in each, its columns fit the second-level cache.
 _BLOCK = 4096
@@ -226,7 +227,7 @@ def spread(sizes: IntArray) -> tuple[IntArray, IntArray]:
 def _running(query: IntArray, values: FloatArray, step: np.ufunc) -> FloatArray:
     sums = np.empty(values.size)
     starts = starts_of(query)
-    sizes = np.diff(np.append(starts, query.size))
+    sizes = sizes_of(starts, query.size)
     widths = np.frexp(sizes - 0.5)[1]  # the power of two that holds so many
     for width in np.unique(widths).tolist():
         chosen = widths == width

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from idealrank.data.judged import Hits, Judged
+from idealrank.data.segments import heads, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
-from idealrank.measures.ranks import chance_within, starts_of
+from idealrank.measures.ranks import chance_within
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +181,7 @@ class TieGroups:
         sizes = self.within(marked)
         before = np.cumsum(sizes) - sizes
         starts = starts_of(self.query)
-        return before - np.repeat(before[starts], np.diff(np.append(starts, self.query.size)))
+        return before - np.repeat(before[starts], sizes_of(starts, self.query.size))
 
 
 def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
@@ -194,8 +195,7 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
     """
     if not tied or hits.tie_first is None or hits.tie_last is None:
         return TieGroups(np.arange(hits.query.size), hits.query, hits.rank, hits.rank)
-    head = np.ones(hits.query.size, bool)
-    head[1:] = (hits.query[1:] != hits.query[:-1]) | (hits.tie_first[1:] != hits.tie_first[:-1])
+    head = heads(hits.query, hits.tie_first)
     starts = np.flatnonzero(head)
     return TieGroups(np.cumsum(head) - 1, hits.query[starts], hits.tie_first[starts], hits.tie_last[starts])
 

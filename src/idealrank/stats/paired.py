@@ -270,7 +270,7 @@ def paired_t(
     return _test(first, columns, largest, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
 
 
-def t_tail(statistic: FloatArray, df: int, alternative: str) -> FloatArray:
+def t_tail(statistic: FloatArray, df: "int | FloatArray", alternative: str) -> FloatArray:
     """The p value of a t statistic; 1 without degrees of freedom.
 
     Examples
@@ -278,11 +278,12 @@ def t_tail(statistic: FloatArray, df: int, alternative: str) -> FloatArray:
     >>> t_tail(np.array([0.0, 1.0]), 1, "two-sided").round(12)
     array([1. , 0.5])
     """
-    if not df:
-        return np.ones_like(statistic)
-    if alternative == "two-sided":
-        return np.asarray(2 * stdtr(df, -np.abs(statistic)), np.float64)
-    return np.asarray(stdtr(df, -statistic if alternative == "greater" else statistic), np.float64)
+    tail = (
+        2 * stdtr(df, -np.abs(statistic))
+        if alternative == "two-sided"
+        else stdtr(df, -statistic if alternative == "greater" else statistic)
+    )
+    return np.where(np.equal(df, 0), 1.0, tail)
 
 
 def sign_test(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import ndtr, stdtrit
 from scipy.stats import mannwhitneyu
 
 from idealrank.data.types import BoolArray, FloatArray
@@ -18,6 +18,7 @@ from idealrank.errors import InputError
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units
 from idealrank.stats.intervals import ALTERNATIVES, Alternative
+from idealrank.stats.paired import t_tail
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
 from idealrank.stats.values import chosen, columns_of, figure, open_share
@@ -237,7 +238,7 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
             df = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(two) - 1))
         df = np.where(variance > 0, df, len(one) + len(two) - 2)
         statistic = in_units(difference, np.sqrt(variance))
-        p = np.where((difference == 0) & (variance == 0), 1.0, _t_tail(statistic, df, alternative))
+        p = np.where((difference == 0) & (variance == 0), 1.0, t_tail(statistic, df, alternative))
         reach = stdtrit(df, 1 - outside) * np.sqrt(variance)
         figures, note = (p, statistic, difference - reach, difference + reach), ""
     return _test((one, two, like), (difference, *figures), ("welch", level, alternative, note))
@@ -373,12 +374,6 @@ def _mean_difference(one: FloatArray, two: FloatArray) -> FloatArray:
     """0 where it is rounding."""
     difference = two.mean(axis=0) - one.mean(axis=0)
     return np.where(np.abs(difference) <= ROUNDING * largest_of(one, two), 0.0, difference)
-
-
-def _t_tail(statistic: FloatArray, df: FloatArray, alternative: str) -> FloatArray:
-    if alternative == "two-sided":
-        return np.asarray(2 * stdtr(df, -np.abs(statistic)), np.float64)
-    return np.asarray(stdtr(df, -statistic if alternative == "greater" else statistic), np.float64)
 
 
 def _test(

@@ -13,6 +13,7 @@ import numpy as np
 
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments
 from idealrank.data.policies import IdealGrades
+from idealrank.data.segments import heads, starts_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure import Measure
@@ -136,7 +137,7 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
         return sums
     query = hits.query[place]
     group = _groups(judged, hits.part(counted))
-    first = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
+    first = starts_of(group)
     after = np.append(first[1:], place.size)
     begin = np.searchsorted(query, query[first])
     none = np.full(first.size, -1)
@@ -167,8 +168,7 @@ def _groups(judged: Judged, hits: Hits) -> IntArray:
     """A number for each hit, that of its tie group where tied documents have no order."""
     if judged.ties not in UNORDERED or hits.tie_first is None:
         return np.arange(hits.query.size)
-    new = (hits.query[1:] != hits.query[:-1]) | (hits.tie_first[1:] != hits.tie_first[:-1])
-    return np.concatenate(([0], np.cumsum(new)))
+    return np.cumsum(heads(hits.query, hits.tie_first)) - 1
 
 
 def _shared(rise: FloatArray, alone: FloatArray, of: IntArray, sizes: IntArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.places import NO_RANKINGS
@@ -22,6 +22,29 @@ Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judg
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not looked at"
 _SHARES = 6  # runs in one sentence
+
+
+Row = TypeVar("Row")
+
+
+def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
+    """Return the row of a measure, by its text or any of its spellings.
+
+    Raises
+    ------
+    KeyError
+        It was not compared.
+
+    Examples
+    --------
+    >>> by_measure({"nDCG@10": 0.5}, "ndcg_cut_10")
+    0.5
+    """
+    text = str(measure)
+    text = text if text in rows else str(parse_measure(measure))
+    if text not in rows:
+        raise KeyError(f"{text}: not compared, only {', '.join(rows)}")
+    return rows[text]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,11 +193,7 @@ class Pair:
     rankings: Rankings | None = None
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
-        text = str(measure)
-        text = text if text in self.measures else str(parse_measure(measure))
-        if text not in self.measures:
-            raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
-        return self.measures[text]
+        return by_measure(self.measures, measure)
 
     def reversed(self) -> "Pair":
         """Return the pair in the other order."""

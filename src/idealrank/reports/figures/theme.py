@@ -241,3 +241,23 @@ def _beginning(names: Sequence[str]) -> str:
 
 def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
+    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread about its middle.
+
+    Examples
+    --------
+    >>> spread_out({"a": 0.5, "b": 0.5, "c": 3.0}, 1.0)
+    {'a': 0.0, 'b': 1.0, 'c': 3.0}
+    """
+    order = sorted(wanted, key=lambda name: wanted[name])
+    # Least squares with a minimal distance is isotonic regression of the places less their number: neighbours that fall are pooled.
+    pools: list[tuple[float, int]] = []
+    for number, name in enumerate(order):
+        pools.append((wanted[name] - number * gap, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (low, few), (high, more) = pools.pop(), pools.pop()
+            pools.append(((low * few + high * more) / (few + more), few + more))
+    level = [mean for mean, count in pools for _ in range(count)]
+    return {name: level[number] + number * gap for number, name in enumerate(order)}

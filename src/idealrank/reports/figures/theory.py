@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
+from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, spread_out, titled_config
 
 # Okabe and Ito's colours, told apart by people who see few of them; grey is for what is random.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -194,24 +194,8 @@ def _rows(curves: SimulatedMeans, start: int) -> list[Spec]:
 def _names_at_end(curves: SimulatedMeans, domain: tuple[float, float]) -> list[Spec]:
     """Where the names of the lines stand: at their ends, moved apart where they would cover each other."""
     gap = _LABEL_GAP * (domain[1] - domain[0]) / _HEIGHT
-    ends = sorted(((float(means[-1]), name) for name, means in curves.means.items() if not math.isnan(means[-1])), key=lambda end: end[0])
-    wanted = np.array([value for value, _ in ends])
-    # As evenly as possible: what is too close is spread about its middle. Least squares with a minimal distance is isotonic
-    # regression of the places less their number.
-    steps = np.arange(wanted.size, dtype=np.float64) * np.float64(gap)
-    places = _never_falling(wanted - steps) + steps
-    return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(float(at), 6)} for at, (_, name) in zip(places, ends, strict=True)]
-
-
-def _never_falling(values: FloatArray) -> FloatArray:
-    """The nearest sequence that never falls, by pooling neighbours that do."""
-    pools: list[tuple[float, int]] = []
-    for value in values.tolist():
-        pools.append((value, 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (low, few), (high, more) = pools.pop(), pools.pop()
-            pools.append(((low * few + high * more) / (few + more), few + more))
-    return np.repeat([mean for mean, _ in pools], [count for _, count in pools])
+    ends = {name: float(means[-1]) for name, means in curves.means.items() if not math.isnan(means[-1])}
+    return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(place, 6)} for name, place in spread_out(ends, gap).items()]
 
 
 def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:

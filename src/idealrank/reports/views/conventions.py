@@ -21,6 +21,18 @@ _NDCG = ("nDCG", "DCG", "iDCG")
 _OTHERS = 3
 
 
+def design_phrases(*, weighted: bool, clustered: bool, judgments: str) -> list[str]:
+    """Phrases about weights, clusters and judgments that differ between the runs.
+
+    Examples
+    --------
+    >>> design_phrases(weighted=True, clustered=True, judgments="different")
+    ['queries weighted and in clusters', 'the runs have different judgments, as asked']
+    """
+    used = [word for word, is_used in (("weighted", weighted), ("in clusters", clustered)) if is_used]
+    return [*([f"queries {' and '.join(used)}"] if used else []), *JUDGED[judgments]]
+
+
 def in_words(convention: Convention) -> str:
     """The whole convention as one sentence of phrases.
 

@@ -1,14 +1,13 @@
 """Overlap of two runs, as a table, JSON and CSV; each contains the number of queries."""
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
 from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5
@@ -194,13 +193,9 @@ def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
         yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])
         for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
             for text, value in values.items():
-                yield csv_row([*found.names, query, text, _csv(value), str(common), found.ties])
+                yield csv_row([*found.names, query, text, csv_cell(value), str(common), found.ties])
         return
     yield csv_row(["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"])
     counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
     for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
-        yield csv_row([*found.names, text, _csv(value), str(n), *counts, found.ties])
-
-
-def _csv(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else repr(value)
+        yield csv_row([*found.names, text, csv_cell(value), str(n), *counts, found.ties])

@@ -12,13 +12,13 @@ from idealrank.analysis.comparison import Comparison, Difference, Method, Pair, 
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, records_csv
 from idealrank.reports.table.text import Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, reach_text, sentence, unchanged
 from idealrank.reports.views.comparison.verdicts import correction_word, decided_tone, is_identical, word
-from idealrank.reports.views.conventions import JUDGED, paragraph, unanswered, warned
+from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
 
 _NAME = 14
 _SLICE = 28
@@ -197,9 +197,7 @@ def method_text(comparison: Comparison) -> str:
     phrases += family_phrases(comparison)
     if method.margin is not None:
         phrases.append(f"margin {method.margin:g}")
-    weighting = [word for word, used in (("weighted", method.weighted), ("in clusters", method.clustered)) if used]
-    phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
-    phrases += JUDGED[method.judgments]
+    phrases += design_phrases(weighted=method.weighted, clustered=method.clustered, judgments=method.judgments)
     return "; ".join([*phrases, *slice_phrases(comparison)])
 
 
@@ -581,7 +579,4 @@ def comparison_csv(comparison: Comparison) -> Iterator[str]:
     """
     method = comparison.method
     how = {"test": method.test, "seed": method.seed, "convention": str(comparison.convention)}
-    records = [record | how for record in comparison.records()]
-    yield csv_row(list(records[0]))
-    for record in records:
-        yield csv_row(["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()])
+    yield from records_csv(record | how for record in comparison.records())
