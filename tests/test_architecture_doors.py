@@ -120,7 +120,7 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (side_doors, {"idealrank.cli.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),
     (side_doors, {"idealrank.integrations.new": "def later():\n    from idealrank.analysis.comparison.procedure import compare as held"}),
     (side_doors, {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"}),
-    (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired"}),
+    (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired_tests"}),
     (side_doors, {"idealrank.cli.theory.new": "from idealrank.theory.limits import limit"}),
     (parsed_prose, {"a": "import re\ntry:\n    work()\nexcept ValueError as error:\n    re.search('x=([a-z]+)', str(error))"}),
     (parsed_prose, {"a": "def hint(refused: InputError):\n    return _SWITCH.match(f'{refused}')"}),

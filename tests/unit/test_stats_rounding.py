@@ -32,7 +32,7 @@ from idealrank.stats import (
 from idealrank.stats.comparison import Plan, compare_columns, needed_by, visible_by
 from idealrank.stats.design import linear_mean
 from idealrank.stats.intervals import ResampledUnits
-from idealrank.stats.paired import SignedRanks
+from idealrank.stats.paired_tests import SignedRanks
 from idealrank.stats.tolerance import ranks_within
 from tests.conftest import examples
 

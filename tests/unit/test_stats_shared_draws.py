@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import Design, all_pairs, max_t, pairwise, permutation_test, randomised_hsd, tails
-from idealrank.stats.pairwise import _DRAWS
+from idealrank.stats import Design, all_pairs, max_t, pairwise_tests, permutation_test, randomised_hsd, tails
+from idealrank.stats.pairwise_tests import _DRAWS
 from idealrank.stats.randomness import generator_of
 
 
@@ -184,8 +184,8 @@ def test_nothing_depends_on_threads_or_on_what_is_kept(monkeypatch: pytest.Monke
         )
         for threads in (1, 2, 5)
     ]
-    monkeypatch.setattr(pairwise, "_SUMS_KEPT", 0)
-    monkeypatch.setattr(pairwise, "_MOST_PAIRS", 32)
+    monkeypatch.setattr(pairwise_tests, "_SUMS_KEPT", 0)
+    monkeypatch.setattr(pairwise_tests, "_MOST_PAIRS", 32)
     monkeypatch.setattr(tails, "FEW_VALUES", 0)
     runs.append(
         (

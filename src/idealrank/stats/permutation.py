@@ -9,8 +9,8 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS, ROW_BITS, AllFlips, Alternative, Flips, Units, counted_rank, listed_ends
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS, ROW_BITS, AllFlips, Alternative, Flips, Units, counted_rank, listed_ends
 from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.stats.values import chosen, design_of, figure, open_share, paired

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.analysis.attribution.added import UNORDERED, added, seen_by, split_of
+from idealrank.analysis.attribution.document_contributions import UNORDERED, added, seen_by, split_of
 from idealrank.analysis.comparison.differences import Comparison, distinct
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.query_table import unfit

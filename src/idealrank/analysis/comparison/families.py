@@ -17,7 +17,7 @@ from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
-from idealrank.stats.multiple import adjust, simultaneous
+from idealrank.stats.multiple_tests import adjust, simultaneous
 from idealrank.stats.tolerance import subtracted
 
 Side: TypeAlias = Literal["better", "worse", "undecided"]

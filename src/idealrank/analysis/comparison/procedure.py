@@ -46,9 +46,9 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.values import chosen
 from idealrank.version import __version__
 

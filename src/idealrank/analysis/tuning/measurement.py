@@ -38,7 +38,7 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.comparison import POWER
 from idealrank.stats.discrimination import SwapSpread, SwapTable, discriminative_power, swap_spread, swap_table
 from idealrank.stats.generalisability import variance_components
-from idealrank.stats.multiple import simultaneous
+from idealrank.stats.multiple_tests import simultaneous
 from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, subtracted

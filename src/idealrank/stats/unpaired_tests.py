@@ -18,7 +18,7 @@ from idealrank.errors import InputError
 from idealrank.stats.design import Design
 from idealrank.stats.effects import deviations, in_units
 from idealrank.stats.intervals import ALTERNATIVES, Alternative
-from idealrank.stats.paired import t_tail
+from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within
 from idealrank.stats.values import chosen, columns_of, figure, open_share

@@ -1,16 +1,16 @@
 """Sign flips of paired differences: random ones, all of them, and the test of every shift at once.
 
-**Random flips** are made for many columns under the same signs, a block of draws at a time. A draw flips each unit (a query, or a cluster
-of them) with probability one half. With S the flipped units, ``T* = T - 2 sum_S`` is the total under the flipped signs: the sum over S is
-all that a test needs, and the means over S are what its inversion needs.
+**Random flips** are made for many columns under the same signs, a block of draws at a time. A draw flips each unit (a query, or a
+cluster of them) with probability one half. With S the flipped units, ``T* = T - 2 sum_S`` is the total under the flipped signs: the sum
+over S is all that a test needs, and the means over S are what its inversion needs.
 
 Eight units share a byte of random bits and a table of their 256 subset sums, so a draw costs one row of a table for every eight
 units. Columns hold whole numbers (`as_whole`): sums are exact, whatever the order.
 
 **p values and intervals** come from the means of the flipped units, for every shift at once. Let unit i have the total ``t_i`` (the
 weighted sum of its differences) and the weight ``w_i``; under the hypothesis that the mean difference is ``delta`` its sign-symmetric
-total is ``t_i - delta w_i``. For a draw that flips S, the total under the flipped signs is ``T*(delta) = T(delta) - 2 sum_S (t_i - delta
-w_i)``, so
+total is ``t_i - delta w_i``. For a draw that flips S, the total under the flipped signs is ``T*(delta) = T(delta) - 2 sum_S (t_i -
+delta w_i)``, so
 
 * ``T*(delta) >= T(delta)`` if and only if ``sum_S t_i <= delta sum_S w_i``: the mean over S is at most delta, or S is empty;
 * ``T*(delta) <= -T(delta)`` if and only if the same is true of the units outside S.
@@ -21,8 +21,8 @@ delta = 0 counts the same numbers, so the interval holds 0 if and only if p is a
 
 **All flips** of the few units that differ are listed, beside random signs of the many that do not. A sign-flip test of 200 queries of
 which 20 differ has 2^20 distinct results. Their p value is a count of subset sums. Their interval also needs the weights of the flipped
-queries that do not differ, which are drawn: 2^17 numbers, each of them met by the subsets of the units from the 18th on. So a draw is one
-of 2^17 rows and one of at most eight extras, and nothing of the size of all draws is made:
+queries that do not differ, which are drawn: 2^17 numbers, each of them met by the subsets of the units from the 18th on. So a draw is
+one of 2^17 rows and one of at most eight extras, and nothing of the size of all draws is made:
 
 * the p value compares the rows with a threshold for each extra;
 * a few thousand draws say roughly where the wanted end lies. One linear function of the rows then finds the draws that can be beyond it

@@ -13,8 +13,8 @@ import numpy as np
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.stats.compact_letters import Letters, letters
 from idealrank.stats.design import Design
-from idealrank.stats.flips import DRAWS, MOST_UNITS, AllFlips, Flips, both_ends, counted_rank
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, whole_number
+from idealrank.stats.sign_flips import DRAWS, MOST_UNITS, AllFlips, Flips, both_ends, counted_rank
 from idealrank.stats.tails import FEW_VALUES, from_zero, nth_largest
 from idealrank.stats.values import open_share
 from idealrank.stats.whole_numbers import Runs, Thresholds, as_whole, tie_step, to_steps, unit_of

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS, AllFlips, Alternative, Flips, Part, Units, counted_rank
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS, AllFlips, Alternative, Flips, Part, Units, counted_rank
 from idealrank.stats.tails import nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.stats.values import chosen, columns_of, design_of, open_share
