@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.cli.trec.trec_names import NAMES, NICKNAMES, chosen
-from idealrank.cli.trec.trec_options import Request, parse_request
+from idealrank.cli.trec_options import NAMES, NICKNAMES, Request, chosen, parse_request
 from idealrank.errors import OptionError
 from tests.cli.terminal import DATA, Said, check_snapshot, environment
 

@@ -9,7 +9,7 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import measures_beside, overlap
 from idealrank.measures.parse import parse_measures
-from idealrank.reports.views.comparison.rankings import unchanged
+from idealrank.reports.views.comparison.phrases import unchanged
 
 QRELS = {f"q{i}": {"d0": 1, "d1": 2} for i in range(30)}
 

@@ -11,7 +11,7 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.measures import reading
+from idealrank.measures import stopping
 from idealrank.measures.cascade import ERR
 from idealrank.measures.long_ties import reciprocal_in_long_tie
 
@@ -41,7 +41,7 @@ def chances(kind: str, count: int, rng: np.random.Generator) -> FloatArray:
 
 def of_one_group(stops: FloatArray, above: int, size: int, reached: int) -> float:
     one = np.array([1])
-    return float(reading.reciprocal_in_ties(stops, np.array([0]), one * stops.size, one * above, one * size, one * reached)[0])
+    return float(stopping.reciprocal_in_ties(stops, np.array([0]), one * stops.size, one * above, one * size, one * reached)[0])
 
 
 @pytest.mark.parametrize("above", [0, 1, 7, 1000, 10**6])
@@ -64,7 +64,7 @@ def test_large_groups_keep_their_number_when_only_some_places_are_worked_out(
     monkeypatch: pytest.MonkeyPatch, kind: str, reached: int
 ) -> None:
     stops = chances(kind, 500, np.random.default_rng(2))
-    monkeypatch.setattr(reading, "_LONG", 1 << 30)
+    monkeypatch.setattr(stopping, "_LONG", 1 << 30)
     summed = of_one_group(stops, 3, 1100, reached)
 
     assert reciprocal_in_long_tie(stops, 3, 1100, reached) == pytest.approx(summed, rel=1e-12)
@@ -105,7 +105,7 @@ def test_groups_of_many_distinct_chances_keep_their_number() -> None:
 def test_two_hundred_thousand_tied_documents_are_not_summed_one_by_one(monkeypatch: pytest.MonkeyPatch, cutoff: int | None) -> None:
     documents = {f"d{number}": number % 5 for number in range(200_000)}
     judged = align(Qrels({"q": documents}), Run({"q": dict.fromkeys(documents, 0.5)}), Alignment(ties="expected"))
-    monkeypatch.setattr(reading, "_block", lambda *_: pytest.fail("summed one by one"))
+    monkeypatch.setattr(stopping, "_block", lambda *_: pytest.fail("summed one by one"))
 
     value = ERR(cutoff=cutoff, max_rel=16).compute(judged).values
 

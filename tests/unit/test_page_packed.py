@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import idealrank as ir
-from idealrank.reports.page.packing import STEPS, coded, decoded, packed, unpacked
-from idealrank.reports.page.payload import fitted, payload, queries_of
+from idealrank.reports.page.payload import STEPS, coded, decoded, fitted, packed, payload, queries_of, unpacked
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 SHAPES = arrays.array_shapes(min_dims=2, max_dims=2, max_side=12)

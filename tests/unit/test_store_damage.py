@@ -12,7 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import IdealrankError, InputError
-from idealrank.store import Record, Store, marks
+from idealrank.store import Record, Store, entries
 from idealrank.store.relations import relations
 from tests.cli.stores import example_store, example_verdicts
 
@@ -177,7 +177,7 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monk
     def and_another_removes(store: Store, beginning: str, **kind: Any) -> str:
         key = resolve(store, beginning, **kind)
         with Store.open(store.folder) as other:
-            marks.remove(other._database, key)
+            entries.remove(other._database, key)
         return key
 
     for place, look in enumerate(looks):

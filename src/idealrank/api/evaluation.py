@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.frames import is_frame
+from idealrank.data.interchange import is_frame
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -20,6 +20,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import evaluate as core
+from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
@@ -27,12 +28,10 @@ from idealrank.io.read import read_qrels, read_run
 from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
-from idealrank.measures.defaults import default_measures
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
-from idealrank.measures.in_blocks import list_values
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike
+from idealrank.measures.parse import MeasureLike, default_measures
 
 if TYPE_CHECKING:
     from idealrank.data.top import Top

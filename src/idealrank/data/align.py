@@ -7,10 +7,8 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
-from idealrank.data.grades import Graded, IdealGrades, apply_grade_policies, ideal_grades
-from idealrank.data.hits import Alignments, Hits, Judgments, Scope, UnjudgedHits, closed_up
-from idealrank.data.judged import Judged
-from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
+from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Scope, UnjudgedHits, closed_up
+from idealrank.data.policies import Graded, IdealGrades, apply_grade_policies, ideal_grades, name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run

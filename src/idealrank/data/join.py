@@ -11,7 +11,7 @@ from idealrank.data.run import Run
 
 if TYPE_CHECKING:  # most judgments are plain grades: the other kinds are loaded for those who hold them
     from idealrank.data.assessors import AssessorQrels
-    from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    from idealrank.data.preference_qrels import PreferenceQrels
 
 Judgments: TypeAlias = "Qrels | PreferenceQrels | AssessorQrels"
 
@@ -42,7 +42,7 @@ def join(
     Examples
     --------
     >>> from idealrank.data.assessors import AssessorQrels
-    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    >>> from idealrank.data.preference_qrels import PreferenceQrels
     >>> judged = join(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), Run({"q": ["a"]}), Alignment())
     >>> judged.beside["preferences"].counts("all").fulfilled
     array([1.])
@@ -72,7 +72,7 @@ def tables_of(table: Judgments) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    >>> from idealrank.data.preference_qrels import PreferenceQrels
     >>> tables_of(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}))
     ('preferences',)
     """
@@ -84,7 +84,7 @@ def ties_for(table: Judgments, ties: Ties) -> Ties:
 
     Examples
     --------
-    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    >>> from idealrank.data.preference_qrels import PreferenceQrels
     >>> ties_for(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), "docid")
     'docid-ascending'
     """

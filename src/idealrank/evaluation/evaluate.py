@@ -11,7 +11,7 @@ from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.fingerprints import merged
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists
@@ -21,7 +21,7 @@ from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
 from idealrank.evaluation.coverage import Coverage, look_like_grades, look_like_scores
-from idealrank.measures.aggregates import Means, aggregate, values_by_query
+from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
@@ -167,7 +167,7 @@ class Evaluation:
 
         NaN if no query counts for a measure.
         """
-        return Means({str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
+        return Means.of(self.measures, self.values, self.scored)
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """Return ``{query: {measure: value}}``; None if the query does not count."""

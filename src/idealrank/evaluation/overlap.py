@@ -11,7 +11,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import repr_html
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.run_pairs import RunPairs, join, join_top
@@ -19,7 +19,7 @@ from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.evaluate import InputRecord
-from idealrank.measures.aggregates import Means, aggregate, values_by_query
+from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
@@ -111,9 +111,7 @@ class Overlap:
 
     def mean(self) -> PairMeans:
         """Mean of each measure over the queries for which it is defined, exact in any order; NaN if there are none."""
-        return PairMeans(
-            {str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)}
-        )
+        return PairMeans.of(self.measures, self.values, self.scored)
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """Return ``{query: {measure: value}}``; None if the measure is undefined."""

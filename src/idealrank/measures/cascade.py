@@ -5,8 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
@@ -15,10 +14,10 @@ from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure, PerQuery, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_within, hit_weights
-from idealrank.measures.reading import cascaded, down_the_ranks, what_is_met
 from idealrank.measures.rules import checked
+from idealrank.measures.stopping import cascaded, down_the_ranks, what_is_met
+from idealrank.measures.sums import is_deep_enough, weighted_gains
 from idealrank.measures.terms import EXACT, FROM_THE_TOP
-from idealrank.measures.weighted import is_deep_enough, weighted_gains
 
 # Sums of chances this far below a whole number are that number.
 _NEARLY_NONE = 1e-9

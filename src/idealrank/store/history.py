@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from idealrank.analysis.history import Point, Timeline
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
-from idealrank.store.database import column_text
+from idealrank.store.database import column_text, damaged, from_record, read_parts
 from idealrank.store.encoding import read_array
-from idealrank.store.integrity import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
 from idealrank.store.value_files import Readable

@@ -23,11 +23,11 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
-from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
+from idealrank.measures.parse import DEFAULT_MEASURES
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.parts import Part
-from idealrank.reports.views.comparison.letters import Letters
+from idealrank.reports.table.text import Part
+from idealrank.reports.views.comparison.league import Letters
 
 
 def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
@@ -114,10 +114,10 @@ def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> 
 _FORMATS = Formats(
     "Words and a table to read;",
     table=_parts,
-    json="views.comparison.comparison_records:comparison_json",
+    json="views.comparison.comparison:comparison_json",
     markdown="views.comparison.markup:comparison_markdown",
     latex="views.comparison.markup:comparison_latex",
-    csv="views.comparison.comparison_records:comparison_csv",
+    csv="views.comparison.comparison:comparison_csv",
 )
 
 
@@ -211,7 +211,7 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
 
 def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown, paper: Paper | None) -> None:
     if paper is not None:
-        from idealrank.reports.views.comparison.paper import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
+        from idealrank.reports.views.comparison.markup import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
 
         text = PAPER_FORMATS[layout](comparison, order=paper.order, labels=paper.labels, digits=shown["digits"])
         output.write_report(text, path, layout)

@@ -10,14 +10,14 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
-from idealrank.data.job_progress import Progress
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import default_measures
+from idealrank.measures.parse import default_measures
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.records import csv_report
-from idealrank.reports.views.slice_means import slice_csv
+from idealrank.reports.views.evaluation import slice_csv
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
@@ -70,8 +70,8 @@ _FORMATS = Formats(
     json="table.records:json_report",
     csv=_csv,
     trec="table.records:trec_report",
-    markdown="views.evaluation_markup:evaluated_markdown",
-    latex="views.evaluation_markup:evaluated_latex",
+    markdown="views.evaluation:evaluated_markdown",
+    latex="views.evaluation:evaluated_latex",
 )
 
 

@@ -11,18 +11,15 @@ from typing import Any
 from urllib.parse import quote
 
 from idealrank._lazy import load_extra
-from idealrank.reports.figures.drawings import licences
-from idealrank.reports.figures.vega import bundle
+from idealrank.reports.figures.drawings import bundle, licences
 from idealrank.reports.page import tables, wording
 from idealrank.reports.page.cautions import cautions
-from idealrank.reports.page.glossary import glossary, terms
-from idealrank.reports.page.largest_changes import changes
-from idealrank.reports.page.packing import packed
-from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
+from idealrank.reports.page.payload import Payload, fitted, packed, pairs_of, queries_of
 from idealrank.reports.page.short_ids import LENGTHS, shortened
-from idealrank.reports.subject import Subject
+from idealrank.reports.page.tables import changes
+from idealrank.reports.page.wording import glossary, terms
+from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.forms import Table, as_html
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
 from idealrank.reports.views.conventions import in_words, title
 
 MOST_BYTES = 1_900_000
