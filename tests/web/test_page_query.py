@@ -19,6 +19,7 @@ from tests.web.browsing import (
     PHONE,
     Scheme,
     Shared,
+    Visits,
     address,
     axe,
     closed,

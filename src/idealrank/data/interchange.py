@@ -50,6 +50,7 @@ def is_frame(value: object) -> bool:
     # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
     named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
     speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
+    return named and speaks and not isinstance(value, type)
 
 
 def by_query(given: Any, what: str) -> Mapping[str, Any]:
@@ -89,7 +90,6 @@ def by_query(given: Any, what: str) -> Mapping[str, Any]:
             raise InputError(f"{what}: found query {shown(repr(query))} a second time, expected each query once")
         found[str(query)] = value
     return found
-    return named and speaks and not isinstance(value, type)
 
 
 @overload

@@ -16,6 +16,7 @@ from idealrank.data.alignment import Ties
 from idealrank.data.policies import IdealGrades
 from idealrank.data.qrels import Qrels
 from idealrank.data.segments import sizes_of, starts_of
+from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
 
@@ -25,7 +26,6 @@ class Hits:
 
     Attributes
     ----------
-from idealrank.data.top import Top
     query, rank : int64 array, shape (n,)
         Query code, and rank from 1 in the order of the convention.
     grade : float64 array, shape (n,)

@@ -1,7 +1,5 @@
 """Stopping on the way down a list: each document from the top is worth something and lets only some of the users pass."""
 
-
-import math
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,6 +1,5 @@
 """`idealrank gate`: whether a run may replace its baselines.
 
-import os
 The job has files as typed, the page that is wanted, and a baseline to replace. Outputs beside the report are files for build servers, a
 comment, and annotations for GitHub.
 """

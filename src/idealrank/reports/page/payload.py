@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.reports.page.short_ids import shortened
 from idealrank.measures.measure import Measure
 from idealrank.reports.figures.specifications import static_rows, static_words, templates
 from idealrank.reports.figures.theme import LIGHT, TITLE, told_apart
+from idealrank.reports.page.short_ids import shortened
 from idealrank.reports.subject import Listing, QueryLists, Subject, leading_pairs
 
 NOT_COUNTED = 65_535

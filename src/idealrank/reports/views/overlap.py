@@ -1,7 +1,6 @@
 """Overlap of two runs, and matrices of several, in every format; each contains the number of queries."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -384,4 +383,4 @@ def matrix_csv(found: OverlapMatrix) -> Iterator[str]:
         only = (one.only_a, one.only_b) if one.names == (a, b) else (one.only_b, one.only_a)
         counts = [str(len(queries)) for queries in (one.queries, *only)]
         for (text, values), n in zip(means.items(), one.scored.sum(axis=0).tolist(), strict=True):
-            yield csv_row([a, b, text, _csv(values[row][column]), str(n), *counts, one.ties])
+            yield csv_row([a, b, text, csv_cell(values[row][column]), str(n), *counts, one.ties])
