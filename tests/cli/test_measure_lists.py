@@ -15,11 +15,11 @@ Say = Callable[..., Said]
     "11pt_avg.0.1,0.5", "utility.1,-1,0,0", "ndcg.1=3,2=9",
 ])  # fmt: skip
 def test_lists_of_parameters_are_read_as_trec_eval_reads_them(text: str, say: Say) -> None:
-    """The numbers of `idealrank trec-eval`, line for line."""
+    """The numbers of `idealrank trec-eval`, line for line, of a run that answers every query: of others, trec_eval makes up a list."""
     ours, theirs = (
         [line.split("\t")[1:] for line in say(*words).out.splitlines() if not line.startswith("runid")]
         for words in (
-            ("evaluate", "qrels.txt", "bm25.run", "--format", "trec", "-m", text), ("trec-eval", "-c", "-m", text, "qrels.txt", "bm25.run"),
+            ("evaluate", "qrels.txt", "neural.run", "--format", "trec", "-m", text), ("trec-eval", "-c", "-m", text, "qrels.txt", "neural.run"),
         )
     )  # fmt: skip
     assert ours == theirs

@@ -173,7 +173,7 @@ def refuse_standard_input_twice(*paths: str) -> None:
 
 
 def times(count: int) -> str:
-    """How often, in words.
+    """Number of times, in words.
 
     Examples
     --------
