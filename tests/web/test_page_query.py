@@ -389,11 +389,11 @@ def test_a_query_of_a_long_id_opens_by_its_shortened_one(visit: Visits) -> None:
     evaluations = tuple(ir.evaluate(qrels, run, "RR") for run in runs)
     subject = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
 
-    page = visit(page_html(subject))
+    page = visit.report(page_html(subject))
     page.locator("a[href^='#query=']").first.click()
 
     title = page.locator("#query-title")
-    title.wait_for()
+    expect(title).to_contain_text("…")
     head, tail = title.inner_text().split("…")
     assert any(query.startswith(head) and query.endswith(tail) for query in queries)
     assert "ID stands for the whole id of this query" in page.locator("#query-body").inner_text()
