@@ -1,4 +1,4 @@
-"""How a result came about: the command line, as it could be typed again, and the commit of the working copy, which leads to its code."""
+"""Origin of a result: the command line, as it could be typed again, and the commit of the working copy."""
 
 import os
 import re

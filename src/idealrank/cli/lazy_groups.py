@@ -1,6 +1,6 @@
 """Groups of commands whose modules are imported when a command is used, and for nothing else.
 
-Commands that stand beside their group are its own, as in every group of click.
+Commands that are next to their group are its own, as in every group of click.
 """
 
 import gc

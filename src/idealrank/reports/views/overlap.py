@@ -254,7 +254,7 @@ def matrix_parts(found: OverlapMatrix) -> list[Part]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.reports.table.parts import parts_text
+    >>> from idealrank.reports.table.text import parts_text
     >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}, {"q": ["c", "b"]}]
     >>> print(parts_text(matrix_parts(ir.overlap_matrix(runs, "overlap@2", names=["A", "B", "C"]))), end="")
     overlap@2       A       B       C
