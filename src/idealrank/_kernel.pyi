@@ -296,7 +296,7 @@ class Aligned:
         """The lists cut at `top_depth`: queries that the run answers, in the order of all, documents by rank; empty without it."""
     @property
     def top_tied(self) -> NDArray[np.bool_]:
-        """Whether another document of the whole list has the same score, per row of `top`."""
+        """True if another document of the whole list has the same score, per row of `top`."""
     def run_only_ids(self) -> list[bytes]:
         """Ids of the queries after the first `n_qrels_queries`."""
 

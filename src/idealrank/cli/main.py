@@ -43,7 +43,7 @@ GROUPS = {
         "reconcile": "Find the convention behind a reported number.",
     },
     "Judge": {
-        "judge": "Check judgments: gaps, agreement, and what a model's grades are worth.",
+        "judge": "Measure the agreement of assessors.",
     },
     "Make": {
         "report": "Make a page of stored results.",

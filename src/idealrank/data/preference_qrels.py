@@ -540,7 +540,7 @@ class PreferenceQrels:
         negative = np.flatnonzero(cells.levels < 0)
         if negative.size:
             refuse(int(negative[0]), f"level {cells.levels[negative[0]]:g}", "a level of 0 or more", "only the order of the levels counts")
-        # The table says of a document only whether anybody calls it relevant: policies for grades are not meant for levels.
+        # The table says of a document only whether one assessor or more call it relevant: policies for grades are not meant for levels.
         table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
         numbers: dict[tuple[int, bytes], int] = {}
         pairs = zip(groups.group.tolist(), [subgroups[place] for place in groups.source.tolist()], strict=True)

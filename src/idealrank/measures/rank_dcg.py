@@ -129,7 +129,7 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
 
 def _levels(query: IntArray, grade: FloatArray, starts: IntArray) -> IntArray:
     """Dense ranks of grades that rise within each query, from 1."""
-    number: IntArray = np.cumsum(heads(query, grade))
+    number: IntArray = np.cumsum(heads(query, grade), dtype=np.int64)
     return number - np.repeat(number[starts] - 1, sizes_of(starts, query.size))
 
 

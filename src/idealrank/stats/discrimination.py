@@ -358,7 +358,9 @@ def _by_bootstrap(units: ResampledUnits, found: LinearMean, draws: Draws, alpha:
 
 _CELLS = 1 << 22  # of a table of resamples by queries, or of queries by pairs, that is held at a time
 _EXACT_BITS = 52  # of a sum of squares over all queries
-_LEAST_SPREAD = 0.002  # of the difference of two swap rates: nobody chooses a measure by less, and ratios of tiny numbers run wild
+_LEAST_SPREAD = (
+    0.002  # of the difference of two swap rates: a smaller one is no reason to choose a measure, and ratios of tiny numbers are unstable
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
     judged: tuple[Measure, ...] = ()
     try:
         judged = (replace(measure, judged_only=True),)
-    except (TypeError, IdealrankError):  # a measure of somebody's own that is made otherwise
+    except (TypeError, IdealrankError):  # a user's measure with other arguments
         judged = ()
     return (JudgedShare(cutoff=measure.cutoff), NumRet(cutoff=measure.cutoff), *judged)
 

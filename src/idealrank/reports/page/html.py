@@ -23,7 +23,7 @@ from idealrank.reports.table.forms import Table, as_html
 from idealrank.reports.views.conventions import in_words, title
 
 MOST_BYTES = 1_900_000
-"""What a page keeps below, whatever its ids: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
+"""Size limit of a page, whatever its ids: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
 
 # One module: names at the top of a file are unique among all of them, and functions may be used before they are written.
 _SCRIPTS = (
@@ -87,8 +87,7 @@ def page_html(subject: Subject) -> str:
         "policy": _policy(script, vega),
         "licences": licences(),
     }
-    longest = max(map(len, _named(subject)), default=0)
-    lengths = [None, *(most for most in LENGTHS if most < longest)]
+    lengths = _lengths(subject)
     pages = (_rendered(template, fixed, subject, most, shorter=most != lengths[-1]) for most in lengths)
     return next(page for page in pages if page is not None)
 

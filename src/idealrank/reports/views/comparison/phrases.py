@@ -324,7 +324,7 @@ def _is(grade: str) -> str:
 def _measure(row: Difference) -> Measure | None:
     try:
         return parse_measure(row.measure)
-    except IdealrankError:  # a measure of somebody's own
+    except IdealrankError:  # a user's measure
         return None
 
 
