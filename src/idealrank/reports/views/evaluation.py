@@ -294,7 +294,7 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ['run', '1', '1', '0', '0', '0.0%']
     """
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    return replace(table, notes=[note for evaluation in evaluations for note in _notes(evaluation)])
+    return replace(table, notes=[note for evaluation in evaluations for note in [*_missing(evaluation), *_unjudged(evaluation)]])
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
@@ -343,10 +343,6 @@ def _counts(cover: Coverage) -> dict[str, float]:
         "cut grades": cover.truncated_grades,
         "out of range": cover.out_of_range,
     }
-
-
-def _notes(evaluation: Evaluation) -> list[str]:
-    return [*_missing(evaluation), *_unjudged(evaluation)]
 
 
 def _unjudged(evaluation: Evaluation) -> list[str]:

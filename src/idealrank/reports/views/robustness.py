@@ -83,16 +83,11 @@ def _grid(found: Robustness) -> list[str]:
     lines: list[str] = []
     width = max(map(len, shown), default=0)
     for group, members in shown.items():
-        row = [f"{clipped(_short(one), _CHANGE)} {mark(one)}" for one in members]
+        row = [f"{clipped(one.change.removeprefix(f'{one.group}='), _CHANGE)} {mark(one)}" for one in members]
         lines += _wrapped_cells(group.ljust(width), row)
     if silent := [group for group in groups if group not in shown]:
         lines += filled(f"no effect on these data: {', '.join(silent)}", indent="  ")
     return lines
-
-
-def _short(one: Variant) -> str:
-    """The value alone where the group says which switch it is of."""
-    return one.change.removeprefix(f"{one.group}=")
 
 
 def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
