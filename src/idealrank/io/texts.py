@@ -53,8 +53,8 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
     path : path
         Lines ``ID<tab>TEXT``, a table with a header line (commas, semicolons or tabs), JSON lines, a JSON object ``{id: text}`` or an
         array of records, Parquet or Arrow; compressed files are unpacked as they are read, ``-`` is standard input. Tables and records
-        have an id (``_id``, ``id``, ``query_id``, ``doc_id``, ``docid``, ``docno``, ``pid``, ...) and a text (``text``, ``contents``, ``body``,
-        ``passage``, ``query``, ...), a ``title``, or both, as in BEIR and MS MARCO.
+        have an id (``_id``, ``id``, ``query_id``, ``doc_id``, ``docid``, ``docno``, ``pid``, ...) and a text (``text``, ``contents``,
+        ``body``, ``passage``, ``query``, ...), a ``title``, or both, as in BEIR and MS MARCO.
     wanted : collection of str, optional
         Ids whose texts are kept; all of them by default. Nothing is read after the last of these.
     length : int
