@@ -386,7 +386,7 @@ def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
     >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
     """
     if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} {VALIDATE}", IdealrankWarning, stacklevel=stacklevel)
+        warnings.warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt, IdealrankWarning, stacklevel=stacklevel)
 
 
 def ndcg(

@@ -104,7 +104,14 @@ def compare(
         names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
         {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, mismatches=apart,
     )  # fmt: skip
-    return case.in_slices(comparison, membership, tell)
+    compared = case.in_slices(comparison, membership, tell)
+    return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
+
+
+def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
+    """The pair, without verdicts where a run does not join."""
+    name = next((name for name in (pair.b, pair.a) if name in apart), None)
+    return pair if name is None else pair.without_verdict(f"{name} {apart[name]}")
 
 
 def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
