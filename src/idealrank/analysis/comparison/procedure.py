@@ -33,7 +33,7 @@ from idealrank.analysis.comparison.slice_tests import Categories, Membership, sl
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.data.types import BoolArray
-from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.errors import Advised, IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
@@ -125,8 +125,8 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     if baseline is None:
         pairs = math.comb(len(names), 2)
         if pairs > _MANY_PAIRS:
-            hint = "baseline= (--baseline) compares each with one run instead"
-            warnings.warn(f"{len(names):,} runs make {pairs:,} pairs, which take long; {hint}", IdealrankWarning, stacklevel=3)
+            hints = [f"{option} compares each with one run instead" for option in ("baseline=", "--baseline")]
+            warnings.warn(Advised(f"{len(names):,} runs make {pairs:,} pairs, which take long", *hints), IdealrankWarning, stacklevel=3)
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
         raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")
