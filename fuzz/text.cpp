@@ -185,6 +185,11 @@ void same_aligned(const Aligned& a, const Aligned& b) {
   same_array(a.first_unjudged, b.first_unjudged);
   same_array(a.tied, b.tied);
   same_array(a.straddling, b.straddling);
+  same_array(a.top.tied, b.top.tied);
+  same_array(a.top.table.offsets, b.top.table.offsets);
+  same_array(a.top.table.values, b.top.table.values);
+  for (size_t i = 0; i < a.top.table.n_queries(); ++i) PROMISE(a.top.table.queries[i] == b.top.table.queries[i]);
+  for (size_t i = 0; i < a.top.table.n_rows(); ++i) PROMISE(a.top.table.documents[i] == b.top.table.documents[i]);
   same_array(a.duplicates, b.duplicates);
 }
 
@@ -213,8 +218,19 @@ void check_list(const Aligned& aligned, size_t query, const oracle::List& list, 
   }
 }
 
+// The next list of those that the run answers.
+void check_top(const Top& top, size_t place, const std::string& query, const oracle::List& list) {
+  PROMISE(place < top.table.n_queries() && top.table.queries[place] == query && top.table.find_query(query) == place);
+  PROMISE(top.table.rows(place) == list.top.size());
+  for (size_t i = 0; i < list.top.size(); ++i) {
+    const oracle::Row& row = list.top[i].row;
+    const size_t at = top.table.first(place) + i;
+    PROMISE(top.table.documents[at] == row.document && top.table.values[at] == row.value && (top.tied[at] != 0) == list.top[i].tied);
+  }
+}
+
 void check_aligned(const Aligned& aligned, const oracle::Rows& qrels, const oracle::Rows& run, const ListOptions& options) {
-  size_t run_only = 0;
+  size_t run_only = 0, answered = 0;
   int64_t first_row = 0, duplicates = 0;
   for (size_t query = 0; query < qrels.queries.size(); ++query) {
     const oracle::Query& judged = qrels.queries[query];
@@ -223,6 +239,7 @@ void check_aligned(const Aligned& aligned, const oracle::Rows& qrels, const orac
       if (one.id == judged.id) found = &one;
     const oracle::List list = found ? oracle::rank(found->rows, &judged.rows, first_row, options) : oracle::List();
     check_list(aligned, query, list, found != nullptr);
+    if (found && options.top_depth) check_top(aligned.top, answered++, judged.id, list);
     duplicates += list.duplicates;
     first_row += static_cast<int64_t>(judged.rows.size());
   }
@@ -231,8 +248,10 @@ void check_aligned(const Aligned& aligned, const oracle::Rows& qrels, const orac
     PROMISE(run_only < aligned.run_only.size() && aligned.run_only[run_only] == one.id);
     const oracle::List list = oracle::rank(one.rows, nullptr, 0, options);
     check_list(aligned, qrels.queries.size() + run_only++, list, true);
+    if (options.top_depth) check_top(aligned.top, answered++, one.id, list);
     duplicates += list.duplicates;
   }
+  PROMISE(answered == aligned.top.table.n_queries());
   PROMISE(run_only == aligned.run_only.size() && aligned.n_queries == qrels.queries.size() + run_only && aligned.counters.at("duplicates") == duplicates);
 }
 
@@ -274,6 +293,7 @@ struct Plan {
     threads = flags & 8 && flags & 16 ? 3 : 1;  // threads are slow to start: one input in four
     rank.depth = static_cast<int64_t>(choices.below(8));
     rank.unjudged_depth = rank.depth / 2;
+    rank.top_depth = (rank.depth + 3) % 5;
     chunk_bytes = 1 + choices.byte();
     removed_bits = choices.byte();
     only_query = choices.byte();

@@ -1,5 +1,6 @@
 # The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
 
+from idealrank import judging as judging
 from idealrank import stats as stats
 from idealrank import theory as theory
 from idealrank.analysis.advice import Advice as Advice
@@ -10,7 +11,7 @@ from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
-from idealrank.analysis.comparison.slice_tests import slices as slices
+from idealrank.analysis.comparison.slice_differences import slices as slices
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
@@ -20,7 +21,7 @@ from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
 from idealrank.analysis.systems import SystemComparison as SystemComparison
 from idealrank.analysis.systems import compare_systems as compare_systems
-from idealrank.analysis.systems.seeds import seeds as seeds
+from idealrank.analysis.systems import seeds as seeds
 from idealrank.analysis.tuning import Choice as Choice
 from idealrank.api.advice import advise as advise
 from idealrank.api.agreement import kendall as kendall
@@ -49,7 +50,7 @@ from idealrank.conventions import Convention as Convention
 from idealrank.data.assessors import AssessorQrels as AssessorQrels
 from idealrank.data.judged import Judged as Judged
 from idealrank.data.lists import Lists as Lists
-from idealrank.data.preferences.preference_qrels import PreferenceQrels as PreferenceQrels
+from idealrank.data.preference_qrels import PreferenceQrels as PreferenceQrels
 from idealrank.data.qrels import Qrels as Qrels
 from idealrank.data.run import Run as Run
 from idealrank.errors import FileFormatError as FileFormatError

@@ -182,6 +182,7 @@ class Advised(str):
     """
 
     on_command_line: str
+    _parts: tuple[str, str, str]
 
     def __new__(cls, text: str, hint: str, command_hint: str) -> "Advised":
         """Join the text and the next step."""
@@ -190,9 +191,9 @@ class Advised(str):
         self._parts = (text, hint, command_hint)
         return self
 
-    def __getnewargs__(self) -> tuple[str, str, str]:
-        """Made anew by the process that gets it."""
-        return self._parts
+    def __reduce__(self) -> tuple[type["Advised"], tuple[str, str, str]]:
+        """Rebuild the text in another process from its parts."""
+        return type(self), self._parts
 
 
 class IdealrankWarning(UserWarning):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from idealrank.cli import main
+from idealrank.cli.commands import judge as judge_commands
 from idealrank.cli.commands import store as store_commands
 from idealrank.cli.commands import theory as theory_commands
 
@@ -36,6 +37,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     documents = [f"d{number}{HOSTILE}" for number in range(8)]
     grades = {query: {document: draw.randrange(3) for document in documents[:-2]} for query in queries[:-1]}
     Path("qrels\x1b[1m.json").write_text(json.dumps(grades), encoding="utf-8")
+    Path(MODEL).write_text(json.dumps({query: {one: draw.randrange(3) for one in of} for query, of in grades.items()}), encoding="utf-8")
     for name in ("a", "b", "c"):
         scores = {query: {document: draw.random() for document in documents} for query in queries[1:]}
         Path(run_of(name)).write_text(json.dumps(scores), encoding="utf-8")
@@ -52,6 +54,7 @@ def run_of(name: str) -> str:
 
 
 QRELS, A, B, C = "qrels\x1b[1m.json", run_of("a"), run_of("b"), run_of("c")
+MODEL = "model\x1b[1m.json"
 BROKEN, MISSING = "broken\x1b[1m\n.run", f"none{TYPED}.run"
 QUERY = f"q3{HOSTILE}"
 
@@ -97,6 +100,13 @@ EVALUATED = {
     "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
     "conventions": [["conventions", TYPED]],
     "measures": [["measures", TYPED]],
+    "judge agreement": [
+        ["judge", "agreement", QRELS, MODEL, "--per-query"],
+        ["judge", "agreement", QRELS, MODEL, "--format", "markdown"],
+        ["judge", "agreement", QRELS, MODEL, "--scale", "0,1"],
+        ["judge", "agreement", QRELS, BROKEN],
+        ["judge", "agreement", QRELS, MODEL, "-s", TYPED],
+    ],
     "theory limits": [["theory", "limits", QRELS, A, "--n", "1000"], ["theory", "limits", "--ybar", TYPED]],
     "theory distinguish": [
         ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],
@@ -168,7 +178,7 @@ def test_one_module_writes_to_each_stream() -> None:
 
 
 def test_every_command_is_tried() -> None:
-    groups = {"theory": theory_commands.COMMANDS, "store": store_commands.COMMANDS}
+    groups = {"judge": judge_commands.COMMANDS, "theory": theory_commands.COMMANDS, "store": store_commands.COMMANDS}
     names = [f"{name} {one}".strip() for name in main.COMMANDS for one in groups.get(name, [""])]
 
     assert sorted(names) == sorted([*EVALUATED, *STORED])

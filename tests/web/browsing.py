@@ -20,7 +20,7 @@ PATIENCE = 30_000  # milliseconds: a busy machine is no fault of the page
 PHONE = (360, 740)
 DESK = (1280, 900)
 _LOCAL = ("file:", "data:", "blob:", "about:")
-# A breach whose error is caught, as of `eval` in a `try`, is told to listeners and to nobody else. Nor does a page tell what its view of a
+# A breach whose error is caught, as of `eval` in a `try`, is told to listeners only. Nor does a page tell what its view of a
 # query keeps from query to query: texts in full, lower ranks, more runs.
 _TELL = """addEventListener("securitypolicyviolation", event => {
   if (event.blockedURI === "eval") console.error(`breach of the policy: ${event.blockedURI} at ${event.sourceFile}:${event.lineNumber}`);

@@ -1,5 +1,6 @@
 """The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper, with ids that are HTML."""
 
+import random
 import re
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,7 @@ from tests.web.browsing import (
     PHONE,
     Scheme,
     Shared,
+    Visits,
     address,
     axe,
     closed,
@@ -377,3 +379,22 @@ def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
     # Lab of sRGB red is (53.24, 80.09, 67.20), of white (100, 0, 0): Lindbloom's calculator, D65.
     assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx((46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1)
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
+
+
+def test_a_query_of_a_long_id_opens_by_its_shortened_one(visit: Visits) -> None:
+    ids = random.Random(1)
+    queries = [f"{number}{ids.randbytes(30_000).hex()}{number}" for number in range(12)]
+    qrels = ir.Qrels({query: {"x": 1} for query in queries})
+    runs = tuple(ir.Run(dict.fromkeys(queries, ranking), name=name) for name, ranking in (("a", ["x"]), ("b", ["y", "x"])))
+    evaluations = tuple(ir.evaluate(qrels, run, "RR") for run in runs)
+    subject = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
+
+    page = visit.report(page_html(subject))
+    page.locator("a[href^='#query=']").first.click()
+
+    title = page.locator("#query-title")
+    expect(title).to_contain_text("…")
+    head, tail = title.inner_text().split("…")
+    assert any(query.startswith(head) and query.endswith(tail) for query in queries)
+    assert "ID stands for the whole id of this query" in page.locator("#query-body").inner_text()
+    assert "--query ID " in page.locator("#query-body").inner_text()

@@ -10,15 +10,14 @@ from idealrank.analysis.comparison.families import Correction
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_judgments, to_runs, unnamed_runs
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.data.join import Judgments
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import DEFAULT_MEASURES
-from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 

@@ -9,8 +9,7 @@ from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import DEFAULT_MEASURES
-from idealrank.measures.parse import MeasureLike
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 
 _FORM = "explain(qrels, run, query_id)"
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
 from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
@@ -20,9 +20,9 @@ from idealrank.api.comparison import evaluations_of
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
-from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files import baselines as files
@@ -233,6 +233,8 @@ class GateJob:
         Opens files.
     kept : sequence of Measure
         Measures for which hits are kept, as `evaluate` does.
+    top : int
+        Ranks down to which the first documents of every list are kept.
     threads : int
         0 for one a core.
     """
@@ -240,6 +242,7 @@ class GateJob:
     asked: GateRequest
     caller: Caller
     kept: Sequence[Measure] = ()
+    top: int = 0
     threads: int = 0
 
     def hold(self, *, but_missing: bool = False) -> Held:
@@ -354,7 +357,15 @@ class GateJob:
 
     def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
         work = partial(
-            evaluate_read, qrels, run, measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads
+            evaluate_read,
+            qrels,
+            run,
+            measures,
+            self.asked.convention,
+            keep_unjudged=True,
+            keep_for=self.kept,
+            keep_top=self.top,
+            threads=self.threads,
         )
         found = self.caller.watch(run.name, lambda progress: work(progress=progress))
         self.caller.doubt(found, baseline)

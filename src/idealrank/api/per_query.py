@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, TypeAlias, cast
 
-from idealrank.data.frames import by_query, is_frame
+from idealrank.data.interchange import by_query, is_frame
 from idealrank.io.query_files import QueryFiles, read_categories, read_clusters, read_traffic
 
 QueryValues: TypeAlias = Any

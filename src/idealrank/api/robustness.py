@@ -18,8 +18,7 @@ from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.sweep import JudgmentsSource
-from idealrank.measures.defaults import DEFAULT_MEASURES
-from idealrank.measures.parse import MeasureLike
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 

@@ -13,10 +13,9 @@ from idealrank.cli.input_options import Inputs
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.errors import OptionError, shown
 from idealrank.io.formats.detection import FORMATS
-from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
-from idealrank.measures.parse import parse_measure, parse_measures
+from idealrank.measures.parse import DEFAULT_MEASURES, parse_measure, parse_measures
 
 # What stands alone between commas in trec_eval's lists of parameters, and the measure that such a list begins with.
 _NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")

@@ -11,14 +11,15 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import repr_html
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import RunPairs, join
+from idealrank.data.run_pairs import RunPairs, join, join_top
+from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.evaluate import InputRecord
-from idealrank.measures.aggregates import Means, aggregate, values_by_query
+from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
@@ -110,9 +111,7 @@ class Overlap:
 
     def mean(self) -> PairMeans:
         """Mean of each measure over the queries for which it is defined, exact in any order; NaN if there are none."""
-        return PairMeans(
-            {str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)}
-        )
+        return PairMeans.of(self.measures, self.values, self.scored)
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """Return ``{query: {measure: value}}``; None if the measure is undefined."""
@@ -294,17 +293,58 @@ def overlap(
     >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]}), "overlap@2").mean()["overlap@2"]
     0.5
     """
-    work = {"ties": ties, "duplicates": duplicates, "depth": depth, "threads": threads, "progress": progress}
-    found = _measured((run_a, run_b), (run_a.name, run_b.name), parse_pair_measures(measures), work, inputs)
+    pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
+    found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), parse_pair_measures(measures), duplicates, inputs)
+    _warn_of_disjoint(found, stacklevel=4)
+    return found
+
+
+def overlap_of_top(
+    run_a: Run, run_b: Run, top_a: Top, top_b: Top, measures: Iterable[Measure], *, ties: str, duplicates: str, depth: int, threads: int = 0
+) -> Overlap:
+    """Compare two runs by the first documents that their alignments kept, without reading or ranking them again.
+
+    Parameters
+    ----------
+    run_a, run_b : Run
+        Names of the runs.
+    top_a, top_b : Top
+        First documents of their lists.
+    measures : iterable of Measure
+        Measures of two runs that look no deeper than `depth`.
+    ties, duplicates : str
+        The policies of both alignments.
+    depth, threads
+        See `idealrank.data.run_pairs.join_top`.
+
+    Raises
+    ------
+    InputError
+        No query is in both runs.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.evaluation.evaluate import evaluate
+    >>> runs = Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]})
+    >>> tops = [evaluate(Qrels({"q": {"a": 1}}), run, "RR", keep_top=2).judged.top for run in runs]
+    >>> overlap_of_top(*runs, *tops, parse_pair_measures("overlap@2"), ties="docid", duplicates="error", depth=2).mean()["overlap@2"]
+    0.5
+    """
+    pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
+    found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), tuple(measures), duplicates, ())
     _warn_of_disjoint(found, stacklevel=4)
     return found
 
 
 def _measured(
-    runs: tuple[Run, Run], names: tuple[str, str], measures: tuple[Measure, ...], work: Mapping[str, Any], inputs: Sequence[InputRecord]
+    pairs: RunPairs,
+    runs: tuple[Run, Run],
+    names: tuple[str, str],
+    measures: tuple[Measure, ...],
+    duplicates: str,
+    inputs: Sequence[InputRecord],
 ) -> Overlap:
-    """Join two runs, as `work` says, and measure them."""
-    pairs = join(*runs, **work)
     if not pairs.n_queries:
         raise InputError(
             f"found no query in common: run {names[0]!r} answers {_some(pairs.only_a)}, run {names[1]!r} {_some(pairs.only_b)}; "
@@ -324,7 +364,7 @@ def _measured(
         pairs.common,
         *_of_both(pairs),
         pairs.ties,
-        work["duplicates"],
+        duplicates,
         tuple(inputs),
     )
 
@@ -364,9 +404,10 @@ def overlap_matrix(
     wanted = list(combinations_with_replacement(held, 2))
     if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in asked):
         wanted = [*((name, name) for name in held), *permutations(held, 2)]
-    found, work = {}, {"ties": ties, "duplicates": duplicates, "threads": threads}
+    found = {}
     for done, (a, b) in enumerate(wanted, 1):
-        found[a, b] = _measured((held[a], held[b]), (a, b), asked, work, inputs)
+        pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
+        found[a, b] = _measured(pairs, (held[a], held[b]), (a, b), asked, duplicates, inputs)
         _warn_of_disjoint(found[a, b], stacklevel=4)
         if tell is not None:
             tell(done, len(wanted))

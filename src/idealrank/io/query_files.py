@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from idealrank.analysis.comparison import traffic_thirds
 from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.analysis.comparison.slice_tests import Categories
-from idealrank.data.frames import is_frame
+from idealrank.analysis.comparison.slice_differences import Categories
+from idealrank.data.interchange import is_frame
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.delimited import rows_in_batches

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from idealrank.data.frames import is_frame
+from idealrank.data.interchange import is_frame
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError

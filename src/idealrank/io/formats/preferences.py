@@ -12,7 +12,7 @@ from typing import Literal, NoReturn, TypeAlias
 import numpy as np
 
 from idealrank.data.assessors import AssessorQrels, JudgmentRows
-from idealrank.data.preferences.preference_qrels import PreferenceQrels
+from idealrank.data.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
 from idealrank.errors import InputError, OptionError
 from idealrank.io.complaints import Complain, Complaint, refuse
@@ -204,7 +204,9 @@ def _lines(data: Data) -> Sequence[bytes]:
     return [line.removesuffix(b"\r") for line in text.split(b"\n")]
 
 
-def _read(sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, tuple[str, str]], notes: Notes, complain: Complain) -> _Rows:
+def _read(
+    sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, tuple[str, str]], notes: Notes, complain: Complain
+) -> _Rows:
     rows = _Rows(columns, hints, [source.path for source in sources])
     for source in sources:
         rows.take(source, complain)

@@ -1,20 +1,18 @@
 """Overlap of two runs, and matrices of several, in every format; each contains the number of queries."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
+from idealrank.reports.figures.theme import NARROW, told_apart
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown
-from idealrank.reports.table.layout import wrapped
-from idealrank.reports.table.parts import Part
-from idealrank.reports.table.records import SCHEMA, csv_row
-from idealrank.reports.table.short_names import NARROW, told_apart
+from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
+from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5
 _TIES = {
@@ -41,7 +39,7 @@ def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.reports.table.parts import parts_text
+    >>> from idealrank.reports.table.text import parts_text
     >>> print(parts_text(overlap_parts(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))), end="")
     A and B: 1 query in both, 0 only in A, 0 only in B
     <BLANKLINE>
@@ -239,16 +237,12 @@ def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
         yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])
         for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
             for text, value in values.items():
-                yield csv_row([*found.names, query, text, _csv(value), str(common), found.ties])
+                yield csv_row([*found.names, query, text, csv_cell(value), str(common), found.ties])
         return
     yield csv_row(_CSV)
     counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
     for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
-        yield csv_row([*found.names, text, _csv(value), str(n), *counts, found.ties])
-
-
-def _csv(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else repr(value)
+        yield csv_row([*found.names, text, csv_cell(value), str(n), *counts, found.ties])
 
 
 # --- several runs ----------------------------------------------------------------------------------------------------------------
@@ -260,7 +254,7 @@ def matrix_parts(found: OverlapMatrix) -> list[Part]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.reports.table.parts import parts_text
+    >>> from idealrank.reports.table.text import parts_text
     >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}, {"q": ["c", "b"]}]
     >>> print(parts_text(matrix_parts(ir.overlap_matrix(runs, "overlap@2", names=["A", "B", "C"]))), end="")
     overlap@2       A       B       C
@@ -389,4 +383,4 @@ def matrix_csv(found: OverlapMatrix) -> Iterator[str]:
         only = (one.only_a, one.only_b) if one.names == (a, b) else (one.only_b, one.only_a)
         counts = [str(len(queries)) for queries in (one.queries, *only)]
         for (text, values), n in zip(means.items(), one.scored.sum(axis=0).tolist(), strict=True):
-            yield csv_row([a, b, text, _csv(values[row][column]), str(n), *counts, one.ties])
+            yield csv_row([a, b, text, csv_cell(values[row][column]), str(n), *counts, one.ties])

@@ -1,0 +1,100 @@
+"""Options of `idealrank judge` that say what is graded, on which scale, and which pairs belong together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+import numpy as np
+
+from idealrank.data.run import name_of
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.query_files import read_clusters
+from idealrank.judging import LabelTable
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+scale: Decorator = click.option(
+    "--scale", "scale_text", metavar="GRADE,...", default="", help="All grades of the scale, as in 0,1,2,3.  [default: those that occur]"
+)
+outside: Decorator = click.option(
+    "--outside", type=click.Choice(["error", "clip", "drop"]), default="error", show_default=True,
+    help="Treatment of a grade outside the scale: refuse it, replace it by the nearest grade, or leave it out; counted.",
+)  # fmt: skip
+clusters: Decorator = click.option(
+    "--cluster", "cluster_path", metavar="FILE",
+    help="Queries that belong together, such as one user's: lines QUERY LABEL.  [default: each query is its own cluster]",
+)  # fmt: skip
+level: Decorator = click.option(
+    "--level", "confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    help="Confidence level of intervals.",
+)  # fmt: skip
+
+
+def parse_scale(text: str) -> list[float] | None:
+    """Grades of ``--scale``; None without.
+
+    Examples
+    --------
+    >>> parse_scale("0,1,2"), parse_scale("")
+    ([0.0, 1.0, 2.0], None)
+    """
+    if not text:
+        return None
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"--scale {shown(text)}: expected numbers with commas between, as in 0,1,2,3") from None
+    if len(set(found)) < max(len(found), 2) or not np.isfinite(found).all():
+        raise OptionError(f"--scale {shown(text)}: expected at least two finite grades, each once, as in 0,1,2,3")
+    return found
+
+
+def rater_names(paths: Sequence[str]) -> list[str]:
+    """A name for each file of judgments: its stem, or its path where two stems are the same.
+
+    Raises
+    ------
+    OptionError
+        A file is named twice.
+
+    Examples
+    --------
+    >>> rater_names(["a/ann.qrels", "b/ann.qrels", "ben.qrels"])
+    ['a/ann.qrels', 'b/ann.qrels', 'ben']
+    """
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise OptionError(f"judgments {twice}: found the same file twice, expected each rater once")
+    stems = [name_of(path) for path in paths]
+    return [stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)]
+
+
+def cluster_labels(path: str | None, table: LabelTable) -> Any:
+    """Cluster of each pair: its query, or the label that a file gives its query.
+
+    Raises
+    ------
+    InputError
+        The file lacks a query.
+
+    Examples
+    --------
+    >>> cluster_labels(None, LabelTable.of({"ann": {"q": {"a": 1}}}))
+    'query'
+    """
+    return "query" if path is None else np.array(labels_of(path, table.queries))
+
+
+def labels_of(path: str, queries: Sequence[str]) -> list[str]:
+    """Label of each query.
+
+    Raises
+    ------
+    InputError
+        The file lacks one.
+    """
+    known: Mapping[str, str] = read_clusters(path)
+    missing = next((query for query in queries if query not in known), None)
+    if missing is not None:
+        raise InputError(f"{path}: found no cluster for query {missing!r}, expected a line for each query")
+    return [known[query] for query in queries]

@@ -1,0 +1,187 @@
+"""Share of relevant documents from a judge's yes and no, corrected by its errors (Rogan and Gladen)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
+from idealrank.judging.quantiles import t_quantile, z_quantile
+from idealrank.measures.rules import checked
+
+ShareInterval: TypeAlias = Literal["smoothed", "delta"]
+
+
+@dataclass(frozen=True)
+class CorrectedShare:
+    """A share of relevant units, corrected by the errors of a judge.
+
+    Attributes
+    ----------
+    estimate : float
+        In [0, 1].
+    standard_error : float
+        Before the interval is cut to [0, 1].
+    interval : tuple of float
+        Low and high, in [0, 1].
+    judge_share : float
+        Share of yes of the judge among the units outside the calibration.
+    specificity, sensitivity : float
+        Share of the judge's no where the human said no, and of its yes where the human said yes.
+    n_calibration, n_judge_only : int
+        Numbers of units.
+    confidence : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> found = corrected_share([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 0, 1])
+    >>> round(found.estimate, 4), found.specificity
+    (0.75, 1.0)
+    """
+
+    estimate: float
+    standard_error: float
+    interval: tuple[float, float]
+    judge_share: float
+    specificity: float
+    sensitivity: float
+    n_calibration: int
+    n_judge_only: int
+    confidence: float
+
+
+def corrected_share(
+    human: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    judge_only: npt.ArrayLike,
+    *,
+    clusters: Any = None,
+    confidence: float = 0.95,
+    interval: ShareInterval = "smoothed",
+) -> CorrectedShare:
+    """Estimate the share of relevant units outside a calibration sample, from a judge's yes and no.
+
+    ``(p + q0 - 1) / (q0 + q1 - 1)``, with p the judge's share of yes, q0 its specificity and q1 its sensitivity. It needs errors that do
+    not depend on anything but relevance; `correct` needs a random sample alone, and is usually narrower.
+
+    Parameters
+    ----------
+    human, judge : array of 0 and 1, shape (n,)
+        Labels of the calibration sample; it may be chosen by the human's label, since the share in it is not used.
+    judge_only : array of 0 and 1, shape (N,)
+        The judge's labels of the other units, of which the share is estimated.
+    clusters : pair of arrays of labels, shapes (n,) and (N,), optional
+        Cluster of each unit, such as its query. The standard error then leaves out one cluster at a time, and the interval uses t.
+    confidence : float
+        Confidence level.
+    interval : {"smoothed", "delta"}
+        Without clusters: smoothed counts and a shift, which hold the level for small samples; or the plain delta method.
+
+    Returns
+    -------
+    CorrectedShare
+        Estimate and interval, cut to [0, 1].
+
+    Raises
+    ------
+    InputError
+        A label is neither 0 nor 1, the calibration has one kind of label alone, or sensitivity and specificity add up to 1 or less: such a
+        judge says no more than a coin, and no share follows from it.
+
+    References
+    ----------
+    Rogan and Gladen (1978), Estimating prevalence from the results of a screening test, American Journal of Epidemiology 107; Lee et al.
+    (2025), arXiv 2511.21140, for the smoothed interval.
+
+    Examples
+    --------
+    >>> human, judge = [1] * 20 + [0] * 20, [1] * 16 + [0] * 4 + [0] * 18 + [1] * 2
+    >>> found = corrected_share(human, judge, [1] * 30 + [0] * 70)
+    >>> round(found.estimate, 4), [round(end, 3) for end in found.interval]
+    (0.2857, [0.027, 0.483])
+    """
+    y, f, other = (_labels(name, given) for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only)))
+    if y.size != f.size:
+        raise InputError(f"judge: found {f.size} labels, expected one for each of the {y.size} human labels")
+    if not other.size:
+        raise InputError("judge_only: found no label, expected the units of which the share is wanted")
+    checked("interval", interval, ShareInterval)
+    sums = np.array(
+        [((y == 0) & (f == 0)).sum(), (y == 0).sum(), ((y == 1) & (f == 1)).sum(), (y == 1).sum(), other.sum(), other.size], float
+    )
+    if not sums[1] or not sums[3]:
+        raise InputError(f"human: found {int(sums[3])} labels 1 and {int(sums[1])} labels 0, expected both kinds")
+    q0, q1, p = (sums[0::2] / sums[1::2]).tolist()
+    _refuse_coin(q0, q1)
+    estimate = (p + q0 - 1) / (q0 + q1 - 1)
+    if clusters is not None:
+        error, df = _left_out(y, f, other, clusters)
+        ends = estimate + np.array([-1, 1]) * t_quantile(confidence, df) * error
+    elif interval == "delta":
+        error = _error(sums, estimate)
+        ends = estimate + np.array([-1, 1]) * z_quantile(confidence) * error
+    else:
+        error, ends = _smoothed(sums, z_quantile(confidence))
+    low, high = np.clip(ends, 0, 1).tolist()
+    return CorrectedShare(float(np.clip(estimate, 0, 1)), float(error), (low, high), p, q0, q1, y.size, other.size, confidence)
+
+
+def _labels(name: str, given: npt.ArrayLike) -> FloatArray:
+    found = np.asarray(given, np.float64)
+    wrong = ~np.isin(found, (0, 1))
+    if found.ndim != 1 or wrong.any():
+        value = "shape " + str(found.shape) if found.ndim != 1 else f"{found[wrong][0]:g}"
+        raise InputError(f"{name}: found {value}, expected one label 0 or 1 a unit")
+    return found
+
+
+def _refuse_coin(specificity: float, sensitivity: float) -> None:
+    if specificity + sensitivity <= 1:
+        raise InputError(
+            f"judge: found specificity {specificity:.3g} and sensitivity {sensitivity:.3g}, which add up to 1 or less; expected a judge "
+            "that knows more than a coin"
+        )
+
+
+def _error(sums: FloatArray, estimate: float) -> float:
+    """Standard error by the delta method."""
+    true_no, no, true_yes, yes, said_yes, n = sums
+    q0, q1, p = true_no / no, true_yes / yes, said_yes / n
+    variance = p * (1 - p) / n + (1 - estimate) ** 2 * q0 * (1 - q0) / no + estimate**2 * q1 * (1 - q1) / yes
+    return float(np.sqrt(variance) / (q0 + q1 - 1))
+
+
+def _smoothed(sums: FloatArray, z: float) -> tuple[float, FloatArray]:
+    """Standard error and ends of the interval from smoothed counts, the ends shifted toward the skew of the estimate."""
+    counts = sums + np.array([1, 2, 1, 2, z**2 / 2, z**2])
+    q0, q1, p = counts[0] / counts[1], counts[2] / counts[3], counts[4] / counts[5]
+    _refuse_coin(q0, q1)
+    estimate = (p + q0 - 1) / (q0 + q1 - 1)
+    error = _error(counts, estimate)
+    shift = 2 * z**2 * (estimate * q1 * (1 - q1) / counts[3] - (1 - estimate) * q0 * (1 - q0) / counts[1])
+    return error, estimate + shift + np.array([-1, 1]) * z * error
+
+
+def _left_out(human: FloatArray, judge: FloatArray, other: FloatArray, clusters: Any) -> tuple[float, int]:
+    """Standard error by leaving out one cluster at a time, and the degrees of freedom."""
+    labelled, rest = (np.asarray(part) for part in clusters)
+    if labelled.shape != human.shape or rest.shape != other.shape:
+        raise InputError(f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} and {other.size}")
+    codes: IntArray = np.unique(np.concatenate([labelled, rest]), return_inverse=True)[1].reshape(-1)
+    n, first, second = int(codes.max()) + 1, codes[: human.size], codes[human.size :]
+    if n < 2:
+        raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")
+    columns = [(human == 0) & (judge == 0), human == 0, (human == 1) & (judge == 1), human == 1]
+    sums = np.stack(
+        [*(np.bincount(first, column, n) for column in columns), np.bincount(second, other, n), np.bincount(second, minlength=n)], axis=1
+    )
+    left = sums.sum(axis=0) - sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        q0, q1, p = left[:, 0] / left[:, 1], left[:, 2] / left[:, 3], left[:, 4] / left[:, 5]
+        values = (p + q0 - 1) / (q0 + q1 - 1)
+    if not np.isfinite(values).all() or (q0 + q1 <= 1).any():
+        raise InputError("clusters: found one without which the judge knows no more than a coin, expected the errors to rest on several")
+    return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())), n - 1

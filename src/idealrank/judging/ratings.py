@@ -1,0 +1,159 @@
+"""Ratings of units by raters, checked and coded once: what every agreement coefficient is computed from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+
+Weights: TypeAlias = Literal["linear", "quadratic", "ordinal"]
+
+_MANY = 4096  # categories; tables have this number squared of cells
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings as category codes.
+
+    Attributes
+    ----------
+    codes : int64 array, shape (units, raters)
+        Place of each rating among the categories; -1 where the rater did not rate the unit.
+    categories : float64 array, shape (categories,)
+        Rising.
+    """
+
+    codes: IntArray
+    categories: FloatArray
+
+    @classmethod
+    def of(cls, ratings: npt.ArrayLike, categories: "Sequence[float] | FloatArray | None" = None) -> "Ratings":
+        """Code an array of ratings.
+
+        Parameters
+        ----------
+        ratings : array, shape (units, raters)
+            NaN where the rater did not rate the unit.
+        categories : sequence of float, optional
+            All grades of the scale; by default those that occur.
+
+        Raises
+        ------
+        InputError
+            The array is not 2-D with two raters and a unit that two of them rated, or a rating is infinite or no category.
+
+        Examples
+        --------
+        >>> Ratings.of([[0, 2], [2, np.nan], [1, 1]]).codes.tolist()
+        [[0, 2], [2, -1], [1, 1]]
+        """
+        try:
+            given = np.asarray(ratings, np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"ratings: found what is no number ({error}), expected grades, NaN where there is none") from None
+        if given.ndim != 2 or given.shape[1] < 2:
+            raise InputError(f"ratings: found shape {given.shape}, expected (units, raters) with at least 2 raters")
+        present = ~np.isnan(given)
+        if not (present.sum(axis=1) >= 2).any():
+            raise InputError(
+                "ratings: found no unit with two ratings, expected at least one; agreement is about units that two raters rated"
+            )
+        known = categories_of(given[present], categories)
+        codes = np.searchsorted(known, given)
+        codes[~present] = -1
+        unknown = present & (known[np.minimum(codes, known.size - 1)] != given)
+        if unknown.any():
+            unit, rater = (int(place[0]) for place in np.nonzero(unknown))
+            expected = "a finite number" if categories is None else f"one of the categories {', '.join(f'{one:g}' for one in known)}"
+            raise InputError(f"ratings, unit {unit}, rater {rater}: found {given[unit, rater]:g}, expected {expected}")
+        return cls(codes.astype(np.int64), known)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units, rated or not."""
+        return int(self.codes.shape[0])
+
+    @property
+    def n_raters(self) -> int:
+        """Number of raters."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """Number of raters that put each unit in each category, shape (units, categories)."""
+        n_units, n_categories = self.n_units, self.categories.size
+        found = np.zeros(n_units * n_categories, np.int64)
+        places = np.arange(n_units) * n_categories
+        for column in self.codes.T:
+            rated = column >= 0
+            found += np.bincount(places[rated] + column[rated], minlength=found.size)
+        return found.reshape(n_units, n_categories).astype(np.float64)
+
+
+def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | None") -> FloatArray:
+    """Rising categories: those declared, or those that occur.
+
+    Examples
+    --------
+    >>> categories_of(np.array([2.0, 0.0, 2.0]), None), categories_of(np.array([2.0]), [3, 2, 1, 0])
+    (array([0., 2.]), array([0., 1., 2., 3.]))
+    """
+    if declared is None:
+        known = np.unique(values)
+        known = known[np.isfinite(known)]
+    else:
+        given = np.asarray(declared, np.float64)
+        known = np.unique(given)
+        if given.ndim != 1 or known.size != given.size or not np.isfinite(given).all():
+            raise OptionError("categories: found a category twice or one that is no finite number, expected each grade of the scale once")
+    if known.size > _MANY:
+        raise InputError(
+            f"ratings: found {known.size:,} distinct grades, expected at most {_MANY:,}; agreement is about grades, not about scores"
+        )
+    return known
+
+
+def weight_matrix(categories: FloatArray, weights: "Weights | None") -> FloatArray:
+    """Weight of each pair of categories: 1 for equal ones, falling to 0 for the farthest.
+
+    ``linear`` is ``1 - |a - b| / range`` and ``quadratic`` ``1 - (a - b)^2 / range^2``, by the values of the grades and not by their
+    places; ``ordinal`` is ``1 - C(|i - j| + 1, 2) / C(q, 2)``, by places. None counts exact matches alone.
+
+    References
+    ----------
+    Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, section 3.5.
+
+    Examples
+    --------
+    >>> weight_matrix(np.array([0.0, 1.0, 4.0]), "linear")[0]
+    array([1.  , 0.75, 0.  ])
+    """
+    size = categories.size
+    if weights is None or size < 2:
+        return np.eye(size)
+    if weights == "ordinal":
+        apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+        return np.asarray(1 - apart * (apart + 1) / (size * (size - 1)))
+    distance = np.abs(np.subtract.outer(categories, categories)) / (categories[-1] - categories[0])
+    return np.asarray(1 - (distance if weights == "linear" else distance**2))
+
+
+def cluster_codes(clusters: Any, n_units: int) -> IntArray:
+    """Cluster of each unit as a code; each unit its own cluster where none are given.
+
+    Examples
+    --------
+    >>> cluster_codes(["q2", "q1", "q2"], 3)
+    array([1, 0, 1])
+    """
+    if clusters is None:
+        return np.arange(n_units)
+    labels = np.asarray(clusters)
+    if labels.shape != (n_units,):
+        raise InputError(f"clusters: found shape {labels.shape}, expected one label for each of the {n_units} units")
+    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)

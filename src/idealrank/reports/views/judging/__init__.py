@@ -1,0 +1,1 @@
+"""Reports of `idealrank judge`, a file each."""

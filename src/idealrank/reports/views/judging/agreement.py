@@ -1,0 +1,208 @@
+"""Agreement of raters, as tables, Markdown, JSON and CSV."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from idealrank.data.interchange import finite
+from idealrank.judging import Agreement, AgreementReport, ClusterAgreement, GradeAgreement, RaterAgreement
+from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.table.digits import number
+from idealrank.reports.table.forms import parts_markdown
+from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, wrapped
+from idealrank.version import __version__
+
+_PLACES = 3
+_SPLIT = 10  # queries listed
+
+
+def agreement_parts(found: AgreementReport, *, per_query: bool = False) -> list[Part]:
+    """Sentences and tables.
+
+    Parameters
+    ----------
+    found : AgreementReport
+        What is to be shown.
+    per_query : bool
+        All queries, where otherwise those with the least agreement stand.
+
+    Examples
+    --------
+    >>> from idealrank.judging import LabelTable, agreement_report
+    >>> table = LabelTable.of({"ann": {"q": {"a": 1, "b": 0}, "r": {"c": 1}}, "ben": {"q": {"a": 1, "b": 1}, "r": {"c": 1}}})
+    >>> agreement_parts(agreement_report(table))[0][0]
+    '2 raters, 3 pairs of query and document, 3 of them graded by two or more'
+    """
+    parts: list[Part] = [
+        [f"{len(found.raters)} raters, {found.n_pairs:,} pairs of query and document, {found.n_shared:,} of them graded by two or more"],
+        outside_lines(found.outside),
+        coefficients_table(found.coefficients),
+        _by_grade(found.grades),
+        _by_rater(found.by_rater),
+        _by_query(found.by_query, per_query=per_query),
+    ]
+    return [*parts, _notes(found)]
+
+
+def outside_lines(outside: "dict[str, int]") -> list[str]:
+    """State how many grades were outside the scale.
+
+    Examples
+    --------
+    >>> outside_lines({"model": 2})
+    ['outside the scale, and clipped or dropped as asked: 2 of model']
+    """
+    if not outside:
+        return []
+    return [f"outside the scale, and clipped or dropped as asked: {', '.join(f'{n:,} of {rater}' for rater, n in outside.items())}"]
+
+
+def coefficients_table(coefficients: "dict[str, Agreement]") -> Table:
+    """A row a coefficient, with its interval.
+
+    Examples
+    --------
+    >>> from idealrank.judging import agreement
+    >>> coefficients_table({"percent": agreement([[0, 0], [1, 0], [1, 1]], "percent", interval=True)}).rows[0][1].text
+    '0.667'
+    """
+    confidence = next(iter(coefficients.values())).confidence
+    columns: list[Column[str]] = [
+        Column("agreement", cell=str),
+        Column("value", "number", lambda name: number_cell(coefficients[name].value, _PLACES)),
+        Column(f"{100 * confidence:g} % interval", "number", lambda name: interval_cell(coefficients[name].interval, _PLACES)),
+        Column("standard error", "number", lambda name: number_cell(coefficients[name].standard_error, _PLACES)),
+    ]
+    return Table.of(columns, coefficients)
+
+
+def _by_grade(grades: Sequence[GradeAgreement]) -> Table:
+    columns: list[Column[GradeAgreement]] = [
+        Column("grade", cell=lambda one: f"{one.grade:g}"),
+        Column("ratings", "number", lambda one: count_cell(one.n_ratings)),
+        Column("another rater agrees", "number", lambda one: number_cell(one.agreement, _PLACES)),
+        Column("by chance", "number", lambda one: number_cell(one.by_chance, _PLACES)),
+    ]
+    return Table.of(columns, grades)
+
+
+def _by_rater(raters: Sequence[RaterAgreement]) -> Table:
+    columns: list[Column[RaterAgreement]] = [
+        Column("rater", cell=lambda one: one.rater),
+        Column("pairs", "number", lambda one: count_cell(one.n_units)),
+        Column("kappa with others", "number", lambda one: number_cell(one.value, _PLACES)),
+        Column("bias", "number", lambda one: number_cell(one.bias, _PLACES, signed=True)),
+        Column("mean grade", "number", lambda one: number_cell(one.mean_grade, _PLACES)),
+    ]
+    return Table.of(columns, raters)
+
+
+def _by_query(queries: Sequence[ClusterAgreement], *, per_query: bool) -> Table:
+    judged = [one for one in queries if one.n_units]
+    rows = judged if per_query else sorted(judged, key=lambda one: one.value)[:_SPLIT]
+    columns: list[Column[ClusterAgreement]] = [
+        Column("query", cell=lambda one: one.cluster),
+        Column("pairs", "number", lambda one: count_cell(one.n_units)),
+        Column("percent", "number", lambda one: number_cell(one.value, _PLACES)),
+    ]
+    return Table.of(columns, rows, title="" if per_query or len(rows) == len(judged) else "Queries with the least agreement:")
+
+
+def _notes(found: AgreementReport) -> list[str]:
+    one = next(iter(found.coefficients.values()))
+    of = "queries, or clusters of them" if found.clustered else "pairs"
+    phrases = [
+        f"intervals by leaving out one of {number(one.n_clusters, 0)} {of} at a time, with t on {one.n_clusters - 1} degrees",
+        "bias: mean of the rater's grade less the mean grade of the others",
+        "a dash: undefined, as where a rater always gives one grade",
+    ]
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def agreement_markdown(found: AgreementReport, *, per_query: bool = False) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> from idealrank.judging import LabelTable, agreement_report
+    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
+    >>> "| percent" in agreement_markdown(agreement_report(table))
+    True
+    """
+    return parts_markdown(agreement_parts(found, per_query=per_query))
+
+
+def agreement_record(one: Agreement) -> dict[str, object]:
+    """A coefficient for JSON; null where there is no number.
+
+    Examples
+    --------
+    >>> from idealrank.judging import agreement
+    >>> sorted(agreement_record(agreement([[0, 0], [1, 0]], "percent", interval=True)))
+    ['clusters', 'interval', 'pairs', 'standard_error', 'value']
+    """
+    return {
+        "value": one.value, "interval": list(one.interval), "standard_error": one.standard_error, "pairs": one.n_units,
+        "clusters": one.n_clusters,
+    }  # fmt: skip
+
+
+def agreement_json(found: AgreementReport, *, per_query: bool = True) -> str:  # noqa: ARG001  (JSON always has every query)
+    """JSON text with every query.
+
+    Examples
+    --------
+    >>> from idealrank.judging import LabelTable, agreement_report
+    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
+    >>> json.loads(agreement_json(agreement_report(table)))["agreement"]["percent"]["value"]
+    0.5
+    """
+    record = {
+        "version": __version__,
+        "schema": SCHEMA,
+        "pairs": found.n_pairs,
+        "shared_pairs": found.n_shared,
+        "clustered": found.clustered,
+        "outside_scale": found.outside,
+        "agreement": {name: agreement_record(one) for name, one in found.coefficients.items()},
+        "grades": [
+            {"grade": one.grade, "ratings": one.n_ratings, "agreement": one.agreement, "by_chance": one.by_chance} for one in found.grades
+        ],
+        "raters": [
+            {"rater": one.rater, "pairs": one.n_units, "cohen_kappa": one.value, "bias": one.bias, "mean_grade": one.mean_grade}
+            for one in found.by_rater
+        ],
+        "queries": [{"query": one.cluster, "pairs": one.n_units, "percent": one.value} for one in found.by_query],
+    }
+    return json.dumps(finite(record), indent=2) + "\n"
+
+
+def agreement_csv(found: AgreementReport, *, per_query: bool = False) -> Iterator[str]:
+    r"""CSV: a row a coefficient, or with `per_query` a row a query.
+
+    Examples
+    --------
+    >>> from idealrank.judging import LabelTable, agreement_report
+    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
+    >>> list(agreement_csv(agreement_report(table), per_query=True))[1]
+    'q,1,1.0\n'
+    """
+    if per_query:
+        yield csv_row(["query", "pairs", "percent"])
+        yield from (csv_row([one.cluster, str(one.n_units), number_text(one.value)]) for one in found.by_query)
+        return
+    yield csv_row(["agreement", "value", "low", "high", "standard_error", "pairs", "clusters"])
+    for name, one in found.coefficients.items():
+        numbers = (one.value, *one.interval, one.standard_error)
+        yield csv_row([name, *map(number_text, numbers), str(one.n_units), str(one.n_clusters)])
+
+
+def number_text(value: float | None) -> str:
+    """A number for CSV with every digit; empty where there is none.
+
+    Examples
+    --------
+    >>> number_text(0.5), number_text(float("nan"))
+    ('0.5', '')
+    """
+    return "" if value is None or finite(value) is None else repr(float(value))
