@@ -13,7 +13,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.ratings import cluster_codes
 from idealrank.measures.rules import checked
-from idealrank.stats.multiple import adjust
+from idealrank.stats.multiple_tests import adjust
 
 Scoring: TypeAlias = Literal["accuracy", "rmse"]
 

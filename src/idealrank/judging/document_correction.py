@@ -341,7 +341,7 @@ class _Estimator:
     def _counts(self, inverse: FloatArray) -> FloatArray:
         """Estimated numbers of documents that reach each gain, shape (queries, gains)."""
         columns = (self.reached + inverse[:, None] * self.missed).T
-        counts = [np.bincount(self.sample.query, column, self.sample.n_queries) for column in columns]
+        counts = [np.asarray(np.bincount(self.sample.query, column, self.sample.n_queries), np.float64) for column in columns]
         return np.stack(counts, axis=1) if counts else np.zeros((self.sample.n_queries, 0))
 
     def value(self, inverse: FloatArray | None = None) -> float:

@@ -1,4 +1,4 @@
-"""`idealrank judge`: what judgments lack, whether assessors agree, and what the grades of a model are worth."""
+"""`idealrank judge`: commands about the judgments themselves."""
 
 import click
 
@@ -23,10 +23,10 @@ Start here:
 
 @click.group(
     cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
-    short_help="Check judgments: gaps, agreement, and what a model's grades are worth.",
+    short_help="Measure the agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:
-    """Check judgments: gaps, agreement, and what the grades of a model are worth.
+    """Measure the agreement of assessors.
 
-    Human grades are the reference. A model's grades are never merged with them: they are checked against them, or corrected by them.
+    An assessor is a person or a model; their grades are compared, and never merged.
     """
