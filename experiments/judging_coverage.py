@@ -186,20 +186,26 @@ def documents() -> Iterator[Try]:
         for share in (0.1, 0.2, 0.4):
             for queries in ("fixed", "sample"):
                 setting = f"{share:.0%} of 40 x 40 documents, {'these' if queries == 'fixed' else 'all'} queries"
-                yield Try(what, setting, "delta method", _documents(what.partition(",")[0], share, queries), truth if queries == "sample" else None)
+                known = truth if queries == "sample" else None
+                yield Try(what, setting, "delta method", _documents(what.partition(",")[0], share, queries), known)
 
 
 def _documents(measure: str, share: float, queries: Any) -> Callable[[np.random.Generator], "Found | tuple[Found, float]"]:
     def draw(rng: np.random.Generator) -> "Found | tuple[Found, float]":
         one = world(40, rng)
         names = [f"d{number}" for number in range(DOCUMENTS)]
-        human, judge, run = ({f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(of.tolist())} for of in (one.human, one.judge, one.system))
+        human, judge, run = (
+            {f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(of.tolist())} for of in (one.human, one.judge, one.system)
+        )
         chosen = np.zeros(one.judge.shape, bool)
         for grade in np.unique(one.judge):
             places = np.argwhere(one.judge == grade)
             picked = places[rng.choice(len(places), min(max(round(share * len(places)), 2), len(places)), replace=False)]
             chosen[picked[:, 0], picked[:, 1]] = True
-        sample = {q: {name: grade for name, grade, has in zip(names, of.values(), row, strict=True) if has} for (q, of), row in zip(human.items(), chosen, strict=True)}
+        sample = {
+            query: {name: of[name] for name, has in zip(names, row, strict=True) if has}
+            for (query, of), row in zip(human.items(), chosen, strict=True)
+        }
         given = Qrels({query: of for query, of in sample.items() if of})
         found = correct_documents(given, Qrels(judge), Run(run), measure, queries=queries)
         result: Found = (found.estimate, found.interval, found.effective_labels / found.n_labelled)
@@ -291,8 +297,11 @@ PARTS = ("agreement", "estimates", "documents", "shares", "others")
 
 def tries(parts: Sequence[str]) -> Iterator[Try]:
     """Every row of the asked parts."""
-    large = world(MANY, np.random.default_rng(0)) if {"agreement", "others"} & set(parts) else world(1, np.random.default_rng(0))
-    made = {"agreement": lambda: agreements(large), "estimates": estimates, "documents": documents, "shares": shares, "others": lambda: others(large)}
+    large = world(MANY if {"agreement", "others"} & set(parts) else 1, np.random.default_rng(0))
+    made: dict[str, Callable[[], Iterator[Try]]] = {
+        "agreement": lambda: agreements(large), "estimates": estimates, "documents": documents, "shares": shares,
+        "others": lambda: others(large),
+    }  # fmt: skip
     for part in parts:
         yield from made[part]()
 
@@ -317,7 +326,8 @@ def cell(one: Try, runs: int, seed: int) -> Cell:
     spread = float(errors.std()) or 1.0
     mean_worth = float(np.median(worth)) if np.isfinite(worth).all() else float("nan")
     width = float((high - low)[known].mean()) if known.any() else float("nan")
-    return Cell(one.what, one.setting, one.method, float(held.mean()), width, float(errors.mean()) / spread, mean_worth, float(1 - known.mean()))
+    bias, none = float(errors.mean()) / spread, float(1 - known.mean())
+    return Cell(one.what, one.setting, one.method, float(held.mean()), width, bias, mean_worth, none)
 
 
 def lines(rows: Sequence[Cell]) -> Iterator[str]:
@@ -346,7 +356,8 @@ def main(asked: Sequence[str] | None = None) -> None:
         print(json.dumps({"runs": arguments.runs, "level": 0.95, "cells": [row._asdict() for row in rows]}, indent=1))
     else:
         error = (0.05 * 0.95 / arguments.runs) ** 0.5
-        print("\n".join([*lines(rows), "", f"{arguments.runs:,} draws of each row; a coverage of 95 % has a standard error of {error:.1%}."]))
+        note = f"{arguments.runs:,} draws of each row; a coverage of 95 % has a standard error of {error:.1%}."
+        print("\n".join([*lines(rows), "", note]))
 
 
 if __name__ == "__main__":

@@ -80,9 +80,10 @@ def table(found: Sequence[tuple[JudgeCheck, float]]) -> list[str]:
     ]
     for one, labels in found:
         alpha, kappa, worth = one.agreement["krippendorff_alpha_ordinal"], one.agreement["cohen_kappa"], one.worth_of_pair
-        assert one.systems is not None  # noqa: S101  (runs were given)
+        assert one.systems is not None
+        low, high = alpha.interval
         lines.append(
-            f"| {one.name} | {kappa.value:.3f} | {alpha.value:.3f} ({alpha.interval[0]:.2f} to {alpha.interval[1]:.2f}) | {one.bias[0]:+.2f} "
+            f"| {one.name} | {kappa.value:.3f} | {alpha.value:.3f} ({low:.2f} to {high:.2f}) | {one.bias[0]:+.2f} "
             f"| {one.systems.tau:.2f} | {one.systems.tau_ap:.2f} | {one.systems.swapped_at_top} of {one.systems.swapped} "
             f"| {one.systems.verdicts.flips} of {one.systems.verdicts.n_pairs} "
             f"| {worth.value:.2f} ({worth.interval[0]:.2f} to {worth.interval[1]:.2f}) | {one.systems.worth:.2f} | {labels:.0f} |"

@@ -40,7 +40,7 @@ JUDGE_COEFFICIENTS = (
 
 @dataclass(frozen=True)
 class LabelWorth:
-    """What one label of a judge is worth, in labels of the human.
+    """Worth of one label of a judge, in labels of the human.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class JudgeCheck:
     alt_test : AltTest or None
         Without several annotators None.
     warnings : tuple of str
-        What makes the numbers doubtful.
+        Reasons to doubt the numbers.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def check_judge(
     families: "Mapping[str, str] | None" = None,
     confidence: float = 0.95,
 ) -> JudgeCheck:
-    """Hold the grades of a judge, such as a language model, against those of a human.
+    """Hold the grades of a judge, such as a language model, against the grades of a human.
 
     Pairs are joined by query and document, whatever the order of the rows; all numbers are of the pairs that both graded.
 

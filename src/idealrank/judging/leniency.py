@@ -32,7 +32,7 @@ class GroupError:
     error : float
         Mean of the judge's grade less the human's.
     beyond_grade : float
-        Mean error less the mean error of all pairs with the same human grade: what the group adds. A judge who hedges toward the middle is
+        Mean error less the mean error of all pairs with the same human grade: what the group adds. A judge that hedges toward the middle is
         harsh at the top of every good ranking by `error`, and fair by this.
 
     Examples

@@ -1,4 +1,4 @@
-"""What another judge would change: order of systems, swaps at the top, and verdicts of comparisons."""
+"""Changes that another judge would make: order of systems, swaps at the top, and verdicts of comparisons."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.measures.tau_rho import tau
-from idealrank.stats.paired import paired_t
+from idealrank.stats.paired_tests import paired_t
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def system_orders(
 ) -> SystemOrders:
     """Compare systems under two sets of judgments of the same queries.
 
-    Tau alone does not answer whether disagreement matters: it counts swaps of systems that nobody could tell apart, and misses verdicts.
+    Tau alone does not answer whether disagreement matters: it counts swaps of systems that no test could tell apart, and misses verdicts.
 
     Parameters
     ----------

@@ -1,13 +1,12 @@
 """`idealrank judge check`: whether a judge, such as a language model, agrees with a human, and what its labels are worth."""
 
-from dataclasses import replace
-
 import click
 
 from idealrank.api.judging import check_judges, read_labels
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
+from idealrank.cli.judge.judge_files import JudgeFiles, named_texts, refuse_unknown
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_clusters
 from idealrank.io.texts import read_texts
@@ -83,25 +82,16 @@ def check(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Hold the grades of judges against those of a human.
+    """Hold the grades of judges against the grades of a human.
 
     All numbers are of the pairs of query and document that both graded, joined by id. Intervals leave out whole queries. With runs, the
     report shows what each judge would change about their order and about significance, with the same documents judged on both sides.
     """
-    judges = label_options.named_files(judge_texts, "--judge", "model=model.qrels")
-    families = label_options.named_texts(family_texts, "--family", "model=llama")
-    options.refuse_to_replace(output_path, (*judges.values(), cluster_path, texts_path, assessors_path))
-    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *judges.values(), *runs)
-    convention, names = options.parse_convention(convention_text), input_options.run_names(runs)
-    label_options.refuse_unknown(families, {*judges, *names})
-    watch = Watch()
-    human = watch.run("human", lambda _: inputs.open_qrels(qrels, convention))
-    alone = replace(inputs, more_qrels=())
-    labels = {name: watch.run(name, lambda _, path=path: alone.open_qrels(path, convention)) for name, path in judges.items()}  # type: ignore[misc]
-    systems = {
-        name: watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, qrels))  # type: ignore[misc]
-        for name, path in zip(names, runs, strict=True)
-    }
+    files = JudgeFiles.of(qrels, judge_texts, runs, inputs, output_path, cluster_path, texts_path, assessors_path)
+    families = named_texts(family_texts, "--family", "model=llama")
+    refuse_unknown(families, {*files.judges, *files.runs})
+    convention, watch = options.parse_convention(convention_text), Watch()
+    human, labels, systems = files.read(convention, watch)
     lengths = None if texts_path is None else {name: len(text.split()) for name, text in read_texts(texts_path, length=_WORDLESS).items()}
     found = watch.run(
         "judges",

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import click
 
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
+from idealrank.cli.judge.judge_files import JudgeFiles
 from idealrank.cli.progress import Watch
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
@@ -88,34 +90,22 @@ def correct(
         raise OptionError("--probability: found it with --by queries, expected --by documents")
     if by == "documents" and cluster_path is not None:
         raise OptionError("--cluster: found it with --by documents, which takes queries as its clusters; expected --by queries")
-    judges = label_options.named_files(judge_texts, "--judge", "model=model.qrels")
-    options.refuse_to_replace(output_path, (*judges.values(), cluster_path, probability_path))
-    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *judges.values(), *runs)
-    convention, names = options.parse_convention(convention_text), input_options.run_names(runs)
-    watch = Watch()
-    human = watch.run("human", lambda _: inputs.open_qrels(qrels, convention))
-    alone = replace(inputs, more_qrels=())
-    labels = {name: watch.run(name, lambda _, path=path: alone.open_qrels(path, convention)) for name, path in judges.items()}  # type: ignore[misc]
-    systems = [
-        watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, qrels))  # type: ignore[misc]
-        for name, path in zip(names, runs, strict=True)
-    ]
-    chances = None if probability_path is None else alone.open_qrels(probability_path, convention)
+    files = JudgeFiles.of(qrels, judge_texts, runs, inputs, output_path, cluster_path, probability_path)
+    convention, watch = options.parse_convention(convention_text), Watch()
+    human, labels, systems = files.read(convention, watch)
+    chances = None if probability_path is None else replace(inputs, more_qrels=()).open_qrels(probability_path, convention)
     clusters = None if cluster_path is None else read_clusters(cluster_path)
+    ranked = list(systems.values())
+    sides = [(one, None) for one in ranked] + ([(ranked[0], ranked[1])] if len(ranked) == 2 else [])
 
     def value(name: str, run: Run, against: Run | None) -> CorrectedValue:
+        shared: dict[str, Any] = {"against": against, "convention": convention, "confidence": confidence}
         if by == "queries":
-            found = correct_run(
-                human, labels[name], run, measure_text, against=against, convention=convention, clusters=clusters, weight=weight,
-                confidence=confidence,
-            )  # fmt: skip
-            return CorrectedValue.of_run(name, found)
-        documents = correct_documents(
-            human, labels[name], run, measure_text, against=against, convention=convention, probability=chances,
-            weight=1.0 if weight is None else weight, confidence=confidence,
-        )  # fmt: skip
-        return CorrectedValue.of_documents(name, run.name, "" if against is None else against.name, documents)
+            mean = correct_run(human, labels[name], run, measure_text, clusters=clusters, weight=weight, **shared)
+            return CorrectedValue.of_run(name, mean)
+        weighted = 1.0 if weight is None else weight
+        found = correct_documents(human, labels[name], run, measure_text, probability=chances, weight=weighted, **shared)
+        return CorrectedValue.of_documents(name, run.name, "" if against is None else against.name, found)
 
-    sides = [(one, None) for one in systems] + ([(systems[0], systems[1])] if len(systems) == 2 else [])
     values = watch.run("corrected", lambda _: [value(name, *side) for side, name in product(sides, labels)])
     _FORMATS.write(layout, output_path, values, digits)

@@ -1,6 +1,6 @@
 """Options of `idealrank judge` that say what is graded, on which scale, and which pairs belong together."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -50,58 +50,6 @@ def parse_scale(text: str) -> list[float] | None:
     if len(set(found)) < max(len(found), 2) or not np.isfinite(found).all():
         raise OptionError(f"--scale {shown(text)}: expected at least two finite grades, each once, as in 0,1,2,3")
     return found
-
-
-def named_texts(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and what stands behind their equals sign.
-
-    Raises
-    ------
-    OptionError
-        A text has no name, nothing behind it, or the name of another.
-
-    Examples
-    --------
-    >>> named_texts(["a=x", "b=y=z"], "--family", "model=llama")
-    {'a': 'x', 'b': 'y=z'}
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not name or not equals or not value:
-            raise OptionError(f"{option} {shown(text)}: expected a name and a value, as in {example}")
-        if name in found:
-            raise OptionError(f"{option} {shown(text)}: found the name {shown(name)} twice, expected each once")
-        found[name] = value
-    return found
-
-
-def named_files(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and paths; the stem of the file where a text is a path alone.
-
-    Examples
-    --------
-    >>> named_files(["model=a.qrels", "b.qrels"], "--judge", "model=model.qrels")
-    {'model': 'a.qrels', 'b': 'b.qrels'}
-    """
-    return named_texts([text if "=" in text else f"{name_of(text)}={text}" for text in texts], option, example)
-
-
-def refuse_unknown(families: Mapping[str, str], known: Collection[str]) -> None:
-    """Refuse the family of a name that no judge and no run has.
-
-    Raises
-    ------
-    OptionError
-        There is one.
-
-    Examples
-    --------
-    >>> refuse_unknown({"model": "llama"}, {"model", "bm25"})
-    """
-    for name, family in families.items():
-        if name not in known:
-            raise OptionError(f"--family {shown(name)}={shown(family)}: expected the name of a judge or run: {', '.join(sorted(known))}")
 
 
 def rater_names(paths: Sequence[str]) -> list[str]:

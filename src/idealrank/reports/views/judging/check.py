@@ -5,13 +5,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.judging import AltTest, GroupError, JudgeCheck, LabelWorth, Leniency, SystemOrders
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import number
-from idealrank.reports.table.layout import filled, wrapped
-from idealrank.reports.table.parts import Part, parts_markdown
+from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import coefficients_table, number_text
 from idealrank.version import __version__
 

@@ -5,13 +5,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.judging import CorrectedDocuments, CorrectedRun
 from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
 from idealrank.reports.table.digits import decimals, number
-from idealrank.reports.table.layout import filled, wrapped
-from idealrank.reports.table.parts import Part, parts_markdown
+from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import number_text
 from idealrank.version import __version__
 
@@ -158,7 +158,7 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
 
 
 def _said(value: CorrectedValue, places: int) -> Iterator[str]:
-    """What a row alone would hide."""
+    """Warnings of one row."""
     if value.against and value.human * value.judge_alone < 0:
         yield from filled(
             f"{value.title}: the human labels alone say {number(value.human, places, signed=True)}, {value.judge} alone says "
