@@ -66,7 +66,7 @@ class FittedCascade(FittedModel):
 
 
 @dataclass(frozen=True)
-class CascadeModel:
+class Cascade:
     """Cascade model: users read from the top to the first click, and stop there. Later clicks of a list are ignored.
 
     References
@@ -76,7 +76,7 @@ class CascadeModel:
     Examples
     --------
     >>> log = Sessions.from_arrays(["q"] * 2, [["a", "b"], ["a", "b"]], [[1, 0], [0, 1]])
-    >>> CascadeModel().fit(log).attractiveness
+    >>> Cascade().fit(log).attractiveness
     {'q': {'a': 0.5, 'b': 1.0}}
     """
 

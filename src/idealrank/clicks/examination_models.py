@@ -97,7 +97,7 @@ class PBM:
     >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
     >>> fitted = PBM(iterations=20).fit(log)
     >>> [round(value, 3) for value in fitted.relative_propensity.tolist()]
-    [1.0, 0.333]
+    [1.0, 0.281]
     """
 
     iterations: int = 50

@@ -99,14 +99,14 @@ class Sessions:
         labels = np.asarray(query)
         if labels.shape != rows.shape[:1]:
             raise InputError(f"query: found shape {labels.shape}, expected one query for each of the {rows.shape[0]} sessions")
-        codes, queries = _numbered(labels)
+        codes, queries = numbered(labels)
         shown = _shown(rows)
         clicked = clicked.astype(bool)
         if (clicked & ~shown).any():
             where = np.argwhere(clicked & ~shown)[0]
             raise InputError(f"clicks, session {where[0]}, rank {where[1] + 1}: found a click, expected none below the end of the list")
         flat = shown.reshape(-1)
-        own, names = _numbered(rows.reshape(-1)[flat])
+        own, names = numbered(rows.reshape(-1)[flat])
         keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + own
         numbers, distinct = _by_first_appearance(keys)
         pair = np.full(rows.shape, -1, np.int64)
@@ -191,13 +191,26 @@ def nested(documents: "Sequence[tuple[str, str]]", values: FloatArray) -> Mappin
     return found
 
 
-def _numbered(labels: "np.ndarray[Any, Any]") -> tuple[IntArray, tuple[str, ...]]:
-    """A number for each label, by first appearance, and the labels as texts."""
-    if labels.dtype.kind in "iu":
+def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, tuple[str, ...]]:
+    """Number ids by first appearance, and list them as texts.
+
+    Raises
+    ------
+    InputError
+        A text and a number are the same id.
+
+    Examples
+    --------
+    >>> numbers, names = numbered(["b", "a", "b"])
+    >>> numbers.tolist(), names
+    ([0, 1, 0], ('b', 'a'))
+    """
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu":
         numbers, distinct = _by_first_appearance(labels.astype(np.int64))
         return numbers, tuple(map(str, distinct.tolist()))
     names: dict[Any, int] = {}
-    numbers = np.fromiter((names.setdefault(label, len(names)) for label in labels.tolist()), np.int64, labels.size)
+    given = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    numbers = np.fromiter((names.setdefault(label, len(names)) for label in given), np.int64, len(given))
     texts = tuple(map(str, names))
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
