@@ -21,5 +21,7 @@ from idealrank.clicks.logged_rewards import PolicyDifference as PolicyDifference
 from idealrank.clicks.logged_rewards import PolicyValue as PolicyValue
 from idealrank.clicks.logged_rewards import ips as ips
 from idealrank.clicks.logged_rewards import ips_difference as ips_difference
+from idealrank.clicks.propensity_report import Propensities as Propensities
+from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions
 from idealrank.clicks.simulation import simulate as simulate

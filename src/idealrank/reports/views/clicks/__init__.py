@@ -1,0 +1,1 @@
+"""Click logs, propensities and values of policies, in every form."""

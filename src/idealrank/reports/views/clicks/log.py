@@ -1,0 +1,76 @@
+"""A checked click log, as a table and JSON; and judgments as lines."""
+
+import json
+from collections.abc import Iterator
+
+from idealrank.clicks import LogCheck, LogProblem
+from idealrank.data.interchange import finite
+from idealrank.data.qrels import Qrels
+from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
+from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import Part
+from idealrank.version import __version__
+
+
+def log_parts(found: LogCheck) -> list[Part]:
+    """Counts, problems, and the rate of clicks at each rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.clicks import LogRows
+    >>> log_parts(LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check())[0]
+    ['1 row, 1 list, 1 of them makes sense: 1 query, 1 pair of query and document, 1 click']
+    """
+    log = found.sessions
+    kept = f"{found.n_kept:,} of them make{'s' * (found.n_kept == 1)} sense"
+    said = [
+        f"{_many(found.n_rows, 'row')}, {_many(found.n_lists, 'list')}, {kept}: {_many(len(log.queries), 'query', 'queries')}, "
+        f"{_many(len(log.documents), 'pair')} of query and document, {_many(int(log.clicks.sum()), 'click')}"
+    ]
+    problems: list[Column[LogProblem]] = [
+        Column("left out", cell=lambda one: one.text),
+        Column("lists", "number", lambda one: count_cell(one.n_lists)),
+        Column("first", cell=lambda one: one.example),
+    ]
+    rates, shown = log.click_rates(), (log.pair >= 0).sum(axis=0)
+    ranks: list[Column[int]] = [
+        Column("rank", "number", lambda rank: count_cell(rank + 1)),
+        Column("lists", "number", lambda rank: count_cell(int(shown[rank]))),
+        Column("click rate", "number", lambda rank: number_cell(float(rates[rank]))),
+    ]
+    notes = ["ranks are counted from 0 in the log, from 1 here"] if found.from_zero else []
+    parts: list[Part] = [said]
+    if found.problems:
+        parts.append(Table.of(problems, found.problems))
+    return [*parts, Table.of(ranks, range(log.n_ranks), notes=notes)]
+
+
+def _many(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
+def log_json(found: LogCheck) -> str:
+    """JSON text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.clicks import LogRows
+    >>> json.loads(log_json(LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check()))["kept"]
+    1
+    """
+    return json.dumps(finite({"version": __version__, "schema": SCHEMA, **found.as_dict()}), indent=2) + "\n"
+
+
+def qrels_lines(qrels: Qrels) -> Iterator[str]:
+    r"""Judgments as TREC lines.
+
+    Examples
+    --------
+    >>> list(qrels_lines(Qrels({"q": {"a": 2}})))
+    ['q 0 a 2\n']
+    """
+    for query in qrels.queries:
+        for document, grade in qrels[query].items():
+            yield f"{query} 0 {document} {grade:g}\n"
